@@ -332,7 +332,7 @@ def compare(
     tau_s: float = DEFAULT_TAU_S,
     workers: int = 0,
     dask: str = "",
-    figures: bool = False,
+    figures: bool | str = False,
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
@@ -363,7 +363,7 @@ def compare(
     dask
         Address of a Dask scheduler that plays the runs instead.
     figures
-        Whether figures and the report are made.
+        Whether figures and the report are made, or the kinds of files of each figure (``"pdf,svg"``).
     folder
         Where results are kept, and gone on with by the next call; default: a temporary folder.
     progress
@@ -393,7 +393,8 @@ def compare(
         seeds=tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
         engine=Engine(engine),
         tau_s=tau_s,
-        plots=figures,
+        plots=bool(figures),
+        figures=figures if isinstance(figures, str) else Campaign.figures,
         events=events,
     )
     return _played([campaign], root, workers, dask, progress)
@@ -441,8 +442,8 @@ def whatif(
         policy=policy if isinstance(policy, str) else _in_a_file(policy, root),
         model=model,
         seeds=seeds,
-        plots=figures,
         together=together,
+        plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, question)
 
@@ -482,9 +483,9 @@ def _policies(given: Policies, settings: Mapping[str, Any], root: Path) -> list[
     specs = []
     for one in several or policies.FIVE:
         cls = one if isinstance(one, type) else type(one)
+        options = {} if isinstance(one, str | type) else _options_of(one)
         spec = policies.parse_policy(one if isinstance(one, str) else _in_a_file(cls, root))
-        if not isinstance(one, str | type):
-            spec = policies.typed(msgspec.structs.replace(spec, options=_options_of(one)))
+        spec = policies.typed(msgspec.structs.replace(spec, options=spec.options | options))
         spec = sessions.typed(msgspec.structs.replace(spec, session=dict(settings)))
         label = policies.label(msgspec.structs.replace(spec, session={}))
         if not isinstance(one, str):

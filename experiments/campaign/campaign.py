@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from spillway.experiments.campaign import kept, places, rejected, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.campaign.paper import paper_of
 from spillway.experiments.campaign.pool import Executor
 from spillway.experiments.campaign.runner import Outcome, run_all
 from spillway.experiments.run import folders, manifest, policies, provenance
@@ -79,6 +81,7 @@ def run_grids(
     conclude
         Gets the runs of each grid when all have finished, and writes further files in the folder.
     """
+    paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
         return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude)
 
@@ -154,7 +157,7 @@ def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
-        msgspec.structs.replace(
+        dataclasses.replace(
             campaign,
             workloads=tuple(
                 msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
@@ -184,12 +187,13 @@ def _write_results(
 ) -> None:
     """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
     manifest.unseal(root)
+    paper = paper_of(campaign)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
     durable.write_text(root / ENVIRONMENT, provenance.environment())
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / ENVIRONMENT, root / places.RECORD]
     written += further
-    written += summary.write_further(rows, root, campaign.figures.tables)
+    written += summary.write_further(rows, root, paper.tables)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
@@ -198,8 +202,8 @@ def _write_results(
         )
 
         console.print("drawing figures and the report", highlight=False)
-        with drawing(campaign.figures.width_mm, campaign.figures.style):
-            for paths in figures.draw(runs, root, campaign.figures.formats):
+        with drawing(paper.width_mm, paper.style):
+            for paths in figures.draw(runs, root, paper.figures):
                 say(console, f"figure: {paths[0]}")
                 written += paths
         report = build_report(root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -16,9 +17,8 @@ from spillway.experiments.run.spec import (
     Engine,
     ModelSpec,
     PlatformSpec,
-    Player,
+    Playing,
     PolicySpec,
-    Transport,
     WorkloadSpec,
 )
 
@@ -40,12 +40,8 @@ def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
 ) -> int:
     """The same for several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
-    import msgspec
+    from spillway.experiments.cli.arguments import executor_of, load_early
 
-    from spillway.experiments.cli.arguments import executor_of, figures_of, load_early
-
-    look = figures_of(options)
-    campaigns = [msgspec.structs.replace(one, figures=look, plots=one.plots and options.plots) for one in campaigns]
     engines = {campaign.engine for campaign in campaigns}
     if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
         load_early(options, engines)
@@ -74,35 +70,29 @@ def _count(campaign: Campaign) -> int:
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from spillway.base.arguments import given
+    from spillway.base.options import build
     from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
-    from spillway.workloads.logs.options import given
+    from spillway.workloads.logs.options import given as reading
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
     refuse_combinations(policies, models)
-    failures.parse(options.events)  # a wrong option of the generator is refused now
-    return Campaign(
+    failures.parse(options.events or "")  # a wrong option of the generator is refused now
+    return build(
+        Campaign,
+        given(options, Playing),
         name="run",
         workloads=tuple(
-            WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
+            WorkloadSpec(source=source, convert=conversion_of(options), read=reading(options))
             for source in logs_of(options)
         ),
         platforms=(platform_of(options),),
         policies=policies,
         models=models,
-        player=Player(options.player),
         seeds=tuple(range(options.seed, options.seed + (options.seeds or 1))),
-        engine=Engine(options.engine),
-        transport=Transport(options.transport),
-        image=options.image,
-        tau_s=options.tau,
-        silence_s=options.silence,
-        events=options.events,
-        plots=options.plots,
-        explain=options.explain,
-        uncontended=options.uncontended,
     )
 
 
@@ -128,7 +118,7 @@ def with_the_site(campaign: Campaign) -> Campaign:
     sources = [source for spec in campaign.workloads for source in expand(spec)]
     if any(source.is_json for source in sources) or not all(s.states_starts(campaign.seeds[0]) for s in sources):
         return campaign
-    return msgspec.structs.replace(campaign, policies=(own, *campaign.policies))
+    return dataclasses.replace(campaign, policies=(own, *campaign.policies))
 
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
@@ -169,10 +159,10 @@ def model_of(text: str) -> ModelSpec:
 
 def session_of(options: argparse.Namespace) -> dict[str, Value]:
     """Settings of the session that were given, still as texts."""
-    from spillway.experiments.run.sessions import SETTINGS
+    from spillway.base.arguments import given
+    from spillway.schedulers.assembly import Settings
 
-    given = {name: getattr(options, name) for name in SETTINGS}
-    return {name: value for name, value in given.items() if value is not None}
+    return given(options, Settings)
 
 
 def policies_of(

@@ -13,6 +13,7 @@ import msgspec
 
 from spillway.analysis.names import slug
 from spillway.base import durable
+from spillway.experiments.campaign.paper import FIGURES, TABLES
 from spillway.experiments.campaign.sources import Source, expand, with_names
 from spillway.experiments.run import manifest
 from spillway.experiments.run.errors import SpecError
@@ -21,7 +22,8 @@ from spillway.experiments.run.spec import Campaign, WorkloadSpec
 
 RECORD = "comparison.json"
 _DIGITS = 7
-_SHOWN_ONLY = ("name", "tau_s", "plots", "figures", "explain", "uncontended", "silence_s", "transport", "player")
+_LOOKS = ("plots", "figures", "width", "style", "tables")
+_SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport", "player")
 """Fields of a campaign that no run's schedule depends on: with others the same runs are kept."""
 
 
@@ -79,9 +81,8 @@ def clear(folder: Path, written: Collection[Path]) -> list[str]:
     list of str
         Their paths below the folder.
     """
-    kinds = ("png", "svg", "pdf", "pgf")
-    old = [folder / "report.html", *(path for kind in kinds for path in (folder / "plots").rglob(f"*.{kind}"))]
-    old += [folder / "summary.tex", folder / "summary.parquet"]
+    old = [folder / "report.html", *(path for kind in FIGURES for path in (folder / "plots").rglob(f"*.{kind}"))]
+    old += [folder / f"summary.{kind}" for kind in TABLES]
     gone = sorted(path for path in old if path.is_file() and path not in written)
     for path in gone:
         durable.remove(path)

@@ -7,20 +7,21 @@ compared with the same policy without it, and both stand beside what the site di
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from spillway.base.arguments import near
+from spillway.base.options import build
 from spillway.experiments.campaign.comparison import REPLAY, model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import Source, expand
 from spillway.experiments.campaign.whatif_answer import Answer, Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.workloads.vary import CHANGES
 
 POLICY, MODEL = "policy", "model"
@@ -99,7 +100,7 @@ def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campai
         One workload, one platform, one policy and one model.
     """
     own = sessions.typed(policies.parse_policy(REPLAY))
-    first = msgspec.structs.replace(base, policies=(own, *base.policies)) if replay else base
+    first = replace(base, policies=(own, *base.policies)) if replay else base
     return [first, *(_varied(base, knob) for knob in knobs)]
 
 
@@ -115,7 +116,7 @@ def _varied(base: Campaign, knob: Knob) -> Campaign:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
     models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = msgspec.structs.replace(platform, changes=machine)
-    return msgspec.structs.replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
+    return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
@@ -165,9 +166,8 @@ def question_of(
     model: str = "",
     seed: int = 0,
     seeds: int | None = None,
-    tau_s: float = DEFAULT_TAU_S,
-    plots: bool = True,
     together: bool = False,
+    **how: Any,
 ) -> Question:
     """Put a question together.
 
@@ -189,6 +189,8 @@ def question_of(
         First seed, and how many; default: five for generators, else one.
     together
         Whether all settings are tried at once, too.
+    how
+        Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
     Raises
     ------
@@ -204,16 +206,16 @@ def question_of(
     modelled = model_of(model) if model else ModelSpec()
     sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)
-    base = Campaign(
+    base = build(
+        Campaign,
+        how,
         name="whatif",
         workloads=(spec,),
         platforms=(platform,),
         policies=(msgspec.structs.replace(chosen, label=policies.label(chosen)),),
         models=(modelled,),
         seeds=tuple(range(seed, seed + count)),
-        tau_s=tau_s,
-        plots=plots,
     )
-    replay = chosen.policy != REPLAY and source.states_starts(seed)
+    replay = chosen.policy != REPLAY and base.engine is not Engine.DOCKER and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))
+    return Question(grids(base, knobs, replay=replay), Answer(asked, base.tau_s, of_log=not source.is_generated))

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
-import re
-import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser as Parser
-from spillway.base.arguments import UsageError, complain, natural, near, positive
+from spillway.base.arguments import UsageError, complain, natural, positive
 from spillway.base.limits import RUNS
 from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.pool import Executor
     from spillway.experiments.run.single import Task
-    from spillway.experiments.run.spec import Engine, Figures
+    from spillway.experiments.run.spec import Engine
 
 RESULTS = Path("results")
 """Folder below which results are kept where no other is given."""
@@ -92,95 +89,6 @@ def add_common(parser: Parser) -> None:
         "question: the same command goes on in the same)",
     )
     add_rerun(group)
-
-
-def add_figures(group: argparse._ArgumentGroup) -> None:
-    """Add whether figures are drawn, and how they and the tables are written."""
-    add = group.add_argument
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
-    add(
-        "--figures",
-        metavar="KIND[,KIND...]",
-        default="png,svg",
-        help="kinds of files of each figure: png, svg, pdf, pgf (needs LaTeX); the report shows SVG, else PNG "
-        "(%(default)s)",
-    )
-    add(
-        "--width",
-        metavar="LENGTH",
-        default="",
-        help="width of each figure, such as 84mm (a column of a paper) or 3.3in",
-    )
-    add("--style", type=Path, metavar="FILE", help="Matplotlib style (.mplstyle) that comes before our settings")
-    add(
-        "--tables",
-        metavar="KIND[,KIND...]",
-        default="",
-        help="the summary also as tex (means by policy; needs the package booktabs) or parquet (needs pyarrow)",
-    )
-
-
-def figures_of(options: argparse.Namespace) -> Figures:
-    """How figures and tables are written.
-
-    Raises
-    ------
-    SpecError
-        A kind is unknown or cannot be written here, a length or a style is wrong.
-    """
-    from spillway.experiments.run.spec import Figures
-
-    formats = _kinds("--figures", options.figures, ("png", "svg", "pdf", "pgf"))
-    tables = _kinds("--tables", options.tables, ("tex", "parquet"))
-    if "pgf" in formats and not shutil.which("xelatex"):
-        raise SpecError("--figures pgf: Matplotlib asks xelatex for the size of letters, which is not on PATH; use pdf")
-    if "parquet" in tables and not importlib.util.find_spec("pyarrow"):
-        raise SpecError("--tables parquet needs pyarrow: pip install 'spillway[parquet]'")
-    if options.style is not None:
-        _check_style(options.style)
-    return Figures(formats, _millimetres(options.width), str(options.style or ""), tables)
-
-
-def _kinds(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    kinds = tuple(dict.fromkeys(text.split(","))) if text else ()
-    for kind in kinds:
-        if kind not in known:
-            raise SpecError(f"{option} {text}: expected kinds of {', '.join(known)}, got {kind!r}{near(kind, known)}")
-    return kinds
-
-
-def _millimetres(text: str) -> float:
-    """A length in millimetres; 0 where none is given."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in)", text)
-    length = float(found[1]) * {"mm": 1.0, "cm": 10.0, "in": 25.4}[found[2]] if found else 0.0
-    if text and not 40.0 <= length <= 1000.0:
-        raise SpecError(f"--width {text}: expected 40 mm to 1 m with its unit, such as 84mm, 8.4cm or 3.3in")
-    return length
-
-
-def _check_style(path: Path) -> None:
-    """Refuse a style of which Matplotlib would leave something out: it only logs that."""
-    import logging
-
-    import matplotlib as mpl
-
-    if not path.is_file():
-        raise SpecError(f"--style: there is no file {str(path)!r}; expected a Matplotlib style (.mplstyle)")
-    said: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: said.append(record.getMessage().strip())  # type: ignore[method-assign]
-    logger = logging.getLogger("matplotlib")
-    before, logger.propagate = logger.propagate, False
-    logger.addHandler(handler)
-    try:
-        mpl.rc_params_from_file(path, use_default_template=False)
-    except (OSError, ValueError) as error:
-        said.append(str(error))
-    finally:
-        logger.removeHandler(handler)
-        logger.propagate = before
-    if said:
-        raise SpecError(f"--style {path}: {said[0].splitlines()[0]}")
 
 
 def add_max_runs(parser: Parser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from spillway.base.arguments import Parser
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_figures, add_max_runs
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
 
 HELP = "a campaign from its file; without one, the demo"
 DESCRIPTION = (
@@ -25,7 +25,6 @@ DEMO = Path(__file__).parents[1] / "campaign" / "demo.toml"
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
-    add_figures(parser.add_argument_group("figures and tables"))
     add_common(parser)
     add_max_runs(parser)
 

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import (
-    RESULTS,
-    add_common,
-    add_figures,
-    add_logs,
-    add_max_runs,
-    add_seeds,
-    logs_of,
-)
+from spillway.base.arguments import Parser, add_declared, given, positive
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds, logs_of
 
 HELP = "an operator's question: another machine, load or policy, against what the site did"
 DESCRIPTION = (
@@ -33,7 +25,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
-    from spillway.experiments.run.spec import DEFAULT_TAU_S
+    from spillway.experiments.run.spec import Playing
     from spillway.workloads.logs.options import add_reading
 
     add_logs(parser.add_argument_group("what is played"))
@@ -57,8 +49,7 @@ def add_arguments(parser: Parser) -> None:
     add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
     add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
-    add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
-    add_figures(parser.add_argument_group("figures and tables"))
+    add_declared(group, Playing)
     add_common(parser)
     add_max_runs(parser)
 
@@ -68,7 +59,8 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign import whatif
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
-    from spillway.workloads.logs.options import given
+    from spillway.experiments.run.spec import Playing
+    from spillway.workloads.logs.options import given as reading
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -76,14 +68,13 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
-        read=given(options),
+        read=reading(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,
         seeds=options.seeds,
-        tau_s=options.tau,
-        plots=options.plots,
         together=options.together,
+        **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
     return play_grids(question.grids, out, options, question.answer)
