@@ -194,11 +194,12 @@ LAW: Mapping[str, Rule] = {
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
-    # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.
+    # The protocol: neutral messages, the codecs for the simulator's side of it, the reply that is none.
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
-        "protocol.limits", "protocol.fields", "protocol.jsontext", "protocol.profiles",
+        "protocol.limits", "protocol.fields", "protocol.jsontext", "protocol.profiles", "protocol.format",
+        "protocol.batsim5.codec", "protocol.batsim5.profiles",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
