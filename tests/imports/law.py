@@ -207,7 +207,7 @@ LAW: Mapping[str, Rule] = {
         "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.trials.account": _rule("protocol.messages"),
+    "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
     "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
     # an extra that only this part needs.
