@@ -12,7 +12,7 @@ from spillway.learning.account import Account
 from spillway.learning.chooser import Chooser, Turn
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
-from spillway.schedulers.assembly import SessionSpec, assemble, check_combination
+from spillway.schedulers.assembly import SessionSpec, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.lives import parse_life
@@ -56,7 +56,7 @@ class World:
         """
         spec = self.spec
         reference, settings, model = spec.make_policy(), spec.make_settings(), spec.make_model()
-        check_combination(reference, settings, model)
+        spec.check()
         if hasattr(reference, "sharing"):
             raise OptionError(f"policy {spec.policy!r} lets jobs share nodes in time: here each job has its own")
         if parse_life(settings.bb_life).apart:

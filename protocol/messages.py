@@ -365,7 +365,7 @@ class RunSubJobs(Struct, frozen=True):
 
     On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
     :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: one and
-    the same sequence where the same is run again. ``walltime`` is -1 for none.
+    the same sequence where the same is run again. ``walltime`` is -1 if none.
     """
 
     timestamp: float

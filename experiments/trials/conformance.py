@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from spillway.analysis.document.blocks import Table
 from spillway.base import durable
 from spillway.base.errors import OptionError
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.terminal import show
 from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
 from spillway.experiments.trials.drawing import plain_worlds
@@ -34,18 +34,18 @@ from spillway.experiments.trials.report import (
 )
 from spillway.experiments.trials.shrink import fewer_jobs, simpler
 from spillway.experiments.trials.subject import Command, Own, Scheduler
-from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Tell, Verdict, silent
-from spillway.experiments.trials.world import PLAIN, Job, World, world_from
+from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Outcome, Tell, silent
+from spillway.experiments.trials.world import PLAIN, TrialJob, World, world_from
 from spillway.schedulers.policies import POLICIES
 
 FAILED = 1
 """Exit code where a case failed."""
 
-FIRST = World((Job(1, 1, walltime_s=10),), nodes=1)
+FIRST = World((TrialJob(1, 1, walltime_s=10),), nodes=1)
 """Played before all others: what does not run this job does not speak the protocol."""
 
 
-def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Verdict]:
+def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Outcome]:
     """Test a scheduler for a discipline (:data:`spillway.experiments.trials.disciplines.DISCIPLINES`).
 
     Raises
@@ -70,9 +70,9 @@ def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = sil
     return found
 
 
-def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterable[Failure]) -> Verdict:
+def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterable[Failure]) -> Outcome:
     failures = tuple(failures)
-    return Verdict(name, aims, source, FAILS if failures else PASSES if applies else NOT_APPLICABLE, failures)
+    return Outcome(name, aims, source, FAILS if failures else PASSES if applies else NOT_APPLICABLE, failures)
 
 
 def standing(subject: Subject, extent: Extent) -> dict[str, dict[str, Failure]]:
@@ -222,12 +222,8 @@ def _report(
 ) -> None:
     """Print the table and the failures; write them, and all of it as JSON, where that is requested."""
     head, *body = rows
-    table = Table(*head, title=escape(title), title_justify="left")
-    for row in body:
-        table.add_row(*map(escape, row))
     console = Console()
-    console = console if console.is_terminal else Console(width=160)
-    console.print(table)
+    show(console if console.is_terminal else Console(width=160), Table(head, body), title, names=len(head))
     for lines in stories:
         print("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
     if options.out is not None:

@@ -22,7 +22,7 @@ from spillway.experiments.trials.world import World
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message, Reply
-from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.errors import Deadlock, Refused
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.handshake import shake_hands
@@ -78,7 +78,7 @@ class Own(Scheduler):
         self.name = text
         policy, options = split_spec(text)
         self._spec = spec = SessionSpec(policy, options, model="rigid")
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec.check()
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:

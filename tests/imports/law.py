@@ -151,8 +151,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
-        "schedulers.jobmodels.*", "schedulers.model.job", "base.options", "base.errors", "base.plugins",
-        "base.registered",
+        "schedulers.jobmodels.*", "schedulers.model.job", "schedulers.model.rules", "base.options", "base.errors",
+        "base.plugins", "base.registered",
     ),
     # Of the core what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(

@@ -161,7 +161,7 @@ class Account(Observer):
         self.states[job.id] = "REJECTED"
         self._count("REJECTED", job.id, now_s)
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Count it."""
         self._count(what.split(" ")[0], job.id, now_s)
         assert lost_node_s >= -EPSILON_S
@@ -203,8 +203,8 @@ class Account(Observer):
         if session._wire.closed:
             self.counts["left waiting"] += session.waiting
             return
-        assert not session._pool.wishes
-        assert not session._pool.doomed
+        assert not session._pool.requests
+        assert not session._pool.to_destroy
         assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.trials.world import Job, World
+from spillway.experiments.trials.world import TrialJob, World
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
 from tests.properties.wired import Talk, play
@@ -21,7 +21,7 @@ EXACT_S = 2e-3
 
 JOBS = st.lists(
     st.builds(
-        Job,
+        TrialJob,
         st.integers(0, 30),
         st.integers(1, 8),
         st.sampled_from([1.0, 7.5, 20.0, 60.0]),
@@ -42,14 +42,14 @@ MODELS = {
 LIVES = [{"bb_life": "slurm"}, {"bb_life": "standby:bound=3"}, {"bb_life": "two-reservations"}]
 
 
-def both(model: str, policy: str, session: dict[str, str], jobs: list[Job]) -> tuple[Talk, Talk]:
+def both(model: str, policy: str, session: dict[str, str], jobs: list[TrialJob]) -> tuple[Talk, Talk]:
     """One world over the messages of each version."""
     spec = SessionSpec(policy, model=model, settings=dict(session))
     data = World(tuple(jobs), model).workload()
     return play(TINY, json.loads(json.dumps(data)), spec, 4), play(TINY, data, spec, 5)
 
 
-def agree(model: str, policy: str, session: dict[str, str], jobs: list[Job]) -> None:
+def agree(model: str, policy: str, session: dict[str, str], jobs: list[TrialJob]) -> None:
     """All jobs, and all sub-jobs, start on the same nodes at the same time."""
     four, five = both(model, policy, session, jobs)
     assert five.link.starts.keys() == four.link.starts.keys()
@@ -62,7 +62,7 @@ def agree(model: str, policy: str, session: dict[str, str], jobs: list[Job]) -> 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "filler", "sjf-easy"])
 @settings(max_examples=15)
 @given(jobs=JOBS)
-def test_policies_start_the_same_jobs(policy: str, jobs: list[Job]) -> None:
+def test_policies_start_the_same_jobs(policy: str, jobs: list[TrialJob]) -> None:
     """Rigid jobs with burst buffers."""
     agree("rigid", policy, {}, jobs)
 
@@ -71,7 +71,7 @@ def test_policies_start_the_same_jobs(policy: str, jobs: list[Job]) -> None:
 @pytest.mark.parametrize("model", sorted(MODELS))
 @settings(max_examples=12)
 @given(data=st.data(), jobs=JOBS)
-def test_models_start_the_same_jobs(model: str, data: st.DataObject, jobs: list[Job]) -> None:
+def test_models_start_the_same_jobs(model: str, data: st.DataObject, jobs: list[TrialJob]) -> None:
     """Transfers of every kind, and lives of buffers, which stage through the file system."""
     lives = LIVES if model != "malleable" else []
     agree(model, "easy", data.draw(st.sampled_from([*MODELS[model], *lives])), jobs)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.outages import OnOutage, Restart
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.policies import POLICIES
@@ -37,7 +37,7 @@ PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
 def playable(spec: SessionSpec) -> bool:
     """Whether policy, model and settings can be combined."""
     try:
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec.check()
     except OptionError:
         return False
     return True
@@ -67,7 +67,7 @@ def settled(played: Played, jobs: int) -> None:
 def test_every_combination(model: str, policy: str, tmp_path: Path) -> None:
     """Busy and idle nodes go away, a storage node too; later all come back (the issue's first fault)."""
     literal = len(policy) % 2 == 0 or policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")
-    spec = SessionSpec(policy, model=model, literal=literal)
+    spec = SessionSpec(policy, model=model, thesis_literal=literal)
     if not playable(spec):
         return
     changes: list[Change] = [
@@ -265,7 +265,7 @@ def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
 def test_malleable_applications_shrink(
     rule: str, lost: tuple[int, ...], states: dict[str, str], size: int, lost_s: float, tmp_path: Path
 ) -> None:
-    """They give up what is out when what runs there is through, as long as they keep their minimum."""
+    """They give up what is out when what runs there has ended, as long as they keep their minimum."""
     spec = SessionSpec("easy", model="malleable", settings={"on_outage": rule})
     played = play(tmp_path, spec, workload("malleable", [(0, 4, 30.0, 2, 0, 900, True)]), [(lost_s, False, lost)])
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
