@@ -199,8 +199,8 @@ LAW: Mapping[str, Rule] = {
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
-        "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles", "protocol.format",
-        "protocol.batsim5.codec", "protocol.batsim5.profiles",
+        "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
+        "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
