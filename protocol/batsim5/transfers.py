@@ -37,7 +37,8 @@ def _ends(profile: JsonObject, hosts: Sequence[int], storage: Mapping[str, int])
 
 
 def _hosts_and_storage(profile: JsonObject, hosts: Sequence[int], storage: Mapping[str, int]) -> list[int]:
-    return [*hosts, storage[profile.get("storage", profile.get("host", "pfs"))]]
+    label = str(profile.get("storage", profile.get("host", "pfs")))
+    return [*hosts, storage[label]]
 
 
 _MADE: Mapping[str, Callable[[JsonObject, int], JsonObject]] = {
