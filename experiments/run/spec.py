@@ -204,6 +204,15 @@ class Playing:
         help="find out how long each job takes by itself, for its slowdown by contention (io, operations, stream)",
     )
     plots: bool = option(True, help="draw figures and write the report")
+    figures: str = option(
+        "png,svg",
+        help="kinds of files of each figure: png, svg, pdf, pgf (needs LaTeX); the report shows SVG, else PNG",
+    )
+    width: str = option("", help="width of each figure, such as 84mm (a paper's column) or 3.3in; where empty, its own")
+    style: str = option("", help="file of a Matplotlib style (.mplstyle) that comes before the settings of ours")
+    tables: str = option(
+        "", help="kinds of files of the summary besides CSV: tex (means by policy, package booktabs), parquet (pyarrow)"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
