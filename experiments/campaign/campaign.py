@@ -41,6 +41,7 @@ def run_campaign(
     *,
     rerun: bool = False,
     max_runs: int = RUNS.most,
+    force: bool = False,
 ) -> int:
     """Run a campaign and show its results; return the exit code.
 
@@ -53,7 +54,7 @@ def run_campaign(
     Interrupted
         The user stopped it.
     """
-    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs)
+    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs, force=force)
 
 
 def run_grids(
@@ -65,6 +66,7 @@ def run_grids(
     rerun: bool = False,
     max_runs: int = RUNS.most,
     conclude: Conclude | None = None,
+    force: bool = False,
 ) -> int:
     """The same for several grids in one folder: runs that are in more than one of them are run once.
 
@@ -74,9 +76,12 @@ def run_grids(
         At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
     conclude
         Gets the runs of each grid when all have finished, and writes further files in the folder.
+    force
+        Whether logs are also played on machines that cannot be theirs, which are else refused
+        (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
     """
     with results_folder(root):
-        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude)
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force)
 
 
 def _run_grids(
@@ -87,6 +92,7 @@ def _run_grids(
     rerun: bool,
     max_runs: int,
     conclude: Conclude | None,
+    force: bool,
 ) -> int:
     campaign = campaigns[0]
     workloads = places.check(root, campaign)
@@ -95,7 +101,7 @@ def _run_grids(
     def note(text: str) -> None:
         console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
 
-    inputs = Inputs(root, note)
+    inputs = Inputs(root, note, refuse=not force)
     grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
     runs = tuple({run.id: run for grid in grids for run in grid}.values())
     refuse_too_many(len(runs), max_runs, f"campaign {campaign.name!r}")
