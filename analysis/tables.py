@@ -30,7 +30,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 KILLED_STATES = ("COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED")
-"""Final states of jobs that were stopped before they were through."""
+"""Final states of jobs that were stopped before they had ended."""
 
 COLUMNS = (
     "job_id",
@@ -141,7 +141,7 @@ class JobTable:
     bb_bytes
         Burst-buffer bytes per request: of each node, or of each stripe (0 where unknown).
     storages
-        Where the burst buffers lay: ``resource id:number of requests`` separated by spaces ("" for none or unknown).
+        Where the burst buffers lay: ``resource id:number of requests`` separated by spaces ("" if none or unknown).
     user
         The user who submitted the job ("" where unknown).
     machine
@@ -272,7 +272,7 @@ def read_run(folder: Path) -> JobTable:
 def read_jobs(path: Path) -> JobTable:
     """Read a ``jobs.csv`` as Batsim 4 and the embedded simulator write it.
 
-    Jobs without nodes that are through are left out: they created or destroyed persistent buffers, and took no time.
+    Jobs without nodes that have ended are left out: they created or destroyed persistent buffers, and took no time.
 
     Raises
     ------

@@ -136,7 +136,7 @@ def how(number: int) -> str:
 
 
 def complain(error: object, *, is_error: bool = True) -> None:
-    """Print one line on the standard error stream, as every door does it."""
+    """Print one line on the standard error stream, as all programs of the package do."""
     text = printable(" ".join(str(error).split("\n")))
     print(f"{PROGRAM}: {'error: ' if is_error else ''}{text}", file=sys.stderr, flush=True)
 

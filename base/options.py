@@ -54,7 +54,7 @@ class OptionInfo(msgspec.Struct, frozen=True):
     optional
         Whether the text ``none`` (the value ``None``) is allowed.
     unit
-        Unit of the value ("" for none).
+        Unit of the value ("" if none).
     low, high
         Inclusive bounds, ``None`` for no bound.
     choices

@@ -14,7 +14,7 @@ from spillway.platforms.zones.base import Point, Zone
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """The attributes of a ``<cluster>`` element; bandwidths in bytes/s, latencies in s, 0 for none.
+    """The attributes of a ``<cluster>`` element; bandwidths in bytes/s, latencies in s, 0 if none.
 
     Attributes
     ----------

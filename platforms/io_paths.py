@@ -77,7 +77,7 @@ def path_of(host: Host) -> str:
 
 
 def number_of(name: str) -> int:
-    """The last number in a host's name; -1 for none."""
+    """The last number in a host's name; -1 if none."""
     digits = re.search(r"(\d+)\D*$", name)
     return int(digits[1]) if digits else -1
 

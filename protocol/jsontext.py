@@ -94,6 +94,14 @@ def six_decimals(value: float) -> str:
     return f"{value:.6f}"
 
 
+def twelve_decimals(value: float) -> str:
+    """Write a double as Batsim 5 does (``5.25``): at most twelve decimals; raise :class:`LocalProtocolError`."""
+    if not math.isfinite(value):
+        raise LocalProtocolError(f"JSON has no number for {value!r}")
+    text = f"{value:.12f}".rstrip("0")
+    return f"{text}0" if text.endswith(".") else text
+
+
 def exact(value: float) -> str:
     """Write a number so that it is read back unchanged; raise :class:`LocalProtocolError` if it is not finite."""
     if not math.isfinite(value):
@@ -142,6 +150,9 @@ class JsonWriter(dict[type, Callable[[Any], str]]):
 
 write_six_decimals = JsonWriter(six_decimals)
 """Text of any JSON value as Batsim prints it."""
+
+write_twelve_decimals = JsonWriter(twelve_decimals)
+"""Text of any JSON value as Batsim 5 prints it."""
 
 write_exact = JsonWriter(exact)
 """Text of any JSON value, numbers read back unchanged."""

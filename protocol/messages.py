@@ -52,13 +52,16 @@ class Struct(msgspec.Struct, frozen=True, gc=False):
 
 
 class ResourceInfo(Struct, frozen=True):
-    """One host as SIMULATION_BEGINS lists it."""
+    """One host as SIMULATION_BEGINS lists it; only Batsim 5 states cores, power state and speeds (flop/s, by state)."""
 
     id: int
     name: str
     state: str = "idle"
     properties: dict[str, str] = {}
     zone_properties: dict[str, str] = {}
+    cores: int = 1
+    pstate: int = 0
+    speeds: tuple[float, ...] = ()
 
 
 class BatsimConfig(Struct, frozen=True):
@@ -128,12 +131,16 @@ class JobCompleted(Struct, frozen=True):
 
 
 class TaskProgress(Struct, frozen=True):
-    """Progress of a killed job: a leaf has ``progress`` in [0, 1]; a sequence an index and its current task."""
+    """Progress of a killed job: a leaf has ``progress`` in [0, 1]; a sequence an index and its current task.
+
+    The index counts over repetitions of ``tasks`` tasks each; in Batsim 5, which leaves ``tasks`` 0, within one.
+    """
 
     profile_name: str
     progress: float | None = None
     current_task_index: int | None = None
     current_task: TaskProgress | None = None
+    tasks: int = 0
 
 
 class JobKilled(Struct, frozen=True):
@@ -145,17 +152,23 @@ class JobKilled(Struct, frozen=True):
 
 
 class ResourceStateChanged(Struct, frozen=True):
-    """All hosts of a power-state request have arrived in ``state`` (a pstate number)."""
+    """All hosts of a power-state request have arrived in ``state`` (a pstate number); ``power`` as it requested."""
 
     timestamp: float
     resources: tuple[int, ...]
     state: int
+    power: bool = False
 
 
 class RequestedCall(Struct, frozen=True):
-    """The wake-up that an earlier :class:`CallMeLater` requested (it carries no identity)."""
+    """The wake-up that an earlier :class:`CallMeLater` requested; its ``name``, and whether no more come of it.
+
+    In Batsim 4 it carries neither.
+    """
 
     timestamp: float
+    name: str = ""
+    last: bool = True
 
 
 class EnergyAnswer(Struct, frozen=True):
@@ -249,10 +262,29 @@ class KillJob(Struct, frozen=True):
 
 
 class CallMeLater(Struct, frozen=True):
-    """Ask for a :class:`RequestedCall` at ``at`` (strictly in the future)."""
+    """Ask for a :class:`RequestedCall` at ``at`` (in Batsim 4 strictly in the future).
+
+    Where ``period_s`` is above 0, calls come at its multiples instead (Batsim 5), ``times`` of them (0: without end).
+    """
 
     timestamp: float
     at: float
+    name: str = ""
+    period_s: float = 0.0
+    times: int = 0
+
+
+class StopCalls(Struct, frozen=True):
+    """End the periodic calls of a name (Batsim 5)."""
+
+    timestamp: float
+    name: str
+
+
+class StopSimulation(Struct, frozen=True):
+    """End the simulation at once, whatever runs or waits (Batsim 5)."""
+
+    timestamp: float
 
 
 class RegisterProfile(Struct, frozen=True):
@@ -280,11 +312,12 @@ class NotifyRegistration(Struct, frozen=True):
 
 
 class SetResourceState(Struct, frozen=True):
-    """Ask hosts to go to a power state."""
+    """Ask hosts to go to a power state; ``power`` where Batsim 5 calls that turning them on or off."""
 
     timestamp: float
     resources: tuple[int, ...]
     state: int
+    power: bool = False
 
 
 class SetJobMetadata(Struct, frozen=True):
@@ -330,7 +363,7 @@ class RunSubJobs(Struct, frozen=True):
 
     On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
     :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: one and
-    the same sequence where the same is run again. ``walltime`` is -1 for none.
+    the same sequence where the same is run again. ``walltime`` is -1 if none.
     """
 
     timestamp: float
@@ -348,6 +381,8 @@ Request = (
     | RejectJob
     | KillJob
     | CallMeLater
+    | StopCalls
+    | StopSimulation
     | RegisterProfile
     | RegisterJob
     | NotifyRegistration

@@ -7,14 +7,16 @@ fields would take half as long again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cached_property
 from typing import Any, NamedTuple, Union
 
 import msgspec
 
-from spillway.base.errors import LocalProtocolError, RemoteProtocolError
+from spillway.base.errors import LocalProtocolError, RemoteProtocolError, shown
 from spillway.protocol.intervals import format_intervals, parse_intervals
 from spillway.protocol.jsontext import JsonWriter, decode_located, encoded, quote
 from spillway.protocol.messages import JsonObject
@@ -123,6 +125,9 @@ class Row:
         For a body that no list of fields describes: the message of a timestamp and the body, and its JSON text.
     body
         What msgspec checks of such a body.
+    fixed
+        Attributes of the message that its name says; where several rows are of one class, they choose the one that
+        writes a message.
     """
 
     message: type[Any]
@@ -135,6 +140,7 @@ class Row:
     read: Callable[[float, Any], Any] | None = None
     write: Callable[[Any], str] | None = None
     body: Any = JsonObject
+    fixed: Mapping[str, Any] = dataclass_field(default_factory=dict)
 
 
 class Table:
@@ -156,6 +162,8 @@ class Table:
         Whether a message must have the member ``events``.
     unknown
         What errors call a type that the table does not have.
+    closed
+        Whether unknown members of messages and events are refused, and the times of events must ascend.
 
     Attributes
     ----------
@@ -174,23 +182,43 @@ class Table:
         timely: bool = False,
         needed: bool = True,
         unknown: str = "invalid value",
+        closed: bool = False,
     ) -> None:
         self.types = tuple(row.name for row in rows)
         self._rows = rows
         self._foreign, self._double, self._json = foreign, double, json
         self._tag, self._body = tag, body
         self._timely, self._needed = timely, needed
-        self._unknown = unknown
+        self._unknown, self._closed = unknown, closed
 
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[Any]:
         wire: Any = list[Union[tuple(map(self._struct, self._rows))]]  # type: ignore[misc]  # noqa: UP007
         events = ("events", wire) if self._needed else ("events", wire | None, None)
-        return msgspec.json.Decoder(msgspec.defstruct("Envelope", [("now", float), events], gc=False))
+        members = [("now", float), events]
+        envelope = msgspec.defstruct("Envelope", members, gc=False, forbid_unknown_fields=self._closed)
+        return msgspec.json.Decoder(envelope)
 
     @cached_property
     def _writers(self) -> dict[type[Any], Callable[[Any], str]]:
-        return {row.message: self._writer(row) for row in self._rows}
+        rows: dict[type[Any], list[Row]] = {}
+        for row in self._rows:
+            rows.setdefault(row.message, []).append(row)
+        return {message: self._chosen(found) for message, found in rows.items()}
+
+    def _chosen(self, rows: list[Row]) -> Callable[[Any], str]:
+        """The writer of a message, by what it says where it has several."""
+        if len(rows) == 1:
+            return self._writer(rows[0])
+        choices = [(row.fixed.items(), self._writer(row)) for row in rows]
+
+        def write(message: Any) -> str:
+            for fixed, writer in choices:
+                if all(getattr(message, name) == value for name, value in fixed):
+                    return writer(message)
+            raise LocalProtocolError(self._foreign.format(shown(message)))
+
+        return write
 
     def decode(self, data: bytes) -> tuple[float, tuple[Any, ...]]:
         """Time and events of a message; raise :class:`RemoteProtocolError` with the place of a bad field."""
@@ -199,10 +227,7 @@ class Table:
             envelope: Any = decode_located(self._decoder, data)
             now = envelope.now
             if self._timely:
-                for index, wire in enumerate(envelope.events):
-                    if wire.timestamp > now:
-                        message = f"expected a timestamp of at most the reply's now = {now!r}, got {wire.timestamp!r}"
-                        raise RemoteProtocolError(message, f"$.events[{index}].timestamp")
+                self._check_times(envelope)
             for wire in envelope.events or ():
                 events.append(wire.neutral())  # noqa: PERF401 - the length names the bad event
         except Located as problem:
@@ -213,6 +238,18 @@ class Table:
         except RecursionError:
             raise RemoteProtocolError("the JSON text is nested too deeply") from None
         return now, tuple(events)
+
+    def _check_times(self, envelope: Any) -> None:
+        before = -math.inf
+        for index, wire in enumerate(envelope.events):
+            if wire.timestamp > envelope.now:
+                message = f"expected a timestamp of at most the reply's now = {envelope.now!r}, got {wire.timestamp!r}"
+            elif self._closed and wire.timestamp < before:
+                message = f"expected a timestamp of at least that before it, {before!r}, got {wire.timestamp!r}"
+            else:
+                before = wire.timestamp
+                continue
+            raise RemoteProtocolError(message, f"$.events[{index}].timestamp")
 
     def _with_types(self, error: RemoteProtocolError) -> RemoteProtocolError:
         if not (error.path.startswith("$.events[") and error.path.endswith(f"].{self._tag}")):
@@ -265,6 +302,7 @@ class Table:
             tag_field=self._tag,
             tag=row.name,
             gc=False,
+            forbid_unknown_fields=self._closed,
         )
 
     def _reader(self, row: Row) -> Callable[[Any], Any]:
@@ -286,6 +324,7 @@ class Table:
                 names[f"read{number}"] = field.kind.read
                 value = f"read{number}({value}, {f'{within}.{field.key}'!r})"
             values.append(f"{field.name}={value}")
+        values += [f"{name}={value!r}" for name, value in row.fixed.items()]
         if [value.split("=")[0] for value in values] == list(row.message.__struct_fields__[: len(values)]):
             values = [value.split("=", 1)[1] for value in values]  # a little faster
         read = _compiled(f"lambda wire: message({', '.join(values)})", names)

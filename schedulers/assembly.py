@@ -1,7 +1,7 @@
 """A session from a policy, a job model and settings: the one place that puts the scheduler together.
 
 The service's command line, pybatsim, the experiments and the tests all assemble through here, so what cannot be
-combined is refused at every door in the same words.
+combined is refused everywhere in the same words.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def assemble(
     burst_buffer_bytes, location_shape
         See :class:`spillway.schedulers.model.machine.MachineDefaults`.
     on_record
-        Gets the record of every job that is through.
+        Gets the record of every job that has ended.
     on_conflict
         Gets every predicted collision of I/O phases (model ``malleable``).
     direct
@@ -368,7 +368,7 @@ def assemble(
 
 @dataclass(frozen=True)
 class SessionSpec:
-    """What a user selects, as every door reads it (command line, pybatsim, campaigns): names, and texts or values.
+    """What a user selects, as every interface reads it (command line, pybatsim, campaigns): names, and texts or values.
 
     Attributes
     ----------

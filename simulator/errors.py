@@ -30,7 +30,7 @@ class SchedulerFault(RemoteProtocolError):
     path
         Where in the reply (``$.events[3]``).
     job
-        Full id of the job concerned, "" for none.
+        Full id of the job concerned, "" if none.
     """
 
     def __init__(self, rule: str, path: str = "$", job: str = "") -> None:

@@ -91,7 +91,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What was simulated: failures that struck the job, and the node-seconds that it lost."""
+    """What was simulated: failures that hit the job, and the node-seconds that it lost."""
 
     failures: int
     lost_node_s: float

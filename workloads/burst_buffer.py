@@ -38,7 +38,7 @@ class BurstBufferModel:
     scale_kib
         Its scale (median without the shift) in KiB per processor, > 0.
     unit_bytes
-        Bytes per unit of the law: 1024, for the archive's kilobytes of memory are KiB.
+        Bytes per unit of the distribution: 1024, for the archive's kilobytes of memory are KiB.
     floor_bytes
         Least request of a job that is not short.
     short_bytes

@@ -182,7 +182,7 @@ class GangJob:
     blocks
         Blocks that it reads and writes one after the other beside computing, evenly over its life.
     file_nodes
-        Nodes that hold its file's partitions, ascending, as many as tasks; empty for none.
+        Nodes that hold its file's partitions, ascending, as many as tasks; empty if none.
     """
 
     submit_us: int

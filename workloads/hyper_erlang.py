@@ -1,7 +1,7 @@
-"""The hyper-Erlang law of common order: fitted by three moments, drawn reproducibly.
+"""The hyper-Erlang distribution of common order: fitted by three moments, drawn reproducibly.
 
-A value is, with a probability, the sum of ``order`` exponential times of one mean, else of another. It is the law with
-the least order that has the first three moments of what it is fitted to.
+A value is, with a probability, the sum of ``order`` exponential times of one mean, else of another. The order is the
+least with which the distribution has the first three moments of what it is fitted to.
 
 References
 ----------
@@ -43,7 +43,7 @@ class HyperErlang:
 
     @property
     def mean(self) -> float:
-        """Mean of the law."""
+        """Mean of the distribution."""
         return self.order * (self.share * self.first + (1.0 - self.share) * self.second)
 
     def moment(self, power: int) -> float:
@@ -82,11 +82,11 @@ def fit_hyper_erlang(values: npt.ArrayLike) -> HyperErlang:
         if found is not None:
             share, first, second = found
             return HyperErlang(order, share, first * scale, second * scale)
-    raise WorkloadError(f"no hyper-Erlang law of an order up to {LARGEST_ORDER} has the moments of these values")
+    raise WorkloadError(f"no hyper-Erlang distribution of order up to {LARGEST_ORDER} has the moments of these values")
 
 
 def _with_moments(moments: list[float], order: int) -> tuple[float, float, float] | None:
-    """Share and stage means of the law of an order with these raw moments; ``None`` where it has none.
+    """Share and stage means of the distribution of an order with these raw moments; ``None`` where it has none.
 
     Divided by the moments of an Erlang law of mean ``order`` the moments are those of a two-point law of the means,
     whose two points are the roots of ``x**2 - total x + product``.

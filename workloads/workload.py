@@ -98,7 +98,7 @@ class Workload:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
-        """Burst-buffer bytes per node that a job requests; 0 for none.
+        """Burst-buffer bytes per node that a job requests; 0 if none.
 
         Field ``bb`` of the job or of its profile, or the node's share of ``bb_total``, the buffer of the whole job.
         """

@@ -36,7 +36,7 @@ def part_bars(
     title
         What the values are.
     unit
-        Unit of the axis ("" for none).
+        Unit of the axis ("" if none).
     marks
         Further values (published ones, say) by policy and part, drawn as small diamonds.
     """

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from spillway.analysis.campaign import CampaignResults, RunRow
+from spillway.analysis.document.blocks import Block, Heading, Listing, Section, Terms, Words
 from spillway.analysis.drains import most_drained
-from spillway.analysis.markup import Html, fill, join
 from spillway.analysis.tables import MachineInfo
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
@@ -36,8 +36,8 @@ _LOAD_NOTE = ": offered load: "
 _SEED = re.compile(r", seed (\d+): ")
 
 
-def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -> Html:
-    """The table of assumptions, and below it all notes on workloads and machines.
+def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -> list[Block]:
+    """What was assumed, and below it all notes on workloads and machines.
 
     Parameters
     ----------
@@ -45,26 +45,17 @@ def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -
         By name of a run's folder.
     """
     records = {row.run: results.record(row) for row in results.rows}
-    rows: list[tuple[str, Html]] = [
-        ("Machine", _lines([*_machines(results.rows, machines), *_drained(results)])),
-        ("Jobs", _lines(_jobs(results.rows))),
-        ("Offered load", _lines(_loads(results.rows, records, results.assumptions))),
-        ("Job model", _lines(_models(results.rows, records))),
-        ("Engine", _lines(_engines(results.rows))),
-        ("Seeds", _lines([", ".join(dict.fromkeys(row.seed for row in results.rows))])),
-        ("Checked", _lines(_checked(results))),
-        ("Code", _lines(_code(results.rows, records))),
+    lines = [
+        ("Machine", [*_machines(results.rows, machines), *_drained(results)]),
+        ("Jobs", _jobs(results.rows)),
+        ("Offered load", _loads(results.rows, records, results.assumptions)),
+        ("Job model", _models(results.rows, records)),
+        ("Engine", _engines(results.rows)),
+        ("Seeds", [", ".join(dict.fromkeys(row.seed for row in results.rows))]),
+        ("Checked", _checked(results)),
+        ("Code", _code(results.rows, records)),
     ]
-    body = join(
-        (fill("<tr><th>{name}</th><td>{words}</td></tr>", name=name, words=words) for name, words in rows), "\n"
-    )
-    return join(
-        [
-            fill('<h2>What was assumed</h2>\n<table class="assumed"><tbody>\n{body}\n</tbody></table>', body=body),
-            _notes(results.assumptions),
-        ],
-        "\n",
-    )
+    return [Heading("What was assumed"), Terms(lines), *_notes(results.assumptions)]
 
 
 def load_warnings(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -208,19 +199,12 @@ def _code(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]]) -> l
     return list(found)
 
 
-def _notes(notes: Sequence[str]) -> Html:
+def _notes(notes: Sequence[str]) -> list[Block]:
     shown = merged(notes)
     if not shown:
-        return Html("")
-    items = join((fill("<li>{text}</li>", text=line) for line in shown), "\n")
-    return fill(
-        "<details{opened}><summary>{count} note{s} on workloads and machines: what was left out or made up</summary>\n"
-        '<ul class="notes">\n{items}\n</ul></details>',
-        opened=Html(" open") if len(shown) <= MANY_NOTES else Html(""),
-        count=len(shown),
-        s="s" if len(shown) > 1 else "",
-        items=items,
-    )
+        return []
+    words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: what was left out or made up"
+    return [Section([Listing([*map(Words, shown)])], summary=words, is_open=len(shown) <= MANY_NOTES)]
 
 
 def merged(notes: Sequence[str]) -> list[str]:
@@ -236,10 +220,6 @@ def merged(notes: Sequence[str]) -> list[str]:
         text if not name else f"{name}, seed{'s' if len(seeds) > 1 else ''} {', '.join(seeds)}: {text}"
         for (name, text), seeds in found.items()
     ]
-
-
-def _lines(texts: Sequence[str]) -> Html:
-    return join(fill("<div>{text}</div>", text=text) for text in texts)
 
 
 def tau_of(folder: Path) -> float | None:

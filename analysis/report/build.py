@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -15,15 +14,17 @@ from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, rea
 from spillway.analysis.classes import compare_by_class
 from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
+from spillway.analysis.document.blocks import Block, Code, Column, Heading, Image, Listing, Paragraph, Section, Words
+from spillway.analysis.document.html import MEDIA, to_html
+from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
 from spillway.analysis.insights import insights
 from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
-from spillway.analysis.markup import Html, fill, fill_page, join
 from spillway.analysis.metrics import bounded_slowdown
 from spillway.analysis.names import slug
 from spillway.analysis.report import tables
 from spillway.analysis.report.assumed import assumptions, load_warnings, tau_of
-from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, Column, explained
+from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
@@ -31,17 +32,13 @@ from spillway.base import durable
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
 
-FIGURES = (
-    ("waiting-time", "", "Mean waiting time by policy, with its 95 % interval where there is one"),
-    (
-        "waiting-time-distribution",
-        "",
-        "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest",
-    ),
-    ("trade-off", "", "Mean against longest waiting time; on the dotted line are policies that no other beats in both"),
-    ("queue", "", "Number of waiting jobs over simulated time, in the first workload and seed"),
-)
-"""File in ``plots``, whether it is wide, and what it shows."""
+FIGURES = {
+    "waiting-time": "Mean waiting time by policy, with its 95 % interval where there is one",
+    "waiting-time-distribution": "Waiting time of all jobs: nested boxes hold the middle half, then half of the rest",
+    "trade-off": "Mean against longest waiting time; on the dotted line are policies that no other beats in both",
+    "queue": "Number of waiting jobs over simulated time, in the first workload and seed",
+}
+"""Files in ``plots`` and what they show."""
 
 
 def build_report(folder: Path, out: Path | None = None) -> Path:
@@ -67,23 +64,20 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     results = read_campaign(folder)
     loaded = {row.run: read_run(results.path(row)) for row in results.rows}
     tau_s = tau_of(results.path(results.rows[0]))
-    parts = [_group(results, key, rows, loaded, tau_s) for key, rows in results.groups.items()]
     columns = [column for column in explained((*SERVICE, *FURTHER), tau_s) if column.name in results.rows[0].figures]
-    page = fill_page(
-        _asset("page.html"),
-        title=f"Scheduling experiment: {folder.resolve().name}",
-        style=_asset("page.css"),
-        script=_asset("page.js"),
-        subject=_subject(results),
-        answer=_answer(results, loaded),
-        assumed=assumptions(results, {run: table.machine for run, table in loaded.items()}),
-        groups=join(parts, "\n"),
-        runs=join([tables.run_table(results, columns), tables.glossary(columns)]),
-        repeat=_repeat(results),
-        data=compress(_chart_data(results, loaded)),
-    )
+    blocks = [
+        Heading(f"Scheduling experiment: {folder.resolve().name}", 1),
+        *_subject(results),
+        _answer(results, loaded),
+        *assumptions(results, {run: table.machine for run, table in loaded.items()}),
+        *(block for key, rows in results.groups.items() for block in _group(results, key, rows, loaded, tau_s)),
+        Html(_asset("schedules.html")),
+        Section([tables.run_table(results, columns), tables.glossary(columns)], "runs"),
+        *_repeat(results),
+    ]
+    page = to_html(blocks, contents=False, script=_asset("page.js"), data=compress(_chart_data(results, loaded)))
     path = out or folder / "report.html"
-    durable.write_text(path, page.text)
+    durable.write_text(path, page)
     return path
 
 
@@ -91,7 +85,7 @@ def _asset(name: str) -> str:
     return resources.files("spillway.analysis.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _subject(results: CampaignResults) -> Html:
+def _subject(results: CampaignResults) -> list[Block]:
     """How many runs of what; jobs are counted once, however many policies played them."""
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
@@ -112,34 +106,30 @@ def _subject(results: CampaignResults) -> Html:
         "plays the same jobs."
     )
     old = [row.policy for row in results.rows if row.of_other_code]
-    if not old:
-        return join([text])
-    return fill(
-        "{text} <strong>{count} of the runs (marked *: {policies}) were made by other code than was there when the "
-        "table was written: their figures may hold no more.</strong>",
-        text=text,
-        count=len(old),
-        policies=", ".join(dict.fromkeys(old)),
+    names = ", ".join(dict.fromkeys(old))
+    warning = (
+        f"{len(old)} of the runs (marked *: {names}) were made by other code than was there when the table was "
+        "written: their figures may hold no more."
     )
+    return [Paragraph(Words(text)), *([Paragraph(Words(warning), "warning")] if old else [])]
 
 
 def _many(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
 
 
-def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Html:
+def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Section:
     """What holds, for each machine, engine and model; loads at which nothing can are said at once."""
-    parts = []
+    blocks: list[Block] = [Heading("Answer")]
     for key, rows in results.groups.items():
         runs: dict[str, dict[tuple[str, str], JobTable]] = {}
         for row in rows:
             runs.setdefault(row.policy, {})[row.workload, row.seed] = loaded[row.run]
-        name = f"{_name(key)}: " if len(results.groups) > 1 else ""
         lines = [*answer(runs), *load_warnings(results.record(row) for row in rows)]
-        parts += [
-            fill("<p>{name}{text}</p>", name=name if not place else "", text=line) for place, line in enumerate(lines)
-        ]
-    return fill('<section class="answer">\n<h2>Answer</h2>\n{parts}\n</section>', parts=join(parts, "\n"))
+        if len(results.groups) > 1:
+            lines[0] = f"{_name(key)}: {lines[0]}"
+        blocks += [Paragraph(Words(line)) for line in lines]
+    return Section(blocks, "answer")
 
 
 Group = tuple[str, str, str]
@@ -153,7 +143,7 @@ def _name(key: Group) -> str:
 
 def _group(
     results: CampaignResults, key: Group, rows: list[RunRow], loaded: dict[str, JobTable], tau_s: float | None
-) -> Html:
+) -> list[Block]:
     policies = list(dict.fromkeys(row.policy for row in rows))
     baseline = baseline_of(policies)
     findings: list[Finding] = []
@@ -174,33 +164,31 @@ def _group(
     service, losses = explained(SERVICE, tau_s), explained(LOSSES, tau_s)
     marks = {row.policy: " *" for row in rows if row.of_other_code}
     service = [column for column in service if column.name in rows[0].figures]
-    sections = [fill('<h2>Policies side by side</h2>\n<p class="hint">On {where}.</p>', where=_name(key))]
     runs = len(rows) // max(len(policies), 1)
     of_runs = f"means over {runs} runs of each policy (workloads, seeds)" if runs > 1 else "one run of each policy"
-    sections.append(
-        fill(
-            "<p>Figures are {of_runs}. Click a heading to sort; what it means stands below the table.</p>",
-            of_runs=of_runs,
-        )
-    )
-    sections += [tables.figures_table(service, _means(rows, service), marks), tables.glossary(service)]
+    blocks: list[Block] = [
+        Heading("Policies side by side"),
+        Paragraph(Words(f"On {_name(key)}."), "hint"),
+        Paragraph(f"Figures are {of_runs}. Click a heading to sort; what it means stands below the table."),
+        tables.figures_table(service, _means(rows, service), marks),
+        tables.glossary(service),
+    ]
     if findings:
-        words = fill("<h3>Against {baseline}, one by one</h3>", baseline=baseline)
-        sections += [words, tables.finding_list(findings)]
+        points = [Words(one.text, "" if one.certain else "hint") for one in findings]
+        blocks += [Heading(f"Against {baseline}, one by one", 3), Listing(points)]
     further = _insights(results, rows, loaded)
     losses = [column for column in losses if any(np.isfinite(values[column.name]) for values in further.values())]
-    sections += [Html("<h3>What is lost, and which jobs pay</h3>")]
-    sections += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
+    blocks += [Heading("What is lost, and which jobs pay", 3)]
+    blocks += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
     if comparisons:
-        words = fill(
-            "<h3>Waiting time by class of jobs</h3>\n"
-            "<p>Mean waiting time of the same jobs in relation to {baseline}; below 1 is better. 95 % intervals are "
+        words = (
+            f"Mean waiting time of the same jobs in relation to {baseline}; below 1 is better. 95 % intervals are "
             "over runs, or over long periods of a run that show no correlation; without such there is no interval. "
-            "Short: at most an hour requested; narrow: at most 8 nodes.</p>",
-            baseline=baseline,
+            "Short: at most an hour requested; narrow: at most 8 nodes."
         )
-        sections += [words, tables.class_table(comparisons)]
-    return join([*sections, *_figures(results, key)], "\n")
+        blocks += [Heading("Waiting time by class of jobs", 3), Paragraph(Words(words))]
+        blocks += [tables.class_table(comparisons)]
+    return [*blocks, *_figures(results, key)]
 
 
 def _means(rows: Sequence[RunRow], columns: Sequence[Column]) -> dict[str, dict[str, float]]:
@@ -251,30 +239,18 @@ def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTab
     return found
 
 
-def _figures(results: CampaignResults, key: Group) -> list[Html]:
+def _figures(results: CampaignResults, key: Group) -> list[Block]:
     """The campaign's figures, as far as they were drawn."""
     folder = results.folder / "plots"
     if len(results.groups) > 1:
         folder /= slug(f"{key[0]}-{key[2]}")
     found = []
-    for stem, kind, words in FIGURES:
-        for suffix, media in ((".svg", "image/svg+xml"), (".png", "image/png")):  # campaigns of before have PNG only
-            path = folder / f"{stem}{suffix}"
-            if path.exists():
-                found.append(_figure(path, media, kind, words))
-                break
-    return [Html("<h3>Figures</h3>"), *found] if found else []
-
-
-def _figure(path: Path, media: str, kind: str, words: str) -> Html:
-    return fill(
-        '<figure class="{kind}"><div class="picture"><img alt="{words}" src="data:{media};base64,{data}"></div>'
-        "<figcaption>{words}</figcaption></figure>",
-        kind=kind,
-        words=words,
-        media=media,
-        data=base64.b64encode(path.read_bytes()).decode(),
-    )
+    for stem, words in FIGURES.items():
+        paths = (folder / f"{stem}{suffix}" for suffix in MEDIA)  # campaigns of before have PNG only
+        path = next((path for path in paths if path.exists()), None)
+        if path is not None:
+            found.append(Image(path, words))
+    return [Heading("Figures", 3), Section(found, "figures")] if found else []
 
 
 def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[str, Any]:
@@ -310,19 +286,16 @@ def _job_colours() -> dict[str, Any]:
     }
 
 
-def _repeat(results: CampaignResults) -> Html:
+def _repeat(results: CampaignResults) -> list[Block]:
     record = results.record(results.rows[0])
     versions = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items() if version)
-    lines = []
-    if versions:
-        lines.append(fill("<p>Made with {versions}.</p>", versions=versions))
-    if record.get("commit"):
-        lines.append(fill("<p>Commit <code>{commit}</code>.</p>", commit=record["commit"]))
-    lines.append(
-        Html(
-            "<p>Every run's folder has its resolved configuration and the command that repeats it (<code>run.json"
-            "</code>); the inputs are in <code>inputs</code>. The first run, in the campaign's folder:</p>"
-        )
-    )
-    lines.append(fill("<pre>{command}</pre>", command=record.get("repeat", "not recorded")))
-    return join(lines, "\n")
+    made = ", ".join(filter(None, (versions, f"commit {record['commit']}" if record.get("commit") else "")))
+    return [
+        Heading("How to repeat this"),
+        *([Paragraph(Words(f"Made with {made}."))] if made else []),
+        Paragraph(
+            "Every run's folder has its resolved configuration and the command that repeats it (`run.json`); the "
+            "inputs are in `inputs`. The first run, in the campaign's folder:"
+        ),
+        Code(str(record.get("repeat", "not recorded"))),
+    ]

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
+from spillway.analysis.document.blocks import Column
 from spillway.base.units import duration, number, share, size
-
-
-@dataclass(frozen=True)
-class Column:
-    """A figure of a run.
-
-    Attributes
-    ----------
-    name
-        In ``summary.csv`` (there in seconds and bytes) or :class:`spillway.analysis.insights.Insights`.
-    title
-        Above the column.
-    shown
-        How a figure is written.
-    words
-        What it is, in a sentence or two.
-    """
-
-    name: str
-    title: str
-    shown: Callable[[float], str]
-    words: str
 
 
 def explained(columns: Sequence[Column], tau_s: float | None) -> list[Column]:

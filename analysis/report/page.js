@@ -4,6 +4,7 @@ const STATE_COLOURS = ["#0072B2", "#D55E00", "#E69F00", "#CC79A7"];
 const STORAGE = "#E69F00";
 let MARGIN = 68; // left of the charts; wider where the names of lanes are longer
 const byId = (name) => document.getElementById(name);
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`); // of the page's style, light or dark
 
 // ---------------------------------------------------------------- words
 function span(seconds) {
@@ -45,10 +46,11 @@ function sortTable(heading) {
   rows.sort((a, b) => (down ? -1 : 1) * compare(a[0], b[0]) || a[1] - b[1]);
   table.tBodies[0].append(...rows.map((entry) => entry[2]));
 }
-document.querySelectorAll("table.sortable th").forEach((heading) => heading.addEventListener("click", () => sortTable(heading)));
+document.body.classList.add("sorts");
+document.querySelectorAll("th").forEach((heading) => heading.addEventListener("click", () => sortTable(heading)));
 byId("filter").addEventListener("input", (event) => {
   const wanted = event.target.value.toLowerCase();
-  byId("runs").querySelectorAll("tbody tr").forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
+  document.querySelectorAll(".runs tbody tr").forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
 });
 
 // ---------------------------------------------------------------- charts
@@ -195,7 +197,7 @@ class Chart {
   outline(context, scale, kind, bottom) {
     const run = this.run, job = run.id.indexOf(view.hover);
     if (job < 0) return;
-    context.strokeStyle = "#000"; context.lineWidth = 2;
+    context.strokeStyle = ink("outline"); context.lineWidth = 2;
     this.each(kind, bottom, view.begin, view.end, (owner, top, low, begin, end) => {
       if (owner === job) context.strokeRect(MARGIN + (begin - view.begin) * scale, top, Math.max((end - begin) * scale, 2), low - top);
     });
@@ -226,7 +228,7 @@ class Chart {
 function axis(context, width, bottom, scale) {
   const spans = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 432000, 864000, 2592000, 7776000];
   const step = spans.find((candidate) => candidate * scale > (width < 640 ? 64 : 90)) || 31536000;
-  context.strokeStyle = "#e3e3e8"; context.fillStyle = "#44444c"; context.lineWidth = 1; context.textAlign = "center";
+  context.strokeStyle = ink("grid"); context.fillStyle = ink("label"); context.lineWidth = 1; context.textAlign = "center";
   for (let time = Math.ceil(view.begin / step) * step; time <= view.end; time += step) {
     const x = Math.round(MARGIN + (time - view.begin) * scale) + 0.5;
     context.beginPath(); context.moveTo(x, 0); context.lineTo(x, bottom + 4); context.stroke();
@@ -235,16 +237,17 @@ function axis(context, width, bottom, scale) {
   }
 }
 function labels(context, run, kind, bottom, width) {
-  context.fillStyle = "#44444c"; context.textAlign = "right"; context.textBaseline = "middle";
+  const letters = ink("label"), lane = ink("lane");
+  context.fillStyle = letters; context.textAlign = "right"; context.textBaseline = "middle";
   if (kind === 0) {
     const step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((candidate) => candidate * bottom / run.nodes > 26) || 10000;
     for (let node = 0; node < run.nodes; node += step) context.fillText(`node ${node}`, MARGIN - 6, Math.min(Math.max((node + 0.5) * bottom / run.nodes, 6), bottom - 6));
   } else {
     const unit = bottom / run.storages.length, skip = Math.ceil(13 / unit);
     run.storages.forEach((_, row) => {
-      context.fillStyle = "#f3f3f6"; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
+      context.fillStyle = lane; context.fillRect(MARGIN, (row + 0.05) * unit, width - MARGIN, 0.9 * unit);
       context.fillStyle = STORAGE; context.fillRect(MARGIN - 3, (row + 0.05) * unit, 3, 0.9 * unit);
-      context.fillStyle = "#44444c"; if (row % skip === 0) context.fillText(MARGIN < 124 ? `storage ${row}` : run.laneNames[row], MARGIN - 7, (row + 0.5) * unit);
+      context.fillStyle = letters; if (row % skip === 0) context.fillText(MARGIN < 124 ? `storage ${row}` : run.laneNames[row], MARGIN - 7, (row + 0.5) * unit);
     });
   }
   context.textBaseline = "alphabetic";
@@ -390,6 +393,7 @@ async function start() {
   byId("zoom-all").addEventListener("click", () => setView(0, view.whole));
   byId("find").addEventListener("change", (event) => find(event.target.value.trim()));
   byId("find").addEventListener("keydown", (event) => { if (event.key === "Enter") find(event.target.value.trim()); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   window.addEventListener("resize", () => { charts.forEach((chart) => chart.run && chart.show(chart.run)); redraw(); });
   requestAnimationFrame(() => { document.body.dataset.ready = "yes"; }); // after the first drawing
 }

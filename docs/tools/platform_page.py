@@ -33,7 +33,7 @@ bandwidth = "12GBps"
 """240 compute nodes, 20 storage nodes, a file system."""
 
 INTRODUCTION = """
-A machine is a TOML file: `--platform machine.toml` at every door, `source = "machine.toml"` in a campaign. Compute
+A machine is a TOML file: `--platform machine.toml` everywhere, `source = "machine.toml"` in a campaign. Compute
 nodes, storage nodes with burst buffers, the links between them, a parallel file system. `spillway platform init`
 writes such a file with every key and its meaning in it, for the size that a log's header states; `spillway
 platform show FILE` prints what a file describes.

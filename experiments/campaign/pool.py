@@ -47,7 +47,7 @@ class Progress:
     time_s
         Simulated time.
     done, submitted, waiting
-        Jobs that are through, jobs that have come, jobs in the queue.
+        jobs that have ended, jobs that have come, jobs in the queue.
     """
 
     time_s: float
@@ -63,7 +63,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run is through."""
+    """A run has ended."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _obituary(exit_code: int | None) -> str:
         name = signal.Signals(-exit_code).name if -exit_code in set(signal.Signals) else str(-exit_code)
         hint = " (out of memory?)" if name == "SIGKILL" else ""
         return f"its process was ended by {name}{hint}"
-    return f"its process ended with exit code {exit_code} before it was through"
+    return f"its process ended with exit code {exit_code} before it had ended"
 
 
 def begin_loading(*, fluid: bool = True) -> None:

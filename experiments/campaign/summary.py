@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -11,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from spillway.analysis.document.blocks import Table
+from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
@@ -23,6 +21,7 @@ from spillway.experiments.campaign import kept
 from spillway.experiments.campaign.kept import Standing
 from spillway.experiments.run import folders, provenance
 from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.terminal import show
 
 NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))
@@ -66,9 +65,9 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
     """Write ``summary.csv`` and ``results.csv``; return the path of the first."""
-    metrics = _metrics_of(rows)
-    folders.write_text(root / RESULTS, _csv(rows, (*NAMES, *metrics, OTHER_CODE, "run")))
-    folders.write_text(root / SUMMARY, _csv(rows, (*NAMES, *metrics, *TIMINGS, OTHER_CODE, "run")))
+    names = (*NAMES, *_metrics_of(rows))
+    for file, columns in (RESULTS, (*names, OTHER_CODE, "run")), (SUMMARY, (*names, *TIMINGS, OTHER_CODE, "run")):
+        folders.write_text(root / file, to_csv(columns, [[_cell(row[name]) for name in columns] for row in rows]))
     return root / SUMMARY
 
 
@@ -111,33 +110,26 @@ def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
 
 
 def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
-    table = Table(title=Text(title), title_justify="left", header_style="bold")
-    table.add_column("", no_wrap=True)
-    for label in labels:
-        table.add_column(Text(_marked(label, rows)), justify="right")
     metrics = _metrics_of(rows)
-    for name in (*metrics, *TIMINGS):
-        means = [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels]
-        column = _COLUMN_OF[name]
-        table.add_row(column.title, *map(column.shown, means), end_section=name in ("killed", metrics[-1]))
-    console.print(table)
+    names = (*metrics, *TIMINGS)
+    means = {name: [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels] for name in names}
+    lines = [[_COLUMN_OF[name].title, *map(_COLUMN_OF[name].shown, means[name])] for name in names]
+    ends = [names.index(name) for name in ("killed", metrics[-1])]
+    show(console, Table(["", *(_marked(label, rows) for label in labels)], lines), title, ends=ends)
 
 
 def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:
     column = _COLUMN_OF["mean_waiting_time_s"]
-    table = Table(title=f"{column.title} by workload", title_justify="left", header_style="bold")
-    table.add_column("workload", no_wrap=True)
-    for label in labels:
-        table.add_column(Text(_marked(label, rows)), justify="right")
-    for workload in workloads:
-        cells = [
-            _mean([row[column.name] for row in rows if (row["workload"], row["policy"]) == (workload, p)])
-            for p in labels
-        ]
-        table.add_row(Text(workload), *map(column.shown, cells), end_section=workload == workloads[-1])
-    means = [_mean([row[column.name] for row in rows if row["policy"] == label]) for label in labels]
-    table.add_row("mean", *map(column.shown, means))
-    console.print(table)
+
+    def means(among: Sequence[str]) -> list[str]:
+        waits = (
+            [row[column.name] for row in rows if (row["policy"], row["workload"] in among) == (p, True)] for p in labels
+        )
+        return [column.shown(_mean(found)) for found in waits]
+
+    lines = [*([name, *means((name,))] for name in workloads), ["mean", *means(workloads)]]
+    table = Table(["workload", *(_marked(label, rows) for label in labels)], lines)
+    show(console, table, f"{column.title} by workload", ends=(len(workloads) - 1,))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -151,14 +143,6 @@ def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
     if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
         return {name: math.nan if found[name] is None else found[name] for name in METRICS}
     return summarise(read_run(folder), tau_s).as_dict()
-
-
-def _csv(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row[name]) for name in columns] for row in rows)
-    return text.getvalue()
 
 
 def _cell(value: Any) -> str:

@@ -28,7 +28,7 @@ class Played:
     platform
         The machine, where it was played in this process.
     jobs
-        Full ids and walltimes (s, -1 for none) of the jobs, in the order of the file, where that was read in this
+        Full ids and walltimes (s, -1 if none) of the jobs, in the order of the file, where that was read in this
         process and the times of jobs without contention are found by it (:mod:`spillway.experiments.run.uncontended`).
     """
 
@@ -40,5 +40,5 @@ class Played:
 
 
 def walltimes(workload: Workload) -> tuple[tuple[str, float], ...]:
-    """Full ids and walltimes (s, -1 for none) of a workload's jobs, in the order of its file."""
+    """Full ids and walltimes (s, -1 if none) of a workload's jobs, in the order of its file."""
     return tuple([(job.id, job.walltime) for job in workload.jobs])

@@ -72,7 +72,7 @@ class Recorder(Observer):
     Attributes
     ----------
     submitted_jobs, ended_jobs
-        Jobs that entered the queue; jobs that are through (rejected ones included).
+        Jobs that entered the queue; jobs that have ended (rejected ones included).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -116,7 +116,7 @@ class Recorder(Observer):
         )
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Count a job that is through, and keep when it held what, where that is not the same for all."""
+        """Count a job that has ended, and keep when it held what, where that is not the same for all."""
         self.ended_jobs += 1
         early = self._evicted.pop(running.job.id, [])
         if early or running.past or any(part.start_s < running.start_s for part in running.apart):
@@ -128,7 +128,7 @@ class Recorder(Observer):
         """Keep when a waiting job held a burst buffer that it lost."""
         self._evicted.setdefault(job.id, []).append(holding)
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Keep what an outage did to a running job."""
         self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
 

@@ -109,7 +109,7 @@ def make_session(
     observer
         Watches jobs come, start and end.
     on_record
-        Gets the record of every job that is through.
+        Gets the record of every job that has ended.
     explain
         Whether every pass notes why jobs wait.
     direct

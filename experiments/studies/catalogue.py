@@ -56,30 +56,29 @@ def find_study(name: str) -> Study:
 def verdicts_of(options: argparse.Namespace) -> int:
     """Print and write one table of all claims; exit code 1 where a kept result was changed."""
     from rich.console import Console
-    from rich.table import Table
 
+    from spillway.analysis.document.blocks import Table
+    from spillway.analysis.document.text import to_csv
     from spillway.experiments.run.folders import write_text
+    from spillway.experiments.run.terminal import say, show
     from spillway.experiments.studies.claims import Verdict
-    from spillway.experiments.studies.document import to_csv
 
     console, root = Console(width=200), Path(options.out)
     lines, changed = collect(root)
     if not lines and not changed:
         raise SpecError(f"no study's claims are below {str(root)!r}: run 'spillway study NAME' first, or name --out")
-    table = Table("study", *(verdict.value for verdict in Verdict), "claims", title="Claims of all studies")
     found = Counter((line.study, line.verdict) for line in lines)
-    for study in dict.fromkeys(line.study for line in lines):
-        row = [found[study, verdict.value] for verdict in Verdict]
-        table.add_row(study, *map(str, row), str(sum(row)))
-    total = [sum(line.verdict == verdict.value for line in lines) for verdict in Verdict]
-    table.add_section()
-    table.add_row("all", *map(str, total), str(sum(total)))
-    console.print(table)
+    studies = list(dict.fromkeys(line.study for line in lines))
+    counts = [[found[study, verdict.value] for verdict in Verdict] for study in studies]
+    counts.append([sum(column) for column in zip(*counts, strict=True)] if counts else [0] * len(Verdict))
+    rows = [[name, *map(str, row), str(sum(row))] for name, row in zip([*studies, "all"], counts, strict=True)]
+    table = Table(("study", *(verdict.value for verdict in Verdict), "claims"), rows)
+    show(console, table, "Claims of all studies", ends=(len(rows) - 2,))
     columns = ("study", "place", "name", "statement", "published", "ours", "verdict", "why")
     write_text(root / TABLE, to_csv(columns, [[getattr(line, name) for name in columns] for line in lines]))
-    console.print(f"written: {root / TABLE}", markup=False, highlight=False, soft_wrap=True)
+    say(console, f"written: {root / TABLE}")
     for name in changed:
-        console.print(f"{name}: no result, for it was changed after it was written; run the study again", markup=False)
+        say(console, f"{name}: no result, for it was changed after it was written; run the study again")
     return 1 if changed else 0
 
 

@@ -10,24 +10,17 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
-from rich.table import Table as Lines
 
+from spillway.analysis.document.blocks import Block, Heading, Image, Listing, Paragraph, Table
+from spillway.analysis.document.html import to_html
+from spillway.analysis.document.text import to_csv, to_markdown
 from spillway.analysis.names import slug
 from spillway.experiments.campaign import kept
 from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
+from spillway.experiments.run.terminal import say
+from spillway.experiments.run.terminal import show as show_table
 from spillway.experiments.studies.claims import Case, Judged, Verdict
-from spillway.experiments.studies.document import (
-    Block,
-    Heading,
-    Image,
-    Listing,
-    Paragraph,
-    Table,
-    to_csv,
-    to_html,
-    to_markdown,
-)
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played
@@ -101,16 +94,16 @@ def show(outcome: Outcome, console: Console) -> None:
     if outcome.judged:
         alone = [one for one in outcome.judged if not one.claim.group]
         if alone:
-            _print(_claims(outcome, alone), outcome.study.title, console)
+            show_table(console, _claims(outcome, alone), outcome.study.title)
         if len(alone) < len(outcome.judged):
-            _print(group_table(outcome.judged), "Groups of claims", console)
-        _say(console, counts(outcome.judged))
+            show_table(console, group_table(outcome.judged), "Groups of claims")
+        say(console, counts(outcome.judged))
     for kind in outcome.study.tables:
-        _print(kind(outcome.results), kind.title, console)
+        show_table(console, kind(outcome.results), kind.title)
     if outcome.crossed:
-        _say(console, reading_sentence(outcome.crossed))
+        say(console, reading_sentence(outcome.crossed))
     if outcome.played.audit:
-        _say(console, _audit_words(outcome.played))
+        say(console, _audit_words(outcome.played))
 
 
 def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[Path]:
@@ -322,13 +315,6 @@ def _estimates(kind: Means, results: Results) -> str:
     return to_csv([*kind.rows, "measure", "value", "low", "high", "units"], lines)
 
 
-def _print(table: Table, title: str, console: Console) -> None:
-    lines = Lines(*table.columns, title=title, title_justify="left")
-    for row in table.rows:
-        lines.add_row(*row)
-    console.print(lines, markup=False)
-
-
 def _points(outcome: Outcome) -> str:
     values = outcome.played.values
     axes = list(outcome.study.axes)
@@ -341,8 +327,4 @@ def _points(outcome: Outcome) -> str:
 
 
 def _csv(table: Table) -> str:
-    return to_csv(table.columns, table.rows)
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    return to_csv(table.headings, table.rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from spillway.analysis.document.blocks import Table
 from spillway.experiments.studies import statistics
-from spillway.experiments.studies.document import Table
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.statistics import Estimate, Sample

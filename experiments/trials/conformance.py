@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec.structs import replace
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from spillway.analysis.document.blocks import Table
 from spillway.base import durable
 from spillway.base.errors import OptionError
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.terminal import show
 from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS, SAFETY
 from spillway.experiments.trials.drawing import plain_worlds
@@ -221,12 +221,8 @@ def _report(
 ) -> None:
     """Print the table and the failures; write them, and all of it as JSON, where that is requested."""
     head, *body = rows
-    table = Table(*head, title=escape(title), title_justify="left")
-    for row in body:
-        table.add_row(*map(escape, row))
     console = Console()
-    console = console if console.is_terminal else Console(width=160)
-    console.print(table)
+    show(console if console.is_terminal else Console(width=160), Table(head, body), title, names=len(head))
     for lines in stories:
         print("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
     if options.out is not None:

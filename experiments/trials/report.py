@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.progress import Progress
 
+from spillway.analysis.document.blocks import Code, Heading, Table
+from spillway.analysis.document.text import to_markdown
 from spillway.experiments.campaign.progress import columns
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
@@ -125,14 +127,7 @@ def count(found: Iterable[Verdict]) -> str:
 def markdown(title: str, rows: Rows, stories: Iterable[Sequence[str]]) -> str:
     """A page: the table, and the failures."""
     head, *body = rows
-    lines = [f"# {title}", "", _line(head), _line(["---"] * len(head)), *map(_line, body)]
-    for one in stories:
-        lines += ["", "```text", *one, "```"]
-    return "\n".join(lines) + "\n"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
+    return to_markdown([Heading(title, 1), Table(head, body), *(Code("\n".join(one)) for one in stories)])
 
 
 def as_json(members: Mapping[str, object]) -> str:

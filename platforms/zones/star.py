@@ -20,7 +20,7 @@ class StarZone(Zone):
     loops
         Link that joins a point with itself, by rank.
     backbone
-        Link in the middle, crossed on the way of every attached host; -1 for none.
+        Link in the middle, crossed on the way of every attached host; -1 if none.
     """
 
     ups: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)

@@ -72,6 +72,9 @@ def _write_config(config: BatsimConfig) -> str:
     return write_six_decimals({key: getattr(config, name) for key, name in _OPTION_KEYS.items()} | config.extras)
 
 
+_HOST_MEMBERS = ("id", "name", "state", "properties", "zone_properties")
+
+
 class _Progress(msgspec.Struct, gc=False):
     profile_name: str | None = None
     profile: str | None = None
@@ -108,7 +111,7 @@ def _write_progresses(tasks: dict[str, TaskProgress]) -> str:
 
 
 def _write_hosts(hosts: tuple[ResourceInfo, ...]) -> str:
-    return write_six_decimals([msgspec.structs.asdict(host) for host in hosts])
+    return write_six_decimals([{member: getattr(host, member) for member in _HOST_MEMBERS} for host in hosts])
 
 
 def _read_notify(timestamp: float, data: JsonObject) -> Notify:

@@ -113,7 +113,7 @@ def check_job(request: RegisterJob) -> None:
             raise Located(f"expected {expected}, got {_found(job, member)}", f".job.{member}")
     walltime = job.get("walltime", -1)
     if not is_number(walltime) or not (walltime > 0 or walltime == -1):
-        raise Located(f"expected a number of seconds above 0, or -1 for none, got {shown(walltime)}", ".job.walltime")
+        raise Located(f"expected a number of seconds above 0, or -1 if none, got {shown(walltime)}", ".job.walltime")
     workload = full_id.split("!", 1)[0]
     own = str(job["id"])
     # Batsim's rule: a text that contains the workload's name anywhere is taken as full already.

@@ -164,7 +164,13 @@ _ROWS = (
     Row(ExecuteJob, "EXECUTE_JOB", read=_read_execute, write=_write_execute),
     Row(RejectJob, "REJECT_JOB", (_JOB,), strict=True),
     Row(KillJob, "KILL_JOB", (Field("job_ids", Kind(list[str], _read_ids)),), strict=True, refuse=_refuse_kill),
-    Row(CallMeLater, "CALL_ME_LATER", (Field("at", NUMBER, "timestamp"),), strict=True),
+    Row(
+        CallMeLater,
+        "CALL_ME_LATER",
+        (Field("at", NUMBER, "timestamp"),),
+        strict=True,
+        refuse=lambda request: "Batsim 4 has no periodic calls" if request.period_s else None,
+    ),
     Row(
         RegisterProfile,
         "REGISTER_PROFILE",

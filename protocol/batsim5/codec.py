@@ -1,12 +1,11 @@
-"""Batsim 5's protocol in its JSON form, the scheduler's role, behind the same session as Batsim 4's.
+"""Batsim 5's protocol in its JSON form, both roles, behind the same session and simulator as Batsim 4's.
 
 The conversation begins with a handshake: Batsim sends a length and an init string, the scheduler answers with the
 format that it chooses and a hello that requests features. What Batsim 5 lacks is hidden where nothing is lost (metadata
 of jobs) and refused with a clear message where something would be.
 
-Written from the published sources and documentation of 5.0.0-rc2 (June 2026), a release candidate. Conversations with a
-pre-release of November 2024 are replayed in the tests, its older handshake aside; **nothing was checked against a
-running rc2**.
+Written from the published sources and documentation of 5.0.0-rc2 (June 2026), a release candidate, whose handshake,
+submissions, executions, kills, calls and registrations were seen in runs with it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from msgspec.structs import replace
 
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol.batsim5.events import EVENTS
-from spillway.protocol.batsim5.requests import REQUESTS, Hello, NumberedCall
+from spillway.protocol.batsim5.requests import REQUESTS, Features, Hello
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
@@ -36,7 +35,7 @@ from spillway.protocol.refusal import refusal
 JSON_FORMAT = 0x2
 """Flag of the hello's frame that chooses JSON."""
 
-_LENGTH = struct.Struct("<I")
+_NUMBER = struct.Struct("<I")
 
 _WITHOUT_LOSS = frozenset({SetJobMetadata})
 """Requests that Batsim 5 has nothing for and that change no decision."""
@@ -50,7 +49,7 @@ _END = b"\0"
 
 def is_hello(frame: bytes) -> bool:
     """Whether a first frame is Batsim 5's: a length and as many bytes (no JSON object can look like that)."""
-    return len(frame) >= _LENGTH.size and _LENGTH.unpack_from(frame)[0] == len(frame) - _LENGTH.size
+    return len(frame) >= _NUMBER.size and _NUMBER.unpack_from(frame)[0] == len(frame) - _NUMBER.size
 
 
 class Batsim5:
@@ -79,19 +78,12 @@ class Batsim5:
             dynamic_jobs_enabled=self._dynamic_jobs,
             profile_reuse_enabled=self._dynamic_jobs,
             profiles_forwarded_on_submission=True,
-            sched_config=first[_LENGTH.size :].rstrip(_END).decode(errors="backslashreplace"),
+            sched_config=first[_NUMBER.size :].rstrip(_END).decode(errors="backslashreplace"),
             by_handshake=True,
         )
-        features = {
-            "dynamic_registration": self._dynamic_jobs,
-            "profile_reuse": self._dynamic_jobs,
-            "acknowledge_dynamic_jobs": False,
-            "forward_profiles_on_job_submission": True,
-            "forward_profiles_on_jobs_killed": False,
-            "forward_profiles_on_simulation_begins": False,
-        }
+        features = Features(self._dynamic_jobs, self._dynamic_jobs, forward_profiles_on_job_submission=True)
         text = REQUESTS.joined(0.0, [REQUESTS.text(Hello(0.0, self._name, features), 0.0)])
-        return _LENGTH.pack(JSON_FORMAT) + text + _END
+        return _NUMBER.pack(JSON_FORMAT) + text + _END
 
     def decode_message(self, data: bytes, /) -> Message:
         """Read what Batsim sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
@@ -122,12 +114,12 @@ class Batsim5:
 
     def _text(self, request: Request, now: float) -> str:
         """Text of a request; what Batsim 5 will not say again is noted."""
-        sent: Request | NumberedCall = request
+        sent = request
         if type(request) is ExecuteJob:
             self._allocations[request.job_id] = request.alloc
         elif type(request) is CallMeLater:
             self._calls += 1
-            sent = NumberedCall(request.timestamp, request.at, f"call{self._calls}")
+            sent = replace(request, name=f"call{self._calls}")
         try:
             return REQUESTS.text(sent, now)
         except (KeyError, TypeError, RecursionError) as error:
@@ -136,3 +128,51 @@ class Batsim5:
     def encode_refusal(self, reason: str, /) -> bytes:
         """Write the reply that ends the conversation with its reason: Batsim aborts on a member unknown to it."""
         return refusal(reason) + _END
+
+
+class Batsim5Simulator:
+    """The codec of one conversation in the simulator's role.
+
+    Attributes
+    ----------
+    features
+        What the scheduler's hello requested.
+    """
+
+    def __init__(self) -> None:
+        self.features = Features()
+
+    def first_frame(self, text: str) -> bytes:
+        """The frame that begins the handshake; ``text`` is for the scheduler."""
+        data = text.encode()
+        return _NUMBER.pack(len(data)) + data
+
+    def read_hello(self, frame: bytes) -> Features:
+        """Read the answer to the first frame; raise :class:`RemoteProtocolError` where Batsim would end."""
+        flags = _NUMBER.unpack_from(frame)[0] if len(frame) >= _NUMBER.size else 0
+        if flags != JSON_FORMAT:
+            raise RemoteProtocolError(
+                f"expected a hello whose first four bytes choose the JSON format ({JSON_FORMAT}), got {frame[:12]!r}"
+            )
+        _, events = REQUESTS.decode(frame[_NUMBER.size :].rstrip(_END))
+        if len(events) != 1 or not isinstance(events[0], Hello):
+            raise RemoteProtocolError("the answer to the init frame must have one event, EDCHelloEvent", "$.events")
+        self.features = features = events[0].requested_simulation_features
+        if features.forward_profiles_on_jobs_killed:
+            raise RemoteProtocolError("forward_profiles_on_jobs_killed is not played", "$.events[0].event")
+        return features
+
+    def encode_message(self, message: Message, /) -> bytes:
+        """Write a message as Batsim does; raise :class:`LocalProtocolError` for what it cannot express."""
+        events = message.events
+        if not self.features.forward_profiles_on_simulation_begins:
+            events = tuple([replace(it, profiles={}) if type(it) is SimulationBegins else it for it in events])
+        return EVENTS.encode(message.now, events, "message") + _END
+
+    def decode_reply(self, data: bytes, /) -> Reply:
+        """Read what the scheduler answered; raise :class:`RemoteProtocolError` with the place."""
+        now, events = REQUESTS.decode(data.rstrip(_END))
+        for index, event in enumerate(events):
+            if isinstance(event, Hello):
+                raise RemoteProtocolError("a hello belongs into the handshake", f"$.events[{index}].event_type")
+        return Reply(now, events)

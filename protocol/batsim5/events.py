@@ -1,8 +1,7 @@
-"""Batsim 5's events (simulator to scheduler) as neutral events: one table.
+"""Batsim 5's events (simulator to scheduler) as neutral events: one table, read and written with it.
 
 Members unknown here are ignored: Batsim 5 is a release candidate and still grows. What it does not send again is left
-empty, and the codec fills it in: the configuration, and the allocations of jobs that end. The events of a conversation
-without dynamic jobs were recorded from a pre-release; none was checked against rc2.
+empty, and the codec fills it in: the configuration, and the allocations of jobs that end.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from spillway.protocol.batsim5.profiles import to_batsim4
-from spillway.protocol.jsontext import exact, write_exact
+from spillway.protocol.batsim5.profiles import to_batsim4, to_batsim5
+from spillway.protocol.jsontext import quote, twelve_decimals, write_twelve_decimals
 from spillway.protocol.messages import (
     JobCompleted,
     JobKilled,
@@ -28,7 +27,10 @@ from spillway.protocol.messages import (
     SimulationEnds,
     TaskProgress,
 )
-from spillway.protocol.table import IDS, WHOLE, Field, Kind, Located, Row, Table
+from spillway.protocol.table import FLAG, IDS, JSON, TEXT, WHOLE, Field, Kind, Located, Row, Table
+
+GENERIC = "generic"
+"""The only kind of external event that Batsim 5 has."""
 
 
 class _Property(msgspec.Struct, gc=False):
@@ -39,9 +41,12 @@ class _Property(msgspec.Struct, gc=False):
 class _Host(msgspec.Struct, gc=False):
     id: int
     name: str
+    pstate: int = 0
     state: str = "IDLE"
     properties: list[_Property] | None = None
     zone_properties: list[_Property] | None = None
+    core_count: int = 1
+    computation_speed: tuple[float, ...] = ()
 
 
 class _Workload(msgspec.Struct, gc=False):
@@ -56,7 +61,7 @@ class _Profile(msgspec.Struct, gc=False):
     extra_data: str | None = None
 
     def members(self) -> JsonObject:
-        return to_batsim4(self.profile_type, self.profile) | _extras(self.extra_data)
+        return to_batsim4(self.profile_type, self.profile, self.id.rpartition("!")[0]) | _extras(self.extra_data)
 
 
 class _Job(msgspec.Struct, gc=False):
@@ -108,13 +113,43 @@ def _read_hosts(hosts: list[_Host] | None, path: str) -> tuple[ResourceInfo, ...
             host.state.lower(),
             {item.key: item.value for item in host.properties or ()},
             {item.key: item.value for item in host.zone_properties or ()},
+            host.core_count,
+            host.pstate,
+            host.computation_speed,
         )
         for host in hosts or ()
     )
 
 
+def _write_hosts(hosts: tuple[ResourceInfo, ...]) -> str:
+    return write_twelve_decimals(
+        [
+            {
+                "id": host.id,
+                "name": host.name,
+                "pstate": host.pstate,
+                "pstate_count": max(len(host.speeds), 1),
+                "state": host.state.upper(),
+                "properties": _pairs(host.properties),
+                "zone_properties": _pairs(host.zone_properties),
+                "core_count": host.cores,
+                "computation_speed": host.speeds,
+            }
+            for host in hosts
+        ]
+    )
+
+
+def _pairs(properties: dict[str, str]) -> list[JsonObject]:
+    return [{"key": key, "value": value} for key, value in properties.items()]
+
+
 def _read_workloads(workloads: list[_Workload] | None, path: str) -> dict[str, str]:
     return {workload.name: workload.filename for workload in workloads or ()}
+
+
+def _write_workloads(workloads: dict[str, str]) -> str:
+    return write_twelve_decimals([{"name": name, "filename": file} for name, file in workloads.items()])
 
 
 def _read_profiles(listed: list[_Profile] | None, path: str) -> dict[str, dict[str, JsonObject]]:
@@ -123,6 +158,17 @@ def _read_profiles(listed: list[_Profile] | None, path: str) -> dict[str, dict[s
         workload, _, name = profile.id.rpartition("!")
         profiles.setdefault(workload, {})[name] = profile.members()
     return profiles
+
+
+def _write_profiles(profiles: dict[str, dict[str, JsonObject]]) -> str:
+    return write_twelve_decimals(
+        [_profile(workload, name, profile) for workload, named in profiles.items() for name, profile in named.items()]
+    )
+
+
+def _profile(workload: str, name: str, profile: JsonObject) -> JsonObject:
+    kind, members = to_batsim5(profile, workload, of_file=True)
+    return {"id": f"{workload}!{name}", "profile_type": kind, "profile": members}
 
 
 def _read_submitted(timestamp: float, body: _Submitted) -> JobSubmitted:
@@ -145,10 +191,32 @@ def _read_submitted(timestamp: float, body: _Submitted) -> JobSubmitted:
     return JobSubmitted(timestamp, body.job_id, members, extras | (profile or {}) if extras else profile)
 
 
+def _write_submitted(event: JobSubmitted) -> str:
+    """Of a job's own fields only ``extra_data`` is passed on, a text, or a value that becomes one."""
+    given, workload = event.job, event.job_id.partition("!")[0]
+    extra = given.get("extra_data", "")
+    walltime = given.get("walltime", -1)
+    job: JsonObject = {
+        "resource_request": given["res"],
+        "walltime": walltime if walltime > 0 else None,
+        "extra_data": extra if isinstance(extra, str) else write_twelve_decimals(extra),
+        "profile_id": f"{workload}!{given['profile']}",
+    }
+    members: JsonObject = {"job_id": event.job_id, "job": job, "submission_time": event.timestamp}
+    if event.profile is not None:
+        members["profile"] = _profile(workload, given["profile"], event.profile)
+    return write_twelve_decimals(members)
+
+
 def _read_completed(timestamp: float, body: _Completed) -> JobCompleted:
     """Its return code comes as an unsigned number."""
     code = body.return_code - (1 << 32) if body.return_code >= 1 << 31 else body.return_code
     return JobCompleted(timestamp, body.job_id, body.state, code, ())
+
+
+def _write_completed(event: JobCompleted) -> str:
+    members = {"job_id": event.job_id, "state": event.state.value, "return_code": event.return_code % (1 << 32)}
+    return write_twelve_decimals(members)
 
 
 def _read_progress(wrapper: _ProgressWrapper) -> TaskProgress:
@@ -164,10 +232,38 @@ def _read_progresses(listed: list[_JobProgress] | None, path: str) -> dict[str, 
     return {item.job_id: _read_progress(item.wrapper) for item in listed or () if item.wrapper is not None}
 
 
+def _write_progresses(progress: dict[str, TaskProgress]) -> str:
+    return write_twelve_decimals(
+        [{"job_id": job, "wrapper": _wrapper(task, job.partition("!")[0])} for job, task in progress.items()]
+    )
+
+
+def _wrapper(task: TaskProgress, workload: str) -> JsonObject:
+    members: JsonObject = {"profile_id": f"{workload}!{task.profile_name}"}
+    if task.current_task_index is None:
+        kind = "KillProgressAtomicProfile"
+        members["progress"] = task.progress
+    else:
+        kind = "KillProgressSequentialProfile"
+        repetition, index = divmod(task.current_task_index, task.tasks) if task.tasks else (0, task.current_task_index)
+        below = None if task.current_task is None else _wrapper(task.current_task, workload)
+        members |= {"current_repetition": repetition, "current_task_index": index, "current_task_progress": below}
+    return {"kill_progress_type": kind, "kill_progress": members}
+
+
 def _read_external(timestamp: float, body: _External) -> Notify:
     """A forwarded user event of the kind ``generic``."""
-    data: dict[str, Any] = {"type": "generic", "timestamp": timestamp, "id": body.id, **body.external_event}
-    return Notify(timestamp, "generic", (), data)
+    data: dict[str, Any] = {"type": GENERIC, "timestamp": timestamp, "id": body.id, **body.external_event}
+    return Notify(timestamp, GENERIC, (), data)
+
+
+def _write_external(event: Notify) -> str:
+    members = {
+        "id": event.data["id"],
+        "external_event_type": "GenericExternalEvent",
+        "external_event": {"data": event.data["data"]},
+    }
+    return write_twelve_decimals(members)
 
 
 def _extras(text: str | None) -> JsonObject:
@@ -184,49 +280,80 @@ def _extras(text: str | None) -> JsonObject:
 
 
 def _notified(name: str, kind: NotifyKind) -> Row:
-    return Row(Notify, name, read=lambda timestamp, _: Notify(timestamp, kind.value))
+    return Row(Notify, name, fixed={"kind": kind.value})
 
 
-_HOSTS = Kind(list[_Host], _read_hosts)
+def _count(*members: str) -> Any:
+    return lambda event: sum(len(getattr(event, member)) for member in members)
+
+
+_HOSTS = Kind(list[_Host], _read_hosts, _write_hosts)
 _ROWS = (
     Row(
         SimulationBegins,
         "SimulationBeginsEvent",
         (
+            Field("host_number", WHOLE, derived=_count("compute_resources", "storage_resources")),
+            Field("computation_host_number", WHOLE, derived=_count("compute_resources")),
             Field("compute_resources", _HOSTS, "computation_hosts"),
+            Field("storage_host_number", WHOLE, derived=_count("storage_resources")),
             Field("storage_resources", _HOSTS, "storage_hosts", default=None),
-            Field("workloads", Kind(list[_Workload], _read_workloads), default=None),
-            Field("profiles", Kind(list[_Profile], _read_profiles), default=None),
+            Field("batsim_arguments", JSON, derived=lambda event: []),
+            Field("batsim_execution_context_json", TEXT, derived=lambda event: "{}"),
+            Field("workloads", Kind(list[_Workload], _read_workloads, _write_workloads), default=None),
+            Field("profiles", Kind(list[_Profile], _read_profiles, _write_profiles), default=None),
         ),
     ),
     Row(SimulationEnds, "SimulationEndsEvent"),
     _notified("AllStaticJobsHaveBeenSubmittedEvent", NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT),
     _notified("AllStaticExternalEventsHaveBeenInjectedEvent", NotifyKind.NO_MORE_EXTERNAL_EVENT_TO_OCCUR),
-    Row(JobSubmitted, "JobSubmittedEvent", read=_read_submitted, body=_Submitted),
-    Row(JobCompleted, "JobCompletedEvent", read=_read_completed, body=_Completed),
+    Row(JobSubmitted, "JobSubmittedEvent", read=_read_submitted, write=_write_submitted, body=_Submitted),
+    Row(JobCompleted, "JobCompletedEvent", read=_read_completed, write=_write_completed, body=_Completed),
     Row(
         JobKilled,
         "JobsKilledEvent",
         (
             Field("job_ids", Kind(tuple[str, ...])),
-            Field("progress", Kind(list[_JobProgress], _read_progresses), "progresses", default=None),
+            Field(
+                "progress", Kind(list[_JobProgress], _read_progresses, _write_progresses), "progresses", default=None
+            ),
         ),
     ),
-    Row(RequestedCall, "RequestedCallEvent"),
+    Row(
+        RequestedCall,
+        "RequestedCallEvent",
+        (
+            Field("name", Kind(str, write=quote), "call_me_later_id", default=""),
+            Field("last", FLAG, "last_periodic_call", default=True),
+        ),
+    ),
     Row(
         ResourceStateChanged,
         "HostsPStateChangedEvent",
         (Field("resources", IDS, "host_ids"), Field("state", WHOLE, "pstate")),
+        fixed={"power": False},
     ),
-    Row(ResourceStateChanged, "HostsTurnedOnOffEvent", (Field("resources", IDS, "host_ids"), Field("state", WHOLE))),
-    Row(Notify, "ExternalEventOccurredEvent", read=_read_external, body=_External),
+    Row(
+        ResourceStateChanged,
+        "HostsTurnedOnOffEvent",
+        (Field("resources", IDS, "host_ids"), Field("state", WHOLE)),
+        fixed={"power": True},
+    ),
+    Row(
+        Notify,
+        "ExternalEventOccurredEvent",
+        read=_read_external,
+        write=_write_external,
+        body=_External,
+        fixed={"kind": GENERIC},
+    ),
 )
 
 EVENTS = Table(
     _ROWS,
     "{} is no event of Batsim 5",
-    exact,
-    write_exact,
+    twelve_decimals,
+    write_twelve_decimals,
     tag="event_type",
     body="event",
     needed=False,

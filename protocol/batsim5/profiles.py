@@ -1,10 +1,8 @@
-"""Profiles in Batsim 5's words and back in Batsim 4's, which the session uses.
-
-Nothing here was checked against a running 5.0.0-rc2.
-"""
+"""Profiles in Batsim 5's words and back in Batsim 4's, which the session and the simulator use."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,16 +49,25 @@ PROFILES = {
         "ParallelTaskDataStagingBetweenStoragesProfile",
         {"nb_bytes": "bytes_to_transfer", "from": "emitter_storage_name", "to": "receiver_storage_name"},
     ),
-    "smpi": ProfileKind("TraceReplayProfile", {"trace": "filename", "trace_type": "trace_type"}, writable=False),
-    "usage_trace": ProfileKind("TraceReplayProfile", {"trace": "filename", "trace_type": "trace_type"}, writable=False),
+    "smpi": ProfileKind("TraceReplayProfile", {"trace": "filename"}, {"trace_type": "SMPI"}, writable=False),
+    "usage_trace": ProfileKind(
+        "TraceReplayProfile", {"trace": "filename"}, {"trace_type": "FractionalComputation"}, writable=False
+    ),
 }
 """Batsim 4's types of profiles in Batsim 5's words."""
 
 _TO_4 = {kind.name: name for name, kind in PROFILES.items() if name != "parallel_homogeneous_total"}
 
 
-def to_batsim5(profile: JsonObject, workload: str) -> tuple[str, JsonObject]:
+def to_batsim5(profile: JsonObject, workload: str, *, of_file: bool = False) -> tuple[str, JsonObject]:
     """Name and members of Batsim 5's profile that means the same as a Batsim 4 profile object.
+
+    Parameters
+    ----------
+    workload
+        Workload of the profiles that it names.
+    of_file
+        Whether it stands in a workload file, which may state what no request can: a return code, a trace.
 
     Raises
     ------
@@ -69,10 +76,10 @@ def to_batsim5(profile: JsonObject, workload: str) -> tuple[str, JsonObject]:
     """
     name: Any = profile.get("type")
     kind = PROFILES.get(name)
-    if kind is None or not kind.writable:
+    if kind is None or not (kind.writable or of_file):
         known = ", ".join(name for name, kind in PROFILES.items() if kind.writable)
         raise LocalProtocolError(f"Batsim 5 has no profile of type {shown(name)}; it has {known}")
-    if profile.get("ret"):
+    if profile.get("ret") and not of_file:
         raise LocalProtocolError(f"Batsim 5 has no field for the return code {shown(profile['ret'])} of a profile")
     values = kind.defaults | ({"storage": profile["host"]} if "host" in profile else {}) | profile
     try:
@@ -87,13 +94,52 @@ def to_batsim5(profile: JsonObject, workload: str) -> tuple[str, JsonObject]:
     return kind.name, members | kind.fixed
 
 
-def to_batsim4(kind: str, members: JsonObject) -> JsonObject:
-    """Batsim 4's profile object for a Batsim 5 profile; an unknown kind keeps its name and members."""
-    name = _TO_4.get(kind)
+def to_batsim4(kind: str, members: JsonObject, workload: str = "") -> JsonObject:
+    """Batsim 4's profile object for a Batsim 5 profile; an unknown kind keeps its name and members.
+
+    Parts in the workload ``workload`` lose its name.
+    """
+    name = type_of(kind, members)
     if name is None:
         return {"type": kind} | members
-    amounts = {"cpu": 0, "com": 0} if name == "parallel_homogeneous" else {}
-    if amounts and members.get("generation_strategy") == _SPREAD["generation_strategy"]:
-        name = "parallel_homogeneous_total"
-    renamed = {old: members[new] for old, new in PROFILES[name].members.items() if new in members}
-    return {"type": name} | amounts | renamed
+    renamed = {old: members[new] for old, new in PROFILES[name].members.items() if members.get(new) is not None}
+    return {"type": name} | _completed(name, renamed, workload)
+
+
+def from_file(profile: JsonObject) -> JsonObject:
+    """Batsim 4's profile object for one of a Batsim 5 workload file; others stay as they are.
+
+    There types have the new names, and members the old ones but for traces.
+    """
+    name = type_of(profile.get("type"), profile)
+    if name is None:
+        return profile
+    trace = {"trace": profile["filename"]} if "filename" in profile else {}
+    given = {key: value for key, value in profile.items() if key not in ("generation_strategy", "filename")}
+    return given | trace | {"type": name}
+
+
+def type_of(kind: Any, members: JsonObject) -> str | None:
+    """Batsim 4's type for a Batsim 5 profile; ``None`` for an unknown one."""
+    if (
+        kind == "ParallelTaskHomogeneousProfile"
+        and members.get("generation_strategy") == _SPREAD["generation_strategy"]
+    ):
+        return "parallel_homogeneous_total"
+    if kind == "TraceReplayProfile" and members.get("trace_type") == "SMPI":
+        return "smpi"
+    return _TO_4.get(kind) if isinstance(kind, str) else None
+
+
+def _completed(name: str, values: JsonObject, workload: str) -> JsonObject:
+    """Members that Batsim 5 may leave out."""
+    if name in ("parallel_homogeneous", "parallel_homogeneous_total"):
+        return {"cpu": 0, "com": 0} | values
+    if name == "parallel":
+        cpu, com = values.get("cpu"), values.get("com")
+        size = len(cpu) if isinstance(cpu, list) else math.isqrt(len(com)) if isinstance(com, list) else 0
+        return {"cpu": [0.0] * size, "com": [0.0] * size**2} | values
+    if name == "composed" and isinstance(values.get("seq"), list):
+        own = f"{workload}!"
+        return values | {"seq": [it.removeprefix(own) if isinstance(it, str) else it for it in values["seq"]]}
+    return values

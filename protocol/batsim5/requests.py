@@ -1,14 +1,21 @@
-"""Requests (scheduler to simulator) in Batsim 5's words: one table; a member that its schema lacks aborts Batsim."""
+"""Requests (scheduler to simulator) in Batsim 5's words: one table, read and written with it.
+
+A member that its schema lacks aborts Batsim, so reading refuses it; members that it reads unguarded must be there.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from spillway.base.errors import LocalProtocolError, shown
-from spillway.protocol.batsim5.profiles import to_batsim5
+from spillway.protocol.batsim5.profiles import to_batsim4, to_batsim5
 from spillway.protocol.intervals import format_intervals
-from spillway.protocol.jsontext import exact, write_exact
+from spillway.protocol.jsontext import exact, quote, write_exact
 from spillway.protocol.messages import (
+    CallMeLater,
     ExecuteJob,
     JsonObject,
     KillJob,
@@ -17,17 +24,24 @@ from spillway.protocol.messages import (
     RegisterProfile,
     RejectJob,
     SetResourceState,
+    StopCalls,
+    StopSimulation,
     Struct,
 )
-from spillway.protocol.table import IDS, JSON, WHOLE, Field, Row, Table
+from spillway.protocol.table import IDS, Field, Kind, Located, Row, Table, resources
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class NumberedCall(Struct, frozen=True):
-    """A :class:`~spillway.protocol.messages.CallMeLater` with the name that Batsim 5 wants."""
+class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a scheduler requests in its hello."""
 
-    timestamp: float
-    at: float
-    name: str
+    dynamic_registration: bool = False
+    profile_reuse: bool = False
+    acknowledge_dynamic_jobs: bool = False
+    forward_profiles_on_job_submission: bool = False
+    forward_profiles_on_jobs_killed: bool = False
+    forward_profiles_on_simulation_begins: bool = False
 
 
 class Hello(Struct, frozen=True):
@@ -35,13 +49,60 @@ class Hello(Struct, frozen=True):
 
     timestamp: float
     decision_component_name: str
-    requested_simulation_features: JsonObject
+    requested_simulation_features: Features
     batprotocol_version: str = "1.0.0"
     decision_component_version: str = ""
     decision_component_commit: str = ""
 
 
-def _execute(request: ExecuteJob) -> str:
+class _Body(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """Unknown members are refused."""
+
+
+# --------------------------------------------------------------------------- ExecuteJobEvent
+
+_SPREAD: JsonObject = {"strategy": "SpreadOverHostsFirst"}
+
+
+class _Allocation(_Body):
+    host_allocation: str
+    executor_placement_type: Literal["PredefinedExecutorPlacementStrategyWrapper", "CustomExecutorToHostMapping"]
+    executor_placement: JsonObject
+
+
+class _Storage(_Body):
+    storage_name: str
+    host_id: Count
+
+
+class _Execute(_Body):
+    job_id: str
+    allocation: _Allocation
+    profile_allocation_override: list[Any] | None = None
+    storage_placement: list[_Storage] | None = None
+
+
+def _read_execute(timestamp: float, body: _Execute) -> ExecuteJob:
+    if body.profile_allocation_override:
+        raise Located("allocations for single profiles are not played", ".profile_allocation_override")
+    alloc = resources(body.allocation.host_allocation, ".allocation.host_allocation")
+    storage = {item.storage_name: item.host_id for item in body.storage_placement or ()}
+    return ExecuteJob(timestamp, body.job_id, alloc, _read_placement(body.allocation), storage or None)
+
+
+def _read_placement(allocation: _Allocation) -> dict[int, int] | None:
+    given, place = allocation.executor_placement, ".allocation.executor_placement"
+    if allocation.executor_placement_type == "PredefinedExecutorPlacementStrategyWrapper":
+        if given != _SPREAD:
+            raise Located(f"expected the strategy SpreadOverHostsFirst (no other is played), got {shown(given)}", place)
+        return None
+    mapping = given.get("mapping")
+    if len(given) != 1 or not isinstance(mapping, list) or not all(type(it) is int and it >= 0 for it in mapping):
+        raise Located(f"expected 'mapping', a list of places in the allocation, got {shown(given)}", place)
+    return dict(enumerate(mapping))
+
+
+def _write_execute(request: ExecuteJob) -> str:
     if not request.alloc:
         raise LocalProtocolError(f"job {shown(request.job_id)}: an allocation must not be empty")
     if request.additional_io_job is not None:
@@ -49,7 +110,7 @@ def _execute(request: ExecuteJob) -> str:
     allocation: JsonObject = {"host_allocation": format_intervals(request.alloc)}
     if request.mapping is None:
         allocation["executor_placement_type"] = "PredefinedExecutorPlacementStrategyWrapper"
-        allocation["executor_placement"] = {"strategy": "SpreadOverHostsFirst"}
+        allocation["executor_placement"] = _SPREAD
     else:
         allocation["executor_placement_type"] = "CustomExecutorToHostMapping"
         allocation["executor_placement"] = {"mapping": [request.mapping[key] for key in sorted(request.mapping)]}
@@ -61,24 +122,149 @@ def _execute(request: ExecuteJob) -> str:
     return write_exact(members)
 
 
-def _call(request: NumberedCall) -> str:
+# --------------------------------------------------------------------------- CallMeLaterEvent
+
+_MILLISECONDS_A_SECOND = 1000
+
+
+class _OneShot(_Body):
+    time: Count
+    time_unit: Literal["Second", "Millisecond"]
+
+
+class _Infinite(_Body):
+    pass
+
+
+class _Finite(_Body):
+    nb_periods: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _Periodic(_Body):
+    period: Annotated[int, msgspec.Meta(ge=1)]
+    time_unit: Literal["Second", "Millisecond"]
+    mode_type: Literal["Infinite", "FinitePeriodNumber"]
+    mode: JsonObject
+    offset: Annotated[int, msgspec.Meta(ge=0, le=0)] = 0
+
+
+class _Call(_Body):
+    call_me_later_id: str
+    when_type: Literal["OneShot", "Periodic"]
+    when: JsonObject
+
+
+def _part(value: JsonObject, kind: type[Any], path: str) -> Any:
+    """Check what a member that names its type holds; raise :class:`Located`."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise Located(str(error), path) from None
+
+
+def _read_call(timestamp: float, body: _Call) -> CallMeLater:
+    name = body.call_me_later_id
+    if body.when_type == "OneShot":
+        once = _part(body.when, _OneShot, ".when")
+        return CallMeLater(timestamp, _seconds(once.time, once.time_unit), name)
+    periodic = _part(body.when, _Periodic, ".when")
+    period_s = _seconds(periodic.period, periodic.time_unit)
+    kind = _Infinite if periodic.mode_type == "Infinite" else _Finite
+    times = getattr(_part(periodic.mode, kind, ".when.mode"), "nb_periods", 0)
+    return CallMeLater(timestamp, timestamp, name, period_s, times)
+
+
+def _seconds(count: int, unit: str) -> float:
+    return float(count) if unit == "Second" else count / _MILLISECONDS_A_SECOND
+
+
+def _write_call(request: CallMeLater) -> str:
     """Whole milliseconds, upwards: a call must not come too early."""
     if not 0 <= request.at < 2**53:
         raise LocalProtocolError(f"a call at t = {request.at!r} s cannot be requested")
-    when = {"time": math.ceil(round(request.at * 1000, 6)), "time_unit": "Millisecond"}
-    return write_exact({"call_me_later_id": request.name, "when_type": "OneShot", "when": when})
+    when: JsonObject = {"time": _milliseconds(request.at), "time_unit": "Millisecond"}
+    kind = "OneShot"
+    if request.period_s:
+        kind = "Periodic"
+        when = {"period": _milliseconds(request.period_s), "offset": 0, "time_unit": "Millisecond"}
+        when["mode_type"] = "FinitePeriodNumber" if request.times else "Infinite"
+        when["mode"] = {"nb_periods": request.times} if request.times else {}
+    return write_exact({"call_me_later_id": request.name, "when_type": kind, "when": when})
 
 
-def _register_profile(request: RegisterProfile) -> str:
+def _milliseconds(seconds: float) -> int:
+    return math.ceil(round(seconds * _MILLISECONDS_A_SECOND, 6))
+
+
+# --------------------------------------------------------------------------- registration
+
+
+class _Profile(_Body):
+    id: str
+    profile_type: str
+    profile: JsonObject
+    extra_data: str | None = None
+
+
+class _RegisterProfile(_Body):
+    profile: _Profile
+
+
+def _read_profile(timestamp: float, body: _RegisterProfile) -> RegisterProfile:
+    given = body.profile
+    workload, name = _split(given.id, ".profile.id")
+    profile = to_batsim4(given.profile_type, given.profile, workload)
+    if profile["type"] == "parallel_homogeneous_total" and profile["com"]:
+        raise Located("DefinedAmountsSpreadUniformly is played without communications only", ".profile.profile")
+    return RegisterProfile(timestamp, workload, name, profile)
+
+
+def _split(text: str, path: str) -> tuple[str, str]:
+    workload, separator, name = text.partition("!")
+    if not (workload and separator and name) or "!" in name:
+        raise Located(f"expected WORKLOAD!NAME, got {shown(text)}", path)
+    return workload, name
+
+
+def _write_profile(request: RegisterProfile) -> str:
     kind, members = to_batsim5(request.profile, request.workload_name)
     profile = {"id": f"{request.workload_name}!{request.profile_name}", "profile_type": kind, "profile": members}
     return write_exact({"profile": profile})
 
 
-_JOB_MEMBERS = ("id", "subtime", "res", "walltime", "profile")
+class _Job(_Body):
+    resource_request: Count
+    profile_id: str
+    walltime: float | None = None
+    extra_data: str | None = None
+    rigid: bool | None = None
 
 
-def _register_job(request: RegisterJob) -> str:
+class _RegisterJob(_Body):
+    job_id: str
+    job: _Job
+
+
+def _read_job(timestamp: float, body: _RegisterJob) -> RegisterJob:
+    """It is submitted now; a profile of another workload keeps that one's name."""
+    workload, _ = _split(body.job_id, ".job_id")
+    job: JsonObject = {
+        "id": body.job_id,
+        "subtime": timestamp,
+        "res": body.job.resource_request,
+        "profile": body.job.profile_id.removeprefix(f"{workload}!"),
+    }
+    if body.job.walltime is not None:
+        job["walltime"] = body.job.walltime
+    if body.job.extra_data:
+        job["extra_data"] = body.job.extra_data
+    return RegisterJob(timestamp, body.job_id, job)
+
+
+_JOB_MEMBERS = ("id", "subtime", "res", "walltime", "profile", "extra_data")
+
+
+def _write_job(request: RegisterJob) -> str:
     """The submission time is lost: Batsim 5 takes the moment of registration."""
     given = request.job
     workload = request.job_id.split("!", 1)[0]
@@ -90,8 +276,8 @@ def _register_job(request: RegisterJob) -> str:
     if given.get("walltime", -1) > 0:
         job["walltime"] = given["walltime"]
     extras = {key: value for key, value in given.items() if key not in _JOB_MEMBERS}
-    if extras:
-        job["extra_data"] = write_exact(extras)
+    if extras or "extra_data" in given:
+        job["extra_data"] = write_exact(extras) if extras else given["extra_data"]
     return write_exact({"job_id": request.job_id, "job": job})
 
 
@@ -99,6 +285,8 @@ def _refuse_continuing(request: NotifyRegistration) -> str | None:
     return None if request.finished else "Batsim 5 cannot take registrations up again once they are finished"
 
 
+_FEATURES = Kind(Features, write=lambda features: write_exact(msgspec.structs.asdict(features)))
+_PSTATE = Kind(Count, write=str)
 _ROWS = (
     Row(
         Hello,
@@ -108,22 +296,44 @@ _ROWS = (
             Field("decision_component_name"),
             Field("decision_component_version"),
             Field("decision_component_commit"),
-            Field("requested_simulation_features", JSON),
+            Field("requested_simulation_features", _FEATURES),
         ),
+        strict=True,
     ),
-    Row(ExecuteJob, "ExecuteJobEvent", write=_execute),
-    Row(RejectJob, "RejectJobEvent", (Field("job_id"),)),
-    Row(KillJob, "KillJobsEvent", (Field("job_ids", JSON),)),
-    Row(NumberedCall, "CallMeLaterEvent", write=_call),
-    Row(RegisterProfile, "RegisterProfileEvent", write=_register_profile),
-    Row(RegisterJob, "RegisterJobEvent", write=_register_job),
-    Row(NotifyRegistration, "FinishRegistrationEvent", refuse=_refuse_continuing),
+    Row(ExecuteJob, "ExecuteJobEvent", read=_read_execute, write=_write_execute, body=_Execute),
+    Row(RejectJob, "RejectJobEvent", (Field("job_id"),), strict=True),
+    Row(KillJob, "KillJobsEvent", (Field("job_ids", Kind(tuple[str, ...])),), strict=True),
+    Row(CallMeLater, "CallMeLaterEvent", read=_read_call, write=_write_call, body=_Call),
+    Row(StopCalls, "StopCallMeLaterEvent", (Field("name", Kind(str, write=quote), "call_me_later_id"),), strict=True),
+    Row(StopSimulation, "ForceSimulationStopEvent", strict=True),
+    Row(RegisterProfile, "RegisterProfileEvent", read=_read_profile, write=_write_profile, body=_RegisterProfile),
+    Row(RegisterJob, "RegisterJobEvent", read=_read_job, write=_write_job, body=_RegisterJob),
+    Row(NotifyRegistration, "FinishRegistrationEvent", refuse=_refuse_continuing, strict=True),
     Row(
         SetResourceState,
         "ChangeHostsPStateEvent",
-        (Field("resources", IDS, "host_ids"), Field("state", WHOLE, "pstate")),
+        (Field("resources", IDS, "host_ids"), Field("state", _PSTATE, "pstate")),
+        strict=True,
+        fixed={"power": False},
+    ),
+    Row(
+        SetResourceState,
+        "TurnOnOffHostsEvent",
+        (Field("resources", IDS, "host_ids"), Field("state", _PSTATE)),
+        strict=True,
+        fixed={"power": True},
     ),
 )
 
-REQUESTS = Table(_ROWS, "Batsim 5 has nothing for a {}", exact, write_exact, tag="event_type", body="event")
+REQUESTS = Table(
+    _ROWS,
+    "Batsim 5 has nothing for a {}",
+    exact,
+    write_exact,
+    tag="event_type",
+    body="event",
+    timely=True,
+    unknown="unexpected event type",
+    closed=True,
+)
 """What a scheduler sends to Batsim 5."""

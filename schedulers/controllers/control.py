@@ -80,7 +80,7 @@ class Controllers:
     shrink
         Whether applications shrink below the size that they were started with to admit a waiting job.
     outside
-        A controller of the user's own; ``None`` for none. It decides after the interference controller and gets what
+        A controller of the user's own; ``None`` if none. It decides after the interference controller and gets what
         that agreed on; expansion shares what both leave idle.
     sampling
         Measures applications whose model is not known, before all others; ``None``: all are known.

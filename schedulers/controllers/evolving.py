@@ -14,7 +14,7 @@ from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 def due_change(view: AppView) -> int:
-    """Nodes more (or fewer) that an application requests at its next control point; 0 for none."""
+    """Nodes more (or fewer) that an application requests at its next control point; 0 if none."""
     wanted = view.application.requested_nodes(view.next_control)
     return 0 if wanted is None or not view.willing else wanted - view.nodes
 

@@ -48,7 +48,7 @@ class Conflict(Struct, frozen=True, gc=False):
     outcome
         ``watch``, ``shift``, ``couple``, or the reason why nothing is done.
     chosen
-        The application that is resized ("" for none).
+        The application that is resized ("" if none).
     extra
         Nodes that it is given (negative: gives).
     shift_s

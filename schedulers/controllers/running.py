@@ -123,7 +123,7 @@ class AppView:
         return self.left_s + left_s + phases * io_duration_s(application, self.observed, nodes)
 
     def _io_s(self, iteration: int) -> float:
-        """Duration of the I/O phase that follows an iteration; 0 for none."""
+        """Duration of the I/O phase that follows an iteration; 0 if none."""
         application = self.application
         return io_duration_s(application, self.observed, self.nodes) if application.io_due(iteration) else 0.0
 

@@ -14,7 +14,7 @@ from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.model.job import Job, Lives, job_from_wire
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.model.persistent import Pool, as_request, wishes_of
+from spillway.schedulers.model.persistent import Pool, as_request, buffer_requests_of
 from spillway.schedulers.policykit.estimates import Estimator
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Placement
@@ -96,7 +96,7 @@ class Admission:
     def infeasible_reason(self, job: Job, pool: Pool) -> str | None:
         """Why a job can never run; ``None`` where it can. What it requests of persistent buffers enters the pool."""
         reason = self._pool_reason(job, pool)
-        if reason is None and (job.nodes or job.id not in pool.wishes):  # what has no nodes is not played
+        if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
         return reason
 
@@ -109,7 +109,7 @@ class Admission:
                 "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
             )
         if self._endless:
-            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were taken for none"
+            yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were ignored"
 
     def _with_demand(self, job: Job, demand: Demand) -> tuple[Job, str | None]:
         """A job with the bandwidth that the job model needs for it, or why that cannot be known."""
@@ -122,15 +122,15 @@ class Admission:
 
     def _pool_reason(self, job: Job, pool: Pool) -> str | None:
         """Read what a job requests of persistent buffers; why that can never be met, ``None`` where it can."""
-        wishes = wishes_of(job, self._machine.granule_bytes)
-        if wishes is None:
+        requests = buffer_requests_of(job, self._machine.granule_bytes)
+        if requests is None:
             return None
-        pool.wishes[job.id] = wishes
+        pool.requests[job.id] = requests
         if self._published:
             return "persistent buffers and the published experiment's rules exclude each other"
         if job.bb_bytes and not job.nodes:
             return "a job without nodes creates and destroys persistent buffers, it has no burst buffer of its own"
-        for creation in wishes.creates:
+        for creation in requests.creates:
             reason = self._limits.infeasible_reason(as_request(job, creation))
             if reason is not None:
                 return f"persistent buffer {creation.name}: {reason}"

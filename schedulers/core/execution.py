@@ -17,7 +17,7 @@ from spillway.schedulers.timeline import Resource
 
 
 class Ended(NamedTuple):
-    """A job (not one of its sub-jobs) is through and holds nothing any more.
+    """A job (not one of its sub-jobs) has ended and holds nothing any more.
 
     ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out. ``left`` is
     what its next attempt is given (:attr:`spillway.schedulers.model.job.Job.left`), ``kept_s`` the computing (s) that
@@ -59,7 +59,7 @@ class Expected(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """The stage-in of a waiting job is through; where it failed, ``reason`` says why, and its data is lost."""
+    """The stage-in of a waiting job has ended; where it failed, ``reason`` says why, and its data is lost."""
 
     job_id: str
     reason: str = ""
@@ -67,7 +67,7 @@ class Staged(NamedTuple):
 
 class Step(NamedTuple):
     """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will,
-    waiting jobs whose stage-in is through (or failed, with the reason).
+    waiting jobs whose stage-in has ended (or failed, with the reason).
     """
 
     requests: Sequence[Request] = ()
@@ -103,7 +103,7 @@ class Runtime(Protocol):
         ...
 
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Fill the burst buffer that a waiting job was given; the step in which that is through names it."""
+        """Fill the burst buffer that a waiting job was given; the step in which that has ended names it."""
         ...
 
     def unstage(self, job: Job, now_s: float) -> Step:
@@ -115,7 +115,7 @@ class Runtime(Protocol):
         ...
 
     def without_nodes(self, job: Job, now_s: float) -> Step:
-        """A job that requests no nodes is through: there was nothing to play."""
+        """A job that requests no nodes has ended: there was nothing to play."""
         ...
 
     def kill(self, job: Job, now_s: float) -> Step:
@@ -147,7 +147,7 @@ class Runtime(Protocol):
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Let a running job go on without these nodes; ``None`` where it cannot.
 
-        It gives them back when the part that runs on them is through.
+        It gives them back when the part that runs on them has ended.
         """
         ...
 
@@ -162,7 +162,7 @@ class Demand(Protocol):
         ...
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """Bytes per second per node that a job is to have; 0 for none.
+        """Bytes per second per node that a job is to have; 0 if none.
 
         Parameters
         ----------

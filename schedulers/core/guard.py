@@ -77,12 +77,12 @@ def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Cre
 def check_destroy(pool: Pool, decision: Destroy, waiting: bool, running: Iterable[str]) -> None:
     """Refuse to destroy a persistent buffer unless a waiting job requests that, and no running job uses it."""
     job_id, name = decision.job.id, decision.name
-    wishes = pool.wishes.get(job_id) if waiting else None
-    if wishes is None or name not in wishes.destroys_first or (job_id, name) in pool.done:
+    requests = pool.requests.get(job_id) if waiting else None
+    if requests is None or name not in requests.destroys_first or (job_id, name) in pool.done:
         raise DecisionRefused(job_id, f"it waits for no end of a persistent buffer {shown(name)}")
     if name not in pool.buffers:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} does not exist")
-    users = [one for one in running if one in pool.wishes and name in pool.wishes[one].uses]
+    users = [one for one in running if one in pool.requests and name in pool.requests[one].uses]
     if users:
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} is used by job {shown(users[0])}")
 

@@ -39,7 +39,7 @@ class Observer:
     def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
         """A persistent buffer was destroyed, by this job."""
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """An outage had consequences for a running job: it was killed, requeued, or shrinks.
 
         ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.

@@ -75,7 +75,7 @@ class Outages:
 
     Attributes
     ----------
-    struck
+    affected
         Running jobs on what was taken away in this message, by id, with what was taken of each.
     going
         Hosts that are out at the end of this message. They are taken away before anything else of it is looked at, so
@@ -86,7 +86,7 @@ class Outages:
 
     def __init__(self, rule: OnOutage) -> None:
         self.rule = rule
-        self.struck: dict[str, Lost] = {}
+        self.affected: dict[str, Lost] = {}
         self.going = NO_HOSTS
         self._dying: dict[str, str] = {}
         self._attempts: dict[str, tuple[str, int]] = {}
@@ -105,22 +105,22 @@ class Outages:
         gone = [host for host, kind in last.items() if kind == NotifyKind.MACHINE_UNAVAILABLE.value]
         self.going = frozenset(gone).intersection(known)
 
-    def strike(self, job_id: str, lost: Lost) -> None:
+    def affect(self, job_id: str, lost: Lost) -> None:
         """A running job lost something; what follows is decided when the whole message has been read."""
         if job_id not in self._dying:
-            self.struck.setdefault(job_id, lost)
+            self.affected.setdefault(job_id, lost)
 
-    def condemn(self, job_id: str, reason: str) -> None:
-        """A struck job is killed."""
+    def kill(self, job_id: str, reason: str) -> None:
+        """A job that lost something is killed."""
         self._dying[job_id] = reason
 
-    def is_condemned(self, job_id: str) -> bool:
+    def is_being_killed(self, job_id: str) -> bool:
         """Whether a job was killed, and has not ended."""
         return job_id in self._dying
 
-    def reprieve(self, job_id: str) -> str | None:
+    def ended(self, job_id: str) -> str | None:
         """A job has ended: why it was to be killed; ``None`` where it was not."""
-        self.struck.pop(job_id, None)
+        self.affected.pop(job_id, None)
         return self._dying.pop(job_id, None)
 
     def next_attempt(self, job: Job) -> Job:
@@ -196,8 +196,8 @@ def lost_by(
 
 
 def _lost_pool(machine: Machine, running: Running, storages: frozenset[int], pool: Pool) -> Lost | None:
-    wishes = pool.wishes.get(running.job.id)
-    for name in wishes.uses if wishes is not None else ():
+    requests = pool.requests.get(running.job.id)
+    for name in requests.uses if requests is not None else ():
         spoilt = storages.intersection(pool.buffers[name].allocation.storages)
         if spoilt:
             where = machine.storages[min(spoilt)].name

@@ -271,8 +271,8 @@ class Session:
                 raise error.under(f"$.events[{index}].data") from None
             if self._dirty and self._cadence is Cadence.EVENT:
                 yield from self._run_pass()
-        if self._outages.struck:
-            self._strike()
+        if self._outages.affected:
+            self._kill_affected()
         if not self.finished:
             yield from self._decide()
         self._finish_registration()
@@ -388,7 +388,7 @@ class Session:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             self._static_done = True
             self._pool.more_jobs = False
-            self._dirty = self._dirty or bool(self._pool.wishes or self._pool.buffers)
+            self._dirty = self._dirty or bool(self._pool.requests or self._pool.buffers)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             self._arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
@@ -416,7 +416,7 @@ class Session:
     # ------------------------------------------------------------------ outages
 
     def _machines_changed(self, resources: Collection[int], available: bool) -> None:
-        """Nodes and storage nodes are taken away, or come back; jobs on them are struck at the end of the message."""
+        """Nodes and storage nodes are taken away, or come back; jobs on them are affected at the end of the message."""
         hosts = self._wire.open(resources) if available else self._wire.close(resources)
         nodes, storages = self.machine.places_of(hosts)
         (self._book.open if available else self._book.close)(nodes, storages, self._now_s)
@@ -443,40 +443,40 @@ class Session:
         for job_id, running in list(self._book.running.items()):
             lost = lost_by(self.machine, running, nodes, storages, self._pool)
             if lost is not None and not self._shrinks(running.job, lost):
-                self._outages.strike(job_id, lost)
+                self._outages.affect(job_id, lost)
 
     def _shrinks(self, job: Job, lost: Lost) -> bool:
         """Whether a running job goes on without what it lost, where the setting says so."""
-        if not self._outages.rule.shrinks or self._outages.is_condemned(job.id):
+        if not self._outages.rule.shrinks or self._outages.is_being_killed(job.id):
             return False
         step = self._runtime.give_up(job, lost.nodes, self._now_s)
         if step is None:
             return False
-        self._observer.struck(job, "shrinks", lost.reason, self._now_s)
+        self._observer.interrupted(job, "shrinks", lost.reason, self._now_s)
         self._enact(step)
         return True
 
-    def _strike(self) -> None:
+    def _kill_affected(self) -> None:
         """Kill the running jobs that lost something in this message and have not ended in it."""
-        struck, self._outages.struck = self._outages.struck, {}
-        for job_id, lost in struck.items():
-            self._outages.condemn(job_id, lost.reason)
+        affected, self._outages.affected = self._outages.affected, {}
+        for job_id, lost in affected.items():
+            self._outages.kill(job_id, lost.reason)
             self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
 
     def _after_outage(self, running: Running, ended: Ended) -> None:
         """A job that was killed because of an outage waits again, where the setting says so."""
-        reason = self._outages.reprieve(ended.job_id) or ended.reason
+        reason = self._outages.ended(ended.job_id) or ended.reason
         if not reason or ended.state is not JobState.COMPLETED_KILLED:
             return
         held_node_s = node_seconds(running, self._now_s)
         if not self._outages.rule.requeues:
-            self._observer.struck(running.job, "killed", reason, self._now_s, held_node_s)
+            self._observer.interrupted(running.job, "killed", reason, self._now_s, held_node_s)
             return
         again = msgspec.structs.replace(self._outages.next_attempt(running.job), left=ended.left)
         self._arrivals.check_submission(again.id)
         self._send((registration(again, self._now_s),))
         lost_node_s = held_node_s - ended.kept_s * running.job.nodes
-        self._observer.struck(running.job, f"requeued as {again.name}", reason, self._now_s, lost_node_s)
+        self._observer.interrupted(running.job, f"requeued as {again.name}", reason, self._now_s, lost_node_s)
         self._observer.submitted(again, self._now_s)
         self._queue.add_again(again)
         self._pool.go_on(running.job, again)
@@ -486,7 +486,7 @@ class Session:
     def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
         while True:
-            for name, job in self._pool_unused() if self._machine is not None and self._pool.doomed else ():
+            for name, job in self._pool_unused() if self._machine is not None and self._pool.to_destroy else ():
                 self._discard(name, job)
                 self._dirty = True
             if self._dirty:
@@ -494,14 +494,14 @@ class Session:
             if self._steering is not None and self._machine is not None:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
-            if step is NOTHING and not (self._machine is not None and self._pool.doomed):
+            if step is NOTHING and not (self._machine is not None and self._pool.to_destroy):
                 return
             self._enact(step)
             if not step.ended and not self._pool_unused():
                 return
 
     def _pool_unused(self) -> Sequence[tuple[str, Job]]:
-        return self._pool.unused() if self._machine is not None and self._pool.doomed else ()
+        return self._pool.unused() if self._machine is not None and self._pool.to_destroy else ()
 
     def _run_pass(self) -> Iterator[None]:
         self._dirty = False
@@ -525,7 +525,7 @@ class Session:
             self._book,
             self._filled_s,
         )
-        if self._pool.wishes or self._pool.buffers:
+        if self._pool.requests or self._pool.buffers:
             view.pool = self._pool
         view.demands, view.changes = self._queue.demands, self._changes
         if self._lives is not None:
@@ -555,7 +555,7 @@ class Session:
         check_rows(self._book.machine, job, allocation)
         if job.id in self._book.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
-        if self._pool.wishes and (missing := self._pool.missing(job.id)) is not None:
+        if self._pool.requests and (missing := self._pool.missing(job.id)) is not None:
             raise DecisionRefused(job.id, missing)
         self._queue.remove(job.id)
         self._filled_s.pop(job.id, None)
@@ -594,11 +594,11 @@ class Session:
         self._discard(decision.name, decision.job)
 
     def _discard(self, name: str, job: Job) -> None:
-        self._pool.doomed.pop(name, None)
+        self._pool.to_destroy.pop(name, None)
         self._observer.destroyed(self._book.discard(name, self._now_s), job, self._now_s)
 
     def _finish(self, decision: Finish) -> None:
-        """A job without nodes is through: the simulator does not run it."""
+        """A job without nodes has ended: the simulator does not run it."""
         job = decision.job
         if job.id not in self._queue.jobs or job.nodes:
             raise DecisionRefused(job.id, "only a waiting job without nodes can be finished without a start")

@@ -61,7 +61,7 @@ class AppRecord:
 
 
 def finished(record: JobRecord) -> AppRecord | None:
-    """The record of an application that is through; ``None`` for a job that described none."""
+    """The record of an application that has ended; ``None`` for a job that described none."""
     app = record.state_shown
     if app is None:
         return None

@@ -312,7 +312,7 @@ class JobModel:
         return None
 
     def demand(self) -> Demand | None:
-        """Bandwidth that its jobs need besides what they state themselves; ``None`` for none."""
+        """Bandwidth that its jobs need besides what they state themselves; ``None`` if none."""
         return None
 
     def alone(self) -> JobModel | None:
@@ -332,5 +332,5 @@ class JobModel:
         return Checkpoints()
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """Texts of :attr:`columns` for a job that is through."""
+        """Texts of :attr:`columns` for a job that has ended."""
         return {}

@@ -33,7 +33,7 @@ MOST_PHASES = 1_000_000
 class Checkpointed(JobModel):
     """A job computes in equal phases and writes a checkpoint after each but the last; it restarts from the last one.
 
-    A job of 2500 s with ``interval=1000,checkpoint=60,restart=30`` computes three times 833.3 s and is through after
+    A job of 2500 s with ``interval=1000,checkpoint=60,restart=30`` computes three times 833.3 s and ends after
     2500 + 2 * 60 = 2620 s. Killed after 2000 s, it has two checkpoints (at 893.3 and 1786.7 s); its next attempt reads
     the second one for 30 s, computes 833.3 s, and 213.3 s of computing were lost.
     """

@@ -186,7 +186,7 @@ class Gate(Protocol):
         ...
 
     def leave(self, application: str, now_s: float) -> Account:
-        """A job is through: close and return its account (an empty one if it never came).
+        """A job has ended: close and return its account (an empty one if it never came).
 
         Raises
         ------

@@ -12,7 +12,7 @@ from spillway.schedulers.model.job import Allocation, Job
 
 
 class Checkpoints(NamedTuple):
-    """Phases that are through in a job's last checkpoints: in its burst buffers, and on the file system; 0: none."""
+    """Phases that have ended in a job's last checkpoints: in its burst buffers, and on the file system; 0: none."""
 
     buffered: int = 0
     drained: int = 0
@@ -49,26 +49,26 @@ class JobRecord:
     whole
         Whether it ran in one piece, as it was submitted; its times are then the simulator's.
     staged
-        Where burst buffers have lives of their own: when it was given its burst buffer, when its stage-in was through,
+        Where burst buffers have lives of their own: when it was given its burst buffer, when its stage-in ended,
         when it gave its nodes back (s; NaN where that has not happened). It started when it was given its nodes.
     preempted
         Whether it ran in slices; only the time that it received counts as run.
     sub_jobs, operations
-        Sub-jobs that it was made of; operations that are through.
+        Sub-jobs that it was made of; operations that have ended.
     seconds, moved_bytes
         Seconds and bytes by stage, without waiting at the I/O gate; transfers beside a computation overlap it.
     io_wait_s
         Time during which at least one of its transfers waited for its turn.
     idle_end_s
-        When it last went on, or ended, while nothing of it ran: a wait was through, its turn had not come; NaN: never.
+        When it last went on, or ended, while nothing of it ran: a wait had ended, its turn had not come; NaN: never.
     state_shown
         What its program published last.
     resumed
         Checkpoints of earlier attempts that it went on from; ``None``: it began at the beginning.
     through
-        Operations that are through, by stage; ``computed_s``: how long each of the stage ``compute`` took, in order.
+        Operations that have ended, by stage; ``computed_s``: how long each of the stage ``compute`` took, in order.
     drained
-        Transfers beside computations that are through, and whose bytes are safe.
+        Transfers beside computations that have ended, and whose bytes are safe.
     """
 
     job: Job
@@ -97,7 +97,7 @@ class JobRecord:
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
     def reached(self, stage: str, seconds: float) -> None:
-        """An operation of a stage is through."""
+        """An operation of a stage has ended."""
         self.through[stage] = self.through.get(stage, 0) + 1
         if stage == "compute":
             self.computed_s.append(seconds)
@@ -117,7 +117,7 @@ class JobRecord:
 
 
 def without_nodes(job: Job, now_s: float) -> JobRecord:
-    """The record of a job that requests no nodes, and is through at once."""
+    """The record of a job that requests no nodes and ends at once."""
     return JobRecord(job, Allocation(()), now_s, now_s, JobState.COMPLETED_SUCCESSFULLY)
 
 

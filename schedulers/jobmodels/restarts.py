@@ -21,7 +21,7 @@ class Left(NamedTuple):
     Attributes
     ----------
     checkpoints
-        Phases that are through in its last checkpoints.
+        Phases that have ended in its last checkpoints.
     hosts
         Storage nodes with those in burst buffers (Batsim's ids).
     since_s

@@ -8,7 +8,7 @@ naming of sub-jobs       :mod:`spillway.schedulers.jobmodels.sub_jobs`
 killing                  :meth:`ProgramRuntime.kill`
 walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
 staging                  :meth:`ProgramRuntime.stage`, :meth:`ProgramRuntime.unstage`; :meth:`ProgramRuntime._program`
-waits and time-outs      :meth:`ProgramRuntime._set_timer`, :meth:`ProgramRuntime._ring`
+waits and time-outs      :meth:`ProgramRuntime._set_timer`, :meth:`ProgramRuntime._timer_ended`
 turns                    :meth:`ProgramRuntime._queue`, :meth:`ProgramRuntime._serve`
 outages                  :meth:`ProgramRuntime.outage`, :meth:`ProgramRuntime._abandon`
 the end of a job         :meth:`ProgramRuntime._end_if_through`
@@ -88,10 +88,11 @@ class _Process:
 
     ``live`` are the sub-jobs of the present operation, ``beside`` those that run beside it with the times of their
     beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
-    its present :class:`Wait` ends with, -1 for none; ``staging`` whether it has no nodes yet and its burst buffer is
+    its present :class:`Wait` ends with, -1 if none; ``staging`` whether it has no nodes yet and its burst buffer is
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
-    more to do; ``reason`` why it cannot go on; ``spoilt`` whether a storage node of its went out; ``lowered`` its
-    operations on all its nodes in the simulator's terms: most are run more than once.
+    more to do; ``stopped`` whether a kill of what runs of it was requested; ``reason`` why it cannot go on; ``spoilt``
+    whether a storage node of its went out; ``lowered`` its operations on all its nodes in the simulator's terms: most
+    are run more than once.
     """
 
     job: Job
@@ -110,6 +111,7 @@ class _Process:
     staging: bool = False
     outcome: tuple[JobState, int] | None = None
     over: bool = False
+    stopped: bool = False
     watched: bool = False
     reason: str = ""
     spoilt: bool = False
@@ -153,7 +155,7 @@ class ProgramRuntime:
     io_node_depth
         See :class:`spillway.schedulers.jobmodels.io_nodes.IoNodes`.
     on_record
-        Called with each job's record when the job is through.
+        Called with each job's record when the job has ended.
     direct
         Whether the simulator runs in the same process and takes operations without a message for each.
     limits
@@ -257,8 +259,7 @@ class ProgramRuntime:
 
     def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """Leave what runs of a process to itself, killed; it waits for nothing any more."""
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         for sub_id in process.live:
             del self._sub_jobs[sub_id]
             self._abandoned.add(sub_id)
@@ -335,8 +336,7 @@ class ProgramRuntime:
         process = self._processes[job.id]
         process.outcome = KILLED
         follow = _Follow()
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         self._give_up(process, now_s, follow)
         self._serve(now_s, follow)
         return follow.step()
@@ -530,13 +530,13 @@ class ProgramRuntime:
         follow, rang = _Follow(), False
         while self._timers and self._timers[0][0] <= now_s + SHORTEST_WALLTIME_S:
             _, number, process, limit = heapq.heappop(self._timers)
-            self._ring(process, number, now_s, follow, limit=limit)
+            self._timer_ended(process, number, now_s, follow, limit=limit)
             rang = True
         expired = self._expire(now_s, follow)
         self._serve(now_s, follow)
         return follow.step() if rang or expired else None
 
-    def _ring(self, process: _Process, number: int, now_s: float, follow: _Follow, *, limit: bool) -> None:
+    def _timer_ended(self, process: _Process, number: int, now_s: float, follow: _Follow, *, limit: bool) -> None:
         if limit:
             self._out_of_time(process, now_s, follow)
         elif process.timer == number:
@@ -714,8 +714,7 @@ class ProgramRuntime:
 
     def _abandon(self, process: _Process, reason: str, now_s: float, follow: _Follow) -> None:
         """A job cannot go on: what runs of it is killed, but for transfers beside."""
-        if process.live:
-            follow.requests.append(KillJob(now_s, tuple(process.live)))
+        _stop(process, now_s, follow)
         process.outcome, process.reason = KILLED, reason
         self._give_up(process, now_s, follow)
         if process.over and process.job.id in self._processes:
@@ -778,7 +777,7 @@ class ProgramRuntime:
             self._advance(process, done, now_s, follow)
 
     def _account_for(self, process: _Process, operation: Operation, now_s: float) -> None:
-        """Put the time of an operation that is through into the record."""
+        """Put the time of an operation that has ended into the record."""
         if isinstance(operation, Compute | Transfer):
             process.record.took(operation.stage, now_s - process.began_s)
             if self._restarts is not None and process.outcome is None:
@@ -796,7 +795,7 @@ class ProgramRuntime:
         if idle and not process.live and not process.over:
             process.record.idle_end_s = now_s
             if process.operation is not None and not math.isnan(process.began_s):
-                self._account_for(process, process.operation, now_s)  # parts of it were through
+                self._account_for(process, process.operation, now_s)  # parts of it had ended
         self._withdraw(process, now_s, follow)
         if not process.live and not process.waiting and not process.over:
             self._close(process, now_s, follow)
@@ -849,6 +848,13 @@ class ProgramRuntime:
         if self._restarts is not None and process.outcome == KILLED:
             left, kept_s = self._restarts.left(self.model, record, self._machine)
         follow.ended.append(Ended(process.job.id, *process.outcome, process.reason, left, kept_s))
+
+
+def _stop(process: _Process, now_s: float, follow: _Follow) -> None:
+    """Kill what runs of a process but for transfers beside, once: its ends may be on the way already."""
+    if process.live and not process.stopped:
+        process.stopped = True
+        follow.requests.append(KillJob(now_s, tuple(process.live)))
 
 
 def _is_one_of_many(process: _Process, event: JobCompleted) -> bool:

@@ -76,7 +76,7 @@ class _Shared:
     held: int = 0
     moves_us: int = 0
     dying: bool = False
-    doomed: bool = False
+    killed: bool = False
     last: tuple[JobState, int] = (JobState.COMPLETED_KILLED, -2)
 
 
@@ -92,7 +92,7 @@ class TimeShared:
     migration_start
         When jobs that are given other columns restart there.
     on_record
-        Called with each job's record when the job is through.
+        Called with each job's record when the job has ended.
     direct
         Whether the simulator runs in the same process and takes slices without messages for each.
     """
@@ -179,7 +179,7 @@ class TimeShared:
         if not shared.live:
             shared.record.idle_end_s = now_s
             return self._end(shared, JobState.COMPLETED_KILLED, -2, now_s)
-        shared.doomed = True
+        shared.killed = True
         if shared.dying:
             return NOTHING
         shared.dying = True
@@ -263,7 +263,7 @@ class TimeShared:
             own_us = max(elapsed_us - shared.remaining.lag_us, 0)
             shared.remaining.serve(elapsed_us, share)
             shared.budget_s -= own_us / MICRO
-            if shared.doomed or shared.budget_s < SHORTEST_WALLTIME_S:
+            if shared.killed or shared.budget_s < SHORTEST_WALLTIME_S:
                 ended += self._end(shared, *shared.last, now_s).ended
         return Step((), ended)
 

@@ -48,7 +48,7 @@ class WithPersistent(Around):
         return self.policy(view) if view.pool is None else self._in_turn(view, view.pool)
 
     def _in_turn(self, view: View, pool: Pool) -> Iterator[Decision]:
-        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for none.
+        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for no buffer.
 
         Where it rejects jobs and starts none, perhaps no other message comes: what has waited for these may go on, or
         has no hope any more.
@@ -90,7 +90,7 @@ class _Turn:
     gone
         Jobs that have ended in it: rejected, or without nodes and through.
     hidden
-        Jobs that the policy does not see: what they wait for is not done, or they are through.
+        Jobs that the policy does not see: what they wait for is not done, or they have ended.
     progressed
         Whether the last round did something, so that another one may do more.
     """
@@ -106,7 +106,7 @@ class _Turn:
         """Do what can be done now, in the order of the jobs."""
         named = self._named()
         for job in self._view.queue:
-            if job.id not in self._pool.wishes or job.id in self.gone:
+            if job.id not in self._pool.requests or job.id in self.gone:
                 continue
             waits = False
             for decision in self._steps(job, named):
@@ -143,7 +143,7 @@ class _Turn:
         if ready:  # what these do is not known yet
             return
         for job in waiting:
-            blocked = [one for one in pool.wishes[job.id].creates if (job.id, one.name) not in pool.done]
+            blocked = [one for one in pool.requests[job.id].creates if (job.id, one.name) not in pool.done]
             if blocked:
                 yield from self._reject(
                     job, f"no room for the persistent buffer {blocked[0].name} {self._held_words()}"
@@ -172,21 +172,21 @@ class _Turn:
 
     def _steps(self, job: Job, named: _Named) -> Iterator[Decision | None]:
         """What follows for a job, in order; ``None`` for something that it has to wait for."""
-        pool, wishes, waits = self._pool, self._pool.wishes[job.id], False
-        for creation in wishes.creates:
+        pool, requests, waits = self._pool, self._pool.requests[job.id], False
+        for creation in requests.creates:
             if (job.id, creation.name) not in pool.done:
                 step = self._creation(job, creation, named)
                 waits = waits or step is None
                 yield step
-        for name in wishes.destroys_first:
+        for name in requests.destroys_first:
             if (job.id, name) not in pool.done:
                 step = self._destruction(job, name, named)
                 waits = waits or step is None
                 yield step
-        for name in wishes.uses:
+        for name in requests.uses:
             if not self._usable(job, name, named):
                 waits = True
-                yield self._hopeless(job, name, named)
+                yield self._never_possible(job, name, named)
         if not job.nodes and not waits:
             yield Finish(job)
 
@@ -228,7 +228,7 @@ class _Turn:
             return False
         return self._pool.outs.storages_out.isdisjoint(buffer.allocation.storages)
 
-    def _hopeless(self, job: Job, name: str, named: _Named) -> Decision | None:
+    def _never_possible(self, job: Job, name: str, named: _Named) -> Decision | None:
         """Reject a job that uses what will never be there."""
         if self._pool.more_jobs or name in self._pool.buffers or named.creators.get(name):
             return None
@@ -244,18 +244,18 @@ class _Turn:
         pool, named = self._pool, _Named({}, {}, {})
         jobs = [job for job in self._view.queue if job.id not in self.gone]
         for job in (*jobs, *(running.job for running in self._view.running)):
-            wishes = pool.wishes.get(job.id)
-            if wishes is None:
+            requests = pool.requests.get(job.id)
+            if requests is None:
                 continue
-            creates = [one.name for one in wishes.creates]
-            for table, names in ((named.creators, creates), (named.destroyers, wishes.destroys)):
+            creates = [one.name for one in requests.creates]
+            for table, names in ((named.creators, creates), (named.destroyers, requests.destroys)):
                 for name in names:
-                    at_its_end = table is named.destroyers and name in wishes.uses
+                    at_its_end = table is named.destroyers and name in requests.uses
                     if at_its_end or (job.id, name) not in pool.done:
                         table.setdefault(name, []).append(job.number)
-            for name in (*creates, *wishes.uses, *wishes.destroys):
+            for name in (*creates, *requests.uses, *requests.destroys):
                 named.all.setdefault(name, []).append(job.number)
-        for name, job in pool.doomed.items():
+        for name, job in pool.to_destroy.items():
             named.destroyers.setdefault(name, []).append(job.number)
         return named
 

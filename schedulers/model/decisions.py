@@ -90,7 +90,7 @@ class Destroy(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """A waiting job without nodes is through: it has created and destroyed what it was submitted for.
+    """A waiting job without nodes has ended: it has created and destroyed what it was submitted for.
 
     Attributes
     ----------

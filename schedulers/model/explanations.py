@@ -44,7 +44,7 @@ class Note:
     estimate_s
         Estimated start, ``None`` where the policy makes none.
     blocker
-        Id of the job whose reservation stands in the way, "" for none.
+        Id of the job whose reservation stands in the way, "" if none.
     """
 
     role: Role

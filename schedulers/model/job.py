@@ -144,7 +144,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     nodes
         Whole nodes requested, at least 1.
     bb_bytes
-        Burst-buffer bytes per request; each request is served whole by one storage node. 0 for none.
+        Burst-buffer bytes per request; each request is served whole by one storage node. 0 if none.
     stripes
         0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of so many
         requests, each on a storage node of its own (1: one buffer per job).
@@ -254,7 +254,7 @@ def job_from_wire(
     if not is_number(walltime) or not walltime < math.inf:
         raise _wrong(job_id, "job", "walltime", "a number of seconds", walltime)
     if not (walltime > 0 or walltime == NO_WALLTIME):
-        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for none", walltime)
+        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 if none", walltime)
     check_profile(job_id, profile)
     if profile.get("type") == "delay" and profile["delay"] == 0:
         profile = {**profile, "delay": SHORTEST_DELAY_S}

@@ -114,13 +114,13 @@ class Machine:
     links
         Bandwidth levels; every link stands after its parent. Those of a stacked machine stand row by row.
     node_link
-        ``int32[nodes]``: index of the innermost link above each node, -1 for none.
+        ``int32[nodes]``: index of the innermost link above each node, -1 if none.
     nearest_storages
         ``int32[nodes, storages]``: for each node the storage indices, nearest first (own chassis, own group, rest).
     pfs_id
         Batsim id of the parallel file system's host, or ``None``.
     storage_link
-        ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 for none.
+        ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 if none.
     unknown_bandwidth
         Why it is unknown whether a stream to the file system fits; ``""`` where it is known, or not needed.
     """
@@ -310,7 +310,7 @@ class _Paths:
         return self._links
 
     def above(self, infos: list[ResourceInfo], *, create: bool = False) -> npt.NDArray[np.int32]:
-        """Innermost link above each host, -1 for none; unknown links are created, or what is below them is left out."""
+        """Innermost link above each host, -1 if none; unknown links are created, or what is below them is left out."""
         found = np.full(len(infos), -1, np.int32)
         for row, info in enumerate(infos if self._scheduled else ()):
             path: tuple[str, ...] = ()

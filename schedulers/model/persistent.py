@@ -49,7 +49,7 @@ class Creation(NamedTuple):
     stripes: int
 
 
-class Wishes(NamedTuple):
+class BufferRequests(NamedTuple):
     """What a job requests of persistent buffers; ``number``: the job's rank of submission."""
 
     number: int
@@ -73,7 +73,7 @@ class PersistentBuffer(NamedTuple):
     Attributes
     ----------
     name, user
-        Its name, and the user whose job created it ("" for none).
+        Its name, and the user whose job created it ("" if none).
     creator
         Id of that job.
     allocation
@@ -110,11 +110,11 @@ class Pool:
     ----------
     buffers
         Those that exist, by name.
-    wishes
+    requests
         By job id, of jobs that wait or run; nothing for others.
     done
         What of it is done: job ids with the names of buffers that they created, or destroyed.
-    doomed
+    to_destroy
         Buffers that jobs used and destroy, by name, with these jobs, which have ended: earlier jobs may still use them.
     more_jobs
         Whether further jobs may be submitted.
@@ -125,64 +125,66 @@ class Pool:
     def __init__(self, buffers: Mapping[str, PersistentBuffer], outs: Outs) -> None:
         self.buffers = buffers
         self.outs = outs
-        self.wishes: dict[str, Wishes] = {}
+        self.requests: dict[str, BufferRequests] = {}
         self.done: set[tuple[str, str]] = set()
-        self.doomed: dict[str, Job] = {}
+        self.to_destroy: dict[str, Job] = {}
         self.more_jobs = True
 
     def open_creation(self, job_id: str, name: str) -> Creation | None:
         """What a job requests that is still to be created under this name."""
-        if job_id not in self.wishes or (job_id, name) in self.done:
+        if job_id not in self.requests or (job_id, name) in self.done:
             return None
-        return next((one for one in self.wishes[job_id].creates if one.name == name), None)
+        return next((one for one in self.requests[job_id].creates if one.name == name), None)
 
     def missing(self, job_id: str) -> str | None:
-        """Why a job cannot start yet, or be through; ``None`` where all that comes before its run is done."""
-        wishes = self.wishes.get(job_id)
-        if wishes is None:
+        """Why a job cannot start yet, or end; ``None`` where all that comes before its run is done."""
+        requests = self.requests.get(job_id)
+        if requests is None:
             return None
         for word, names in (
-            ("created", tuple(one.name for one in wishes.creates)),
-            ("destroyed", wishes.destroys_first),
+            ("created", tuple(one.name for one in requests.creates)),
+            ("destroyed", requests.destroys_first),
         ):
             for name in names:
                 if (job_id, name) not in self.done:
                     return f"the persistent buffer {shown(name)} must be {word} first"
-        gone = [name for name in wishes.uses if name not in self.buffers]
+        gone = [name for name in requests.uses if name not in self.buffers]
         return f"it uses the persistent buffer {shown(gone[0])}, which does not exist" if gone else None
 
     def in_service(self, job_id: str) -> bool:
         """Whether all storage nodes of what a job uses are in service, of what is there."""
-        wishes = self.wishes.get(job_id)
-        used = () if wishes is None else [self.buffers[name] for name in wishes.uses if name in self.buffers]
+        requests = self.requests.get(job_id)
+        used = () if requests is None else [self.buffers[name] for name in requests.uses if name in self.buffers]
         return all(self.outs.storages_out.isdisjoint(buffer.allocation.storages) for buffer in used)
 
     def leave(self, job: Job, *, ended: bool = True) -> None:
         """A job has ended, and destroys what it used; or it was rejected, and does not."""
-        wishes = self.wishes.pop(job.id, None)
-        if wishes is None:
+        requests = self.requests.pop(job.id, None)
+        if requests is None:
             return
         self.done = {one for one in self.done if one[0] != job.id}
         if ended:
-            self.doomed.update({name: job for name in wishes.destroys if name in wishes.uses and name in self.buffers})
+            self.to_destroy.update(
+                {name: job for name in requests.destroys if name in requests.uses and name in self.buffers}
+            )
 
     def go_on(self, job: Job, again: Job) -> None:
         """A job's next attempt goes on with what it uses and will destroy."""
-        wishes = self.wishes.pop(job.id, None)
-        if wishes is not None:
-            destroys = tuple(name for name in wishes.destroys if name in wishes.uses)
-            self.wishes[again.id] = wishes._replace(creates=(), destroys=destroys)
+        requests = self.requests.pop(job.id, None)
+        if requests is not None:
+            destroys = tuple(name for name in requests.destroys if name in requests.uses)
+            self.requests[again.id] = requests._replace(creates=(), destroys=destroys)
 
     def unused(self) -> list[tuple[str, Job]]:
-        """Doomed buffers that no earlier job names any more, with the jobs that destroy them."""
+        """Buffers to destroy that no earlier job names any more, with the jobs that destroy them."""
         return [
             (name, job)
-            for name, job in self.doomed.items()
-            if not any(wishes.number < job.number and wishes.names(name) for wishes in self.wishes.values())
+            for name, job in self.to_destroy.items()
+            if not any(requests.number < job.number and requests.names(name) for requests in self.requests.values())
         ]
 
 
-def wishes_of(job: Job, granule_bytes: int = 1) -> Wishes | None:
+def buffer_requests_of(job: Job, granule_bytes: int = 1) -> BufferRequests | None:
     """What a job states of persistent buffers, each stripe rounded up to whole granules; ``None`` for nothing.
 
     Raises
@@ -196,15 +198,15 @@ def wishes_of(job: Job, granule_bytes: int = 1) -> Wishes | None:
     creates = tuple(_creation(job, one, granule_bytes) for one in _list(job, CREATE_FIELD))
     uses = tuple(_name(job, USE_FIELD, one) for one in _list(job, USE_FIELD))
     destroys = tuple(_name(job, DESTROY_FIELD, one) for one in _list(job, DESTROY_FIELD))
-    wishes = Wishes(job.number, creates, uses, destroys)
+    requests = BufferRequests(job.number, creates, uses, destroys)
     created = tuple(one.name for one in creates)
     for field, names in ((CREATE_FIELD, created), (USE_FIELD, uses), (DESTROY_FIELD, destroys)):
         if len(set(names)) < len(names):
             raise _wrong(job, field, "names that all differ", names)
-    both = set(created).intersection(wishes.destroys_first)
+    both = set(created).intersection(requests.destroys_first)
     if both:
         raise _wrong(job, DESTROY_FIELD, f"a buffer that the job does not create itself, or uses ({USE_FIELD!r})", both)
-    return wishes if creates or uses or destroys else None
+    return requests if creates or uses or destroys else None
 
 
 def as_request(job: Job, creation: Creation) -> Job:

@@ -24,7 +24,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
-from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, ORDERS, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -41,10 +41,13 @@ LAST_MAIN = "slurm last main pass"
 WAITED = "slurm waited"
 """Key of the notebook: whether jobs waited when the last call was over, so that a pass planned for them is due."""
 
+VAIN = "slurm in vain"
+"""Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
+
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
 
-MAIN, BACKFILL = "main", "backfill"
+MAIN, BACKFILL = SCHEDULERS = ("main", "backfill")
 
 LOOP_S = 1.0
 """How often Slurm's controller looks whether something has happened since the last main pass, s."""
@@ -106,17 +109,36 @@ class SlurmBackfill:
             return
         passes = self._passes(view)
         view.notebook[WAITED] = True
-        due = [name for name in (MAIN, BACKFILL) if passes[name] <= view.now_s + EXACT_S]
+        due = [name for name in SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one = _Pass(view, apart, ordered(view.queue, self.order, view.now_s))
+            one, decided = _Pass(view, apart, ordered(view.queue, self.order, view.now_s)), False
             for name in due:
-                yield from self._main(one) if name == MAIN else self._backfill(one)
+                for decision in self._main(one) if name == MAIN else self._backfill(one):
+                    decided = True
+                    yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
             view.notebook[WAITED] = bool(one.waiting)
+            if not decided and self._in_vain(view, due):
+                view.notebook[WAITED] = False
+                return
         next_s = min(passes.values())
         if next_s != view.notebook.get(WOKEN):
             view.notebook[WOKEN] = next_s
             yield WakeAt(next_s)
+
+    def _in_vain(self, view: View, due: Iterable[str]) -> bool:
+        """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
+        a pass since anything changed, and the order of priority does not change with time.
+        """
+        if view.running or self.order in CHANGING or not view.held.keys() <= view.filled_s.keys():
+            return False
+        timeline = view.timeline
+        free = timeline.free_nodes_now(), timeline.free_storage_now()
+        seen = ([job.id for job in view.queue], view.unavailable, *free, set(view.held))
+        before, names = view.notebook.get(VAIN, (None, ()))
+        found = {*due, *(names if before == seen else ())}
+        view.notebook[VAIN] = seen, found
+        return len(found) == len(SCHEDULERS)
 
     # ------------------------------------------------------------------ when
 
@@ -127,7 +149,7 @@ class SlurmBackfill:
         """
         now_s = view.now_s
         passes: dict[str, float] = view.notebook.setdefault(PASSES, {})
-        for name in (MAIN, BACKFILL):
+        for name in SCHEDULERS:
             if name not in passes or (passes[name] < now_s - EXACT_S and not view.notebook.get(WAITED)):
                 passes[name] = self._pass_from(name, now_s)
         if self.recorded is None:

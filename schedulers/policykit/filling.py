@@ -80,19 +80,19 @@ class Filling:
         now_s, number = timeline.now_s, len(jobs)
         demands = np.array([_demand(job, tables) for job in jobs], np.int64).reshape(number, 5)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
-        self._hopeless = np.zeros(number, np.bool_)
-        picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._hopeless, nodes_first)
+        self._never_fits = np.zeros(number, np.bool_)
+        picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._never_fits, nodes_first)
         self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
         for index, job in enumerate(jobs):
             impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes or job.stripes > tables.storage_count
-            self._hopeless[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
+            self._never_fits[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
     def anything_starts(self) -> bool:
         """Whether any of the jobs fits now."""
-        return not self._hopeless.all()
+        return not self._never_fits.all()
 
     def score(self, order: Order) -> tuple[Score, int]:
         """Score of an order, and the position of the last job that starts (-1: none)."""

@@ -101,7 +101,7 @@ class NodeSpace:
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
     def candidate_after(self, time_s: float) -> float:
-        """The next time at which nodes come free that were reserved before (s); infinite for none."""
+        """The next time at which nodes come free that were reserved before (s); infinite if none."""
         for segment in range(bisect_right(self._times, time_s), len(self._times)):
             if self._free[segment] & ~self._free[segment - 1]:
                 return self._times[segment]

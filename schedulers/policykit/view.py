@@ -116,7 +116,7 @@ class View:
     stages_first
         Whether some job of the queue may start with its burst buffer alone, its nodes later.
     filled_s
-        Since when those of them are filled whose stage-in is through (s), by job id: only these jobs can start.
+        Since when those of them are filled whose stage-in has ended (s), by job id: only these jobs can start.
     unavailable
         Nodes that are out: nothing can be started there, whatever runs there goes on.
     pool

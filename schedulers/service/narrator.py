@@ -47,7 +47,7 @@ class Narrator(Observer):
         took_s = now_s - running.start_s
         self._write(f"t = {now_s:g} s: {running.job.id} ended after {took_s:g} s: {state.value}")
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """An outage had consequences for a running job."""
         self._write(f"t = {now_s:g} s: {job.id} {what}: {reason}")
 

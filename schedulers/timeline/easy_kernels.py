@@ -27,7 +27,7 @@ def _holds(free, segment, nodes, size):
 
 @inner(int64(TIMES, int64, ROWS, int64, float64, int64, int64), **OPTIONS)
 def _first_short(times, count, free, begin, end_s, nodes, size):
-    """First segment from one on, before a time, with less free; -1 for none."""
+    """First segment from one on, before a time, with less free; -1 if none."""
     segment = begin
     while segment < count and (segment == begin or times[segment] < end_s):
         if not _holds(free, segment, nodes, size):

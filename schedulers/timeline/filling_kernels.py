@@ -8,7 +8,7 @@ Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
     it ends.
 ``demands: int64[jobs, 5]``     as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
-``hopeless: boolean[jobs]``  whether a job does not fit even if it comes first
+``never_fits: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
 ``score: float64[3]``        compared lexicographically, larger is better: nodes and bytes started (in the order that
                              ``nodes_first`` gives) and the mean waiting time of the started jobs
@@ -38,7 +38,7 @@ class Picture(NamedTuple):
     rows: npt.NDArray[np.int64]
     demands: npt.NDArray[np.int64]
     spans: npt.NDArray[np.float64]
-    hopeless: npt.NDArray[np.bool_]
+    never_fits: npt.NDArray[np.bool_]
     nodes_first: bool
 
 
@@ -48,7 +48,7 @@ _PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
 
 @njit(inline="always")  # compiled once, as part of its only caller
 def _fill(order, picture, machine, scratch, left, score):
-    """Start in this order whatever fits now; return the position of the last job started, -1 for none."""
+    """Start in this order whatever fits now; return the position of the last job started, -1 if none."""
     times, rows, demands, spans = picture.times, picture.rows, picture.demands, picture.spans
     for k in range(len(times)):
         for column in range(rows.shape[1]):
@@ -60,7 +60,7 @@ def _fill(order, picture, machine, scratch, left, score):
             break
         job = order[position]
         wanted, size = demands[job, 0], demands[job, 1] * demands[job, 4]
-        if picture.hopeless[job] or wanted > left[0, FREE_NODES] or size > left[0, FREE_BYTES]:
+        if picture.never_fits[job] or wanted > left[0, FREE_NODES] or size > left[0, FREE_BYTES]:
             continue
         demand = (wanted, demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
         start_s = find_fit(times, len(times), left, demand, spans[job, 0], times[0], times[0], machine, scratch)
@@ -105,11 +105,11 @@ def climb(order, budget, picture, machine, scratch, left, best_score, score):
     """Improve ``order`` by swaps, as :func:`spillway.schedulers.search.hill_climbing.climb` does.
 
     Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
-    job that starts in the final order, -1 for none. ``best_score`` gets its score. The groups of arguments come without
+    job that starts in the final order, -1 if none. ``best_score`` gets its score. The groups of arguments come without
     their names.
     """
     picture = Picture(*picture)
-    hopeless = picture.hopeless
+    never_fits = picture.never_fits
     for k in range(len(best_score)):
         best_score[k] = -1.0
     number, steps, last, distance, index = len(order), 0, -1, 0, 0
@@ -126,6 +126,6 @@ def climb(order, budget, picture, machine, scratch, left, best_score, score):
             if last < 0 or distance >= number or steps == budget:
                 return steps, last
             steps += 1
-            if not (hopeless[order[index]] and hopeless[order[index + distance]]):
+            if not (never_fits[order[index]] and never_fits[order[index + distance]]):
                 break  # else neither starts wherever it stands: the score stays
         order[index], order[index + distance] = order[index + distance], order[index]

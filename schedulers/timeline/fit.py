@@ -30,7 +30,7 @@ class Overbooked(ValueError):
     ----------
     until_s
         Begin of the first interval, as long as the one that was to be booked and not before it, that may have room (s);
-        infinity for none.
+        infinity if none.
     """
 
     def __init__(self, words: str, until_s: float = math.inf) -> None:

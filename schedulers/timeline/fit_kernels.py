@@ -168,7 +168,7 @@ def _may_hold(rows, segment, demand, machine, work):
 
 @inner(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
 def _next_that_may(rows, count, first, demand, machine, work):
-    """First segment from ``first`` on that may hold the job, ``count`` for none."""
+    """First segment from ``first`` on that may hold the job, ``count`` if none."""
     while first < count and not _may_hold(rows, first, demand, machine, work):
         first += 1
     return first
@@ -176,7 +176,7 @@ def _next_that_may(rows, count, first, demand, machine, work):
 
 @inner(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
 def _next_with_enough(rows, count, first, demand):
-    """First segment from ``first`` on with enough nodes and bytes in total, ``count`` for none."""
+    """First segment from ``first`` on with enough nodes and bytes in total, ``count`` if none."""
     nodes, total_bytes, uses = demand.nodes, demand.requests * demand.bb_bytes, demand.uses
     while first < count and (
         (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < total_bytes
@@ -190,7 +190,7 @@ def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
     ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
-    segment with enough nodes and bytes, ``count`` for none.
+    segment with enough nodes and bytes, ``count`` if none.
     """
     wider, first = FULL, last + 1
     while (
@@ -428,7 +428,7 @@ def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, usage):
 def room_after(times, count, rows, segment, duration_s, usage, tree):
     """Earliest start from which a usage can be taken for a duration, where it meets a :func:`conflict` in a segment.
 
-    Infinity for none.
+    Infinity if none.
     """
     tree = Tree(*tree)
     while segment >= 0:

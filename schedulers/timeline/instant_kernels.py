@@ -44,7 +44,7 @@ def _narrow_by(work, window, rows, segment, machine):
 
 @njit(int64(TIMES, int64, ROWS, ROWS, TIMES, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
-    """First of many jobs that fits at the start of the timeline; -1 for none.
+    """First of many jobs that fits at the start of the timeline; -1 if none.
 
     Parameters
     ----------

@@ -117,7 +117,7 @@ def _draw(window, first, link, io_rate, parents):
 
 @inner(int64(ROW, int64, int64, MACHINE), **OPTIONS)
 def _own_storage(window, node, bb_bytes, machine):
-    """Nearest storage of a node's own rack with free bytes for a request, -1 for none."""
+    """Nearest storage of a node's own rack with free bytes for a request, -1 if none."""
     for rank in range(machine.own[node]):
         storage = np.int64(machine.nearest[node, rank])
         if window[HEAD + machine.words + storage] >= bb_bytes:
@@ -279,7 +279,7 @@ def _later_choice(work, storage, best, column, machine):
 
 @inner(int64(ROW, ROW, ROW, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def _storage_for(window, after, since, work, node, demand, machine):
-    """Storage with free bytes for one more request, by the order; -1 for none. See :func:`choose`."""
+    """Storage with free bytes for one more request, by the order; -1 if none. See :func:`choose`."""
     first, nearest, order, bb_bytes = HEAD + machine.words, machine.nearest, machine.storage_order, demand.bb_bytes
     by_place, striped = order in (NEAREST, RACK), demand.uses & STRIPED
     if by_place and not striped:

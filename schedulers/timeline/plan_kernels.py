@@ -63,7 +63,7 @@ _OPTIONS = {**OPTIONS, "nogil": True}
 
 class Rules(NamedTuple):
     """How plans are made and scored: positions between checkpoints, ``held`` as above, whether the score is the latest
-    start, and else the power, the guard (s, infinite for none) and its power; the guard bits of the keys.
+    start, and else the power, the guard (s, infinite if none) and its power; the guard bits of the keys.
     """
 
     stride: int
@@ -157,7 +157,7 @@ def _exchange_slots(which, begin, end):
 
 @inner(float64(float64, float64, _SHAPE), **_OPTIONS)
 def term(wait_s, weight, shape):
-    """What a job adds to the score: ``shape`` is the power, the guard (s, infinite for none) and its power."""
+    """What a job adds to the score: ``shape`` is the power, the guard (s, infinite if none) and its power."""
     alpha, guard_s, guard_power = shape
     if alpha == 1.0:
         score = weight * wait_s

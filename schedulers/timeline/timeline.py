@@ -29,7 +29,7 @@ else:
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 
-HOPELESS = (2**62, 0, 0, layout.USE_NODES, 0)
+_NEVER_FITS = (2**62, 0, 0, layout.USE_NODES, 0)
 """What stands for a job that not even the empty machine can hold: more nodes than there are."""
 
 _SPARE = 2
@@ -158,7 +158,7 @@ class Timeline:
 
     def demand_of(self, job: Job) -> tuple[int, int, int, int, int]:
         """What :meth:`first_fit_now` has to know of a job; it stays as it is for the job, here and in copies."""
-        return self._tables.demand(job, Resource.ALL._value_) or HOPELESS
+        return self._tables.demand(job, Resource.ALL._value_) or _NEVER_FITS
 
     def first_fit_now(
         self, jobs: Sequence[Job], demands: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]
@@ -421,7 +421,7 @@ class Timeline:
     # ------------------------------------------------------------------ steps
 
     def _find(self, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource) -> float:
-        """Start of the job, infinity for none; the kernel leaves what it chose in the shared scratch memory."""
+        """Start of the job, infinity if none; the kernel leaves what it chose in the shared scratch memory."""
         if not duration_s >= 0:
             raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
         tables = self._tables

@@ -150,7 +150,7 @@ class Engine(Protocol):
     def sleep(self, seconds: float) -> int:
         """Start something that uses nothing and ends after a time, such as a delay job.
 
-        SimGrid counts down what is left of a sleep, and takes less than 1e-9 s for none; instants met so agree with
+        SimGrid counts down what is left of a sleep, and takes less than 1e-9 s as 0; instants met so agree with
         its clock to the last bit, those given to ``advance`` only up to rounding.
 
         Raises

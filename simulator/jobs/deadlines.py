@@ -31,7 +31,7 @@ class Deadlines:
         deadline = self._last
         if deadline.time != time or deadline.made != now or not deadline.live:
             deadline = self._last = Deadline(time, now)
-            deadline.number = self._kernel.at(time, self._ring, deadline)
+            deadline.number = self._kernel.at(time, self._end, deadline)
         deadline.jobs.append(job)
         deadline.live += 1
         job.limit = deadline
@@ -46,7 +46,7 @@ class Deadlines:
                 self._kernel.forget(deadline.number)
                 deadline.jobs.clear()
 
-    def _ring(self, deadline: Deadline) -> None:
+    def _end(self, deadline: Deadline) -> None:
         jobs = [job for job in deadline.jobs if job.limit is deadline]
         deadline.live = 0
         deadline.jobs.clear()

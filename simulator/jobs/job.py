@@ -23,7 +23,7 @@ class Job:
     profile
         What it does.
     subtime, res, walltime
-        Submission time (s), number of resources, walltime (s, -1 for none).
+        Submission time (s), number of resources, walltime (s, -1 if none).
     source
         Its object as sent with JOB_SUBMITTED; None when it will not be sent.
     state, metadata, kill_requested
@@ -33,7 +33,7 @@ class Job:
     budget
         What is left of the walltime (s); negative: no limit (any more).
     handle, timer
-        Engine task and kernel timer that it waits for; -1 for none.
+        Engine task and kernel timer that it waits for; -1 if none.
     limit
         When the walltime ends the task that it runs.
     wait_start, poll

@@ -36,6 +36,6 @@ def job_progress(job: Job, share: float, now: float) -> TaskProgress:
             return leaf(node.profile)
         if node.child is None:
             return TaskProgress(node.profile.name, None, -1)
-        return TaskProgress(node.profile.name, None, node.index, tree(node.child))
+        return TaskProgress(node.profile.name, None, node.index, tree(node.child), len(node.profile.children))
 
     return leaf(job.profile) if job.root is None else tree(job.root)

@@ -106,7 +106,7 @@ class Workload(ProfileLookup):
         if printed:
             subtime, walltime = round(subtime, 6), round(walltime, 6)
         if walltime != NO_WALLTIME and not walltime > 0:
-            raise fields.wrong("walltime", "a number above 0, or -1 for none", data["walltime"])
+            raise fields.wrong("walltime", "a number above 0, or -1 if none", data["walltime"])
         res = fields.required("res")
         if type(res) is not int or not 0 <= res <= INT32:
             raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)

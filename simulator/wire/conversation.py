@@ -162,7 +162,7 @@ class Conversation:
         As far as nothing else can come between, the engine passes their moments in one go.
         """
         kernel, executor, further = self._kernel, self._executor, self._further
-        moments = kernel.own_moments(len(further))
+        moments = kernel.own_arrivals(len(further))
         tasks = executor.tasks_ahead(further, moments[-1] + 2.0 * PRECISION) if moments else []
         if not tasks:
             kernel.post_first(self._deliver_further, None, self._proceed)

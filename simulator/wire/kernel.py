@@ -111,7 +111,7 @@ class Kernel:
         return number
 
     def forget(self, number: int) -> None:
-        """Drop a timer that has not rung yet."""
+        """Drop a timer that has not fired yet."""
         self._dead.add(number)
 
     def post(
@@ -165,10 +165,10 @@ class Kernel:
             and (not timers or timers[0][0] > clock + PRECISION)
         )
 
-    def own_moments(self, messages: int) -> list[float]:
+    def own_arrivals(self, messages: int) -> list[float]:
         """When that many messages from the master host arrive, one after another (s).
 
-        Empty if something else may reach the server or ring before (what tasks do is left out), or they take no time.
+        Empty if something else may reach the server or fire before (what tasks do is left out), or they take no time.
         """
         own_s, timers = self.own_message_s, self._timers
         if (
@@ -255,7 +255,7 @@ class Kernel:
             if ended:
                 order = self.task_order
                 due.extend([(now, order(handle), self.task_ended, handle) for handle in ended])
-            self._ring(due)
+            self._fire(due)
         else:
             for handle in ended:
                 self.task_ended(handle)
@@ -273,15 +273,15 @@ class Kernel:
             return ended
         arriving = self._arriving
         if self.mailbox and arriving is not None and arriving[1] == self.quiet and self._arrival <= until:
-            moments = self._quiet_moments()
+            moments = self._quiet_arrivals()
             if moments:
                 passed, _, ended = self._engine.advance_through(moments)
-                self._deal_quietly(moments, passed)
+                self._receive_quiet(moments, passed)
                 return ended
         return self._engine.advance(until)
 
-    def _quiet_moments(self) -> list[float]:
-        """When the next quiet messages arrive, as long as each is followed by one that waits and no timer rings."""
+    def _quiet_arrivals(self) -> list[float]:
+        """When the next quiet messages arrive, as long as each is followed by one that waits and no timer fires."""
         latest = self._timers[0][0] - 2.0 * PRECISION if self._timers else math.inf
         moments: list[float] = []
         moment, quiet = self._arrival, self.quiet
@@ -294,7 +294,7 @@ class Kernel:
             moment += post[0]
         return moments
 
-    def _deal_quietly(self, moments: Sequence[float], count: int) -> None:
+    def _receive_quiet(self, moments: Sequence[float], count: int) -> None:
         """Deal with the first quiet messages, each at its moment; the next one is on its way then, if its moment is."""
         post, mailbox, quiet = self._arriving, self.mailbox, self.quiet
         for index in range(count):
@@ -321,7 +321,7 @@ class Kernel:
                 due.append(timer)
         return due
 
-    def _ring(self, due: list[Timer]) -> None:
+    def _fire(self, due: list[Timer]) -> None:
         if len(due) == 1:
             due[0][2](due[0][3])
             return

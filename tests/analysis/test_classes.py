@@ -9,6 +9,7 @@ import pytest
 
 from spillway.analysis.classes import Borders, compare_by_class, split
 from spillway.analysis.compare import compare_runs, in_order
+from spillway.analysis.document.html import to_html
 from spillway.analysis.findings import Finding, by_class, finding
 from spillway.analysis.report.tables import class_table
 from spillway.base.units import NONE
@@ -73,6 +74,6 @@ def test_one_short_run_says_why_there_is_no_interval() -> None:
 def test_no_wait_under_the_baseline_has_no_ratio() -> None:
     """The page shows the sign for "none", not nan."""
     paired = compare_runs([np.ones(3)], [np.zeros(3)])
-    page = str(class_table({"easy": {"all": paired}}))
+    page = to_html([class_table({"easy": {"all": paired}})])
     assert "nan" not in page
     assert NONE in page

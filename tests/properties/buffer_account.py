@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spillway.protocol.messages import JobState
@@ -51,6 +52,8 @@ class Account(Observer):
         self.states: dict[str, str] = {}
         self.submitted_ids: set[str] = set()
         self.counts: Counter[str] = Counter()
+        self.gone: Counter[int] = Counter()
+        self.story: list[tuple[float, str, str]] = []
 
     # ------------------------------------------------------------------ what happens
 
@@ -66,20 +69,26 @@ class Account(Observer):
         assert job.stripes == pieces
         assert stated <= job.bb_bytes * (pieces or 1) < stated + granule * (pieces or 1) + (pieces and pieces - 1)
 
+    def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
+        """So much of a storage node goes to nobody from now on."""
+        self._count("drained", storage, now_s)
+        names = [one.name for one in self.session.machine.storages]
+        self.gone[names.index(storage)] = drained_bytes
+
     def created(self, buffer: PersistentBuffer, now_s: float) -> None:
         """A persistent buffer of a name that is free, on storage nodes that differ and are there."""
         storages = buffer.allocation.storages
-        self.counts["created"] += 1
+        self._count("created", buffer.name, now_s)
         assert buffer.name not in self.kept
         assert len(set(storages)) == len(storages) > 0
         assert self.session.book.storages_out.isdisjoint(storages)
         assert buffer.allocation.bb_bytes % self._case.granule == 0
         self.kept[buffer.name] = buffer
-        self._within()
+        self._within(storages)
 
     def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
         """Once, as a job requests it; no running job uses it any more."""
-        self.counts["destroyed"] += 1
+        self._count("destroyed", buffer.name, now_s)
         assert buffer.name in job.extras["bb_destroy"]
         assert self.kept.pop(buffer.name) == buffer
         assert not any(buffer.name in self.users.get(one, ()) for one in self.nodes), "a running job uses it"
@@ -88,7 +97,7 @@ class Account(Observer):
         """A waiting job holds nothing yet, and gets its buffer alone."""
         assert job.id not in self.nodes
         assert not holding.allocation.nodes
-        self.counts["held"] += 1
+        self._count("held", job.id, now_s)
         self._take(job, holding.allocation, now_s)
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
@@ -99,7 +108,7 @@ class Account(Observer):
             used = {node for nodes in self.nodes.values() for node in nodes}
             assert used.isdisjoint(allocation.nodes), f"{job.id} started on nodes of others"
         buffer = self.buffers.get(job.id)
-        self.counts["started"] += 1
+        self._count("started", job.id, now_s)
         if buffer is None:
             if allocation.storages:
                 assert not self._apart or not job.profile.get("stage_in_s"), "nodes before its buffer was filled"
@@ -117,7 +126,7 @@ class Account(Observer):
     def resized(self, running: Running, now_s: float) -> None:
         """It gave something back: its nodes may go before its buffer, the buffer never before its nodes."""
         job, allocation = running.job, running.allocation
-        self.counts["resized"] += 1
+        self._count("resized", job.id, now_s)
         self.nodes[job.id] = allocation.nodes
         buffer = self.buffers.get(job.id)
         if buffer is None:
@@ -133,14 +142,14 @@ class Account(Observer):
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job loses what it was given."""
         buffer = self.buffers.pop(job.id)
-        self.counts["evicted"] += 1
+        self._count("evicted", job.id, now_s)
         assert sorted(buffer.storages) == sorted(holding.allocation.storages)
         assert job.id not in self.nodes
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """It holds nothing any more."""
         self.states[running.job.id] = state.value
-        self.counts[state.value] += 1
+        self._count(state.value, running.job.id, now_s)
         del self.nodes[running.job.id]
         self.buffers.pop(running.job.id, None)
 
@@ -150,12 +159,16 @@ class Account(Observer):
         assert job.id not in self.buffers
         assert job.id not in self.states, f"{job.id} ended twice"
         self.states[job.id] = "REJECTED"
-        self.counts["REJECTED"] += 1
+        self._count("REJECTED", job.id, now_s)
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Count it."""
-        self.counts[what.split(" ")[0]] += 1
+        self._count(what.split(" ")[0], job.id, now_s)
         assert lost_node_s >= -EPSILON_S
+
+    def _count(self, what: str, name: str, now_s: float) -> None:
+        self.counts[what] += 1
+        self.story.append((now_s, what, name))
 
     # ------------------------------------------------------------------ what must hold
 
@@ -173,9 +186,9 @@ class Account(Observer):
         assert {
             job_id for job_id, buffer in self.buffers.items() if buffer.storages
         } == with_buffers | ledger.held.keys()
-        used = self._used()
+        used = self._used() + self.gone
         capacity = [storage.capacity_bytes for storage in session.machine.storages]
-        free = [0 if storage in ledger.storages_out else size - used[storage] for storage, size in enumerate(capacity)]
+        free = [0 if at in ledger.storages_out else max(0, size - used[at]) for at, size in enumerate(capacity)]
         found = ledger.timeline.free_storage_now()
         assert found == free, f"{found} are free, not {free}"
 
@@ -190,8 +203,8 @@ class Account(Observer):
         if session._wire.closed:
             self.counts["left waiting"] += session.waiting
             return
-        assert not session._pool.wishes
-        assert not session._pool.doomed
+        assert not session._pool.requests
+        assert not session._pool.to_destroy
         assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers
@@ -207,7 +220,7 @@ class Account(Observer):
         if job.stripes:
             assert len(set(storages)) == job.stripes, f"stripes of {job.id} share a storage node: {storages}"
         self.buffers[job.id] = _Buffer(job, storages, size, now_s)
-        self._within()
+        self._within(storages)
 
     def _replace(self, buffer: _Buffer, storages: tuple[int, ...], now_s: float) -> None:
         buffer.storages = storages
@@ -224,10 +237,12 @@ class Account(Observer):
             used.update(dict.fromkeys(kept.allocation.storages, kept.allocation.bb_bytes))
         return used
 
-    def _within(self) -> None:
-        """At this instant no storage node holds more than it can, and no user's jobs more than the limit."""
+    def _within(self, fresh: Sequence[int] = ()) -> None:
+        """At this instant no storage node holds more than it can, none of which something is given more than is left of
+        it, and no user's jobs more than the limit.
+        """
         for storage, size in self._used().items():
-            capacity = self.session.machine.storages[storage].capacity_bytes
+            capacity = self.session.machine.storages[storage].capacity_bytes - (storage in fresh) * self.gone[storage]
             assert size <= capacity, f"{size} bytes on storage node {storage} of {capacity}"
         if self._limit:
             users: Counter[str] = Counter()

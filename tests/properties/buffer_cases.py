@@ -35,6 +35,10 @@ class Case(NamedTuple):
         Of :data:`MACHINES`.
     model
         Name of a job model.
+    drained
+        Whether parts of storage nodes are drained and come back.
+    way
+        How the conversation is played, of :data:`WAYS`.
     seed
         Of jobs, outages and options.
     """
@@ -48,8 +52,15 @@ class Case(NamedTuple):
     limited: bool = False
     machine: str = "two"
     model: str = "rigid"
+    drained: bool = False
+    way: str = "whole"
     seed: int = 0
 
+
+WAYS = ("whole", "single", "bytes", "socket")
+"""In this process with all sub-jobs of an operation in one request; with a request for each; with messages as text of
+Batsim 4; with such text over a socket. All of them must come to the same.
+"""
 
 PERSISTENT = "persistent"
 """Jobs with and without nodes that create, use and destroy persistent buffers; some have one of their own, too."""
@@ -92,20 +103,27 @@ def refused(case: Case) -> bool:
     )
 
 
-def random_case(rng: Random) -> Case:
-    """A case, one of a few hundred thousand; some of them are refused."""
+def random_case(rng: Random, *, crowded: bool = False) -> Case:
+    """A case, one of a few hundred thousand; some of them are refused.
+
+    A ``crowded`` one has a life of buffers, persistent buffers, outages and drains at once.
+    """
     policy, life = rng.choice(list(POLICIES)), rng.choice(list(LIVES))
+    if crowded:
+        policy, life = rng.choice([name for name in POLICIES if name not in SHARING]), rng.choice(APART)
     models = [name for name in (*MODELS, "io", "io") if life not in APART or name not in ON_NODES]
     return Case(
         policy,
         life,
-        rng.choice((*KINDS, MIXED)),
-        rng.choice(RULES),
+        rng.choice((PERSISTENT, MIXED) if crowded else (*KINDS, MIXED)),
+        rng.choice([rule for rule in RULES if not crowded or rule != "rack"]),
         rng.choice(GRANULES),
-        rng.choice(OUTAGES),
+        rng.choice([rule for rule in OUTAGES if rule or not crowded]),
         rng.random() < 0.3,
         rng.choice(list(MACHINES)),
         "timeshared" if policy in SHARING else rng.choice(models),
+        crowded or rng.random() < 0.4,
+        rng.choice(WAYS),
         rng.randrange(1 << 30),
     )
 
@@ -133,5 +151,7 @@ def covering(policy: str) -> Iterator[Case]:
             (place + step) % 3 == 0,
             list(MACHINES)[(place + step // 4) % len(MACHINES)],
             "timeshared" if policy in SHARING else models[(place + 3 * step) % len(models)],
+            (place + step) % 4 == 1,
+            WAYS[(place + step // 2) % len(WAYS)],
             step,
         )

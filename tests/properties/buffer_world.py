@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -14,16 +15,21 @@ from typing import Any, NamedTuple
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.errors import Refused
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.links import InProcessLink, Link
+from spillway.simulator.wire.zmq_link import ZmqLink
 from tests.properties.buffer_account import Account
 from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, PERSISTENT, Case
 from tests.properties.small_world import NODES
+from tests.simulator.peers import decoded, listening
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "with-nodes": ("",),
@@ -101,23 +107,28 @@ def _persistent(case: Case, rng: Random, data: dict[str, Any]) -> None:
     largest = MACHINES[case.machine][1] * GB
     names = ("a", "b", "c")
 
-    def creation() -> list[dict[str, Any]]:
-        size = rng.choice((1, largest // 3, largest, 2 * largest + 1, 9 * largest))
-        return [{"name": rng.choice(names), "bytes": size, "stripes": rng.choice((1, 1, 2, 3))}]
+    def creation(name: str) -> list[dict[str, Any]]:
+        pieces = rng.choice((1, 1, 2, 2, 3))
+        size = rng.choice((1, largest // 3, largest // 2, largest * 4 // 5, largest, 2 * largest + 1)) * pieces
+        return [{"name": name, "bytes": size, "stripes": pieces}]
 
     for job in data["jobs"]:
         if rng.random() < 0.5:
-            job["bb_use"] = rng.sample(names, rng.choice((1, 1, 2)))
-            if rng.random() < 0.3:
+            job["bb_use"] = rng.sample(names, rng.choice((1, 1, 1, 2)))
+            if rng.random() < 0.2:
                 job["bb_destroy"] = [job["bb_use"][0]]
-        if rng.random() < 0.15:
-            job["bb_create"] = creation()
+        if rng.random() < 0.1:
+            job["bb_create"] = creation(rng.choice(names))
     data["profiles"]["none"] = {"type": "delay", "delay": 1.0}
-    for number in range(rng.randint(2, 6)):
-        fields = {"bb_create": creation()} if rng.random() < 0.6 else {"bb_destroy": [rng.choice(names)]}
+    asked = [(rng.choice((0, 0, rng.randint(0, 20))), {"bb_create": creation(name)}) for name in names]
+    for _ in range(rng.randint(0, 4)):
+        name = rng.choice(names)
+        at = rng.randint(0, 60)
+        asked.append((at, {"bb_create": creation(name)} if rng.random() < 0.4 else {"bb_destroy": [name]}))
+    for number, (at, fields) in enumerate(asked):
         data["jobs"].append(
-            {"id": f"none{number}", "subtime": rng.choice((0, rng.randint(0, 40))), "res": 0, "profile": "none"}
-            | {"user": number % 2, "walltime": 60, "site_wait_s": 0}
+            {"id": f"none{number}", "subtime": at, "res": 0, "profile": "none"}
+            | {"user": rng.choice((0, 0, 1)), "walltime": 60, "site_wait_s": 0}
             | fields
         )
 
@@ -144,22 +155,26 @@ def _special(case: Case, rng: Random, number: int, profile: dict[str, Any]) -> N
 
 
 def events(case: Case, rng: Random) -> str:
-    """Storage nodes, and sometimes nodes, that go out and come back: the text of an event file."""
-    if not case.outage:
-        return ""
-    storages = MACHINES[case.machine][0]
-    hosts = [NODES + storage for storage in rng.sample(range(storages), rng.randint(1, storages))]
-    hosts += rng.sample(range(NODES), rng.choice((0, 0, 2)))
-    changes: list[tuple[float, str, int]] = []
-    for host in hosts:
-        time_s = rng.uniform(0, 40)  # never at the instant of a call: Batsim aborts on a start that it has not heard of
-        back_s = time_s + rng.choice((0.5, 9.0, 60.0, 2000.0))
-        changes += [(time_s, "machine_unavailable", host), (back_s, "machine_available", host)]
+    """Storage nodes, and sometimes nodes, that go out and come back, and drains: the text of an event file."""
+    storages, size = MACHINES[case.machine]
+    changes: list[tuple[float, str, int, dict[str, int]]] = []
+    if case.outage:
+        hosts = [NODES + storage for storage in rng.sample(range(storages), rng.randint(1, storages))]
+        hosts += rng.sample(range(NODES), rng.choice((0, 0, 2)))
+        for host in hosts:
+            time_s = rng.uniform(0, 40)  # never at the instant of a call: Batsim aborts on a start unheard of
+            back_s = time_s + rng.choice((0.5, 9.0, 60.0, 2000.0))
+            changes += [(time_s, "machine_unavailable", host, {}), (back_s, "machine_available", host, {})]
+    if case.drained:
+        drains = [(rng.uniform(0, 60), rng.choice((0, 1, size * GB // 3, size * GB))) for _ in range(rng.randint(1, 5))]
+        for time_s, gone in drains:
+            changes.append((time_s, STORAGE_DRAINED, NODES + rng.randrange(storages), {"bytes": gone}))
+        changes += [(2500.0 + at, STORAGE_DRAINED, NODES + at, {"bytes": 0}) for at in range(storages)]
     lines = [
-        json.dumps({"timestamp": round(time_s, 6), "type": kind, "resources": str(host)})
-        for time_s, kind, host in sorted(changes)
+        json.dumps({"timestamp": round(time_s, 6), "type": kind, "resources": str(host)} | more)
+        for time_s, kind, host, more in sorted(changes, key=lambda change: change[0])
     ]
-    return "\n".join(lines) + "\n"
+    return "".join(line + "\n" for line in lines)
 
 
 def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
@@ -186,27 +201,25 @@ def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
 
 
 class Played(NamedTuple):
-    """What a world came to: messages, and counts of what happened."""
+    """What a world came to: messages, counts of what happened, and when it happened to whom."""
 
     messages: int
     counts: Counter[str]
+    story: tuple[tuple[float, str, str], ...] = ()
 
 
 def play(case: Case) -> Played:
     """Play a case, with everything proven after every message; :class:`OptionError` where it is refused."""
-    rng = Random(repr(case))
+    rng = Random(repr(case._replace(way="")))  # the same world, however it is played
     spec, limit = spec_of(case, rng)
-    data, text = workload(case, rng), events(case, rng)
-    return play_jobs(case, spec, data, text, limit=limit, direct=rng.random() < 0.7)
+    return play_jobs(case, spec, workload(case, rng), events(case, rng), limit=limit)
 
 
-def play_jobs(
-    case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "", *, limit: int = 0, direct: bool = True
-) -> Played:
+def play_jobs(case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "", *, limit: int = 0) -> Played:
     """Play jobs and outages on a case's machine, with everything proven after every message."""
     account = Account(case, limit)
     needs = spec.needs()
-    session = spec.session(account, direct=needs.dynamic_jobs and direct)
+    session = spec.session(account, direct=needs.dynamic_jobs and case.way == "whole")
     account.session = session
     messages = 0
 
@@ -218,16 +231,42 @@ def play_jobs(
         return reply
 
     machine = platform(case.machine, case.granule)
-    with tempfile.TemporaryDirectory() as folder, FluidEngine(machine) as engine:
+    with tempfile.TemporaryDirectory() as folder, FluidEngine(machine) as engine, _linked(case.way, handle) as link:
         files = (Path(folder) / "events.txt",) if text else ()
         for file in files:
             file.write_text(text, encoding="utf-8")
-        Simulation(
-            machine,
-            [workload_from_object(data)],
-            engine,
-            InProcessLink(handle),
-            SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse, events=files),
-        ).run()
+        options = SimulationOptions(
+            dynamic_jobs=needs.dynamic_jobs,
+            profile_reuse=needs.profile_reuse,
+            events=files,
+            forward_unknown_events=True,
+        )
+        Simulation(machine, [workload_from_object(data)], engine, link, options).run()
     account.check_end()
-    return Played(messages, account.counts)
+    return Played(messages, account.counts, tuple(account.story))
+
+
+@contextmanager
+def _linked(way: str, handle: Callable[[Message], Reply]) -> Iterator[Link]:
+    """A way from the simulator to a session, of :data:`tests.properties.buffer_cases.WAYS`."""
+    answered = decoded(handle)
+    if way != "socket":
+        in_bytes = way == "bytes"
+        yield InProcessLink(
+            (lambda message: batsim4.decode_reply(answered(batsim4.encode_message(message)))) if in_bytes else handle
+        )
+        return
+    errors: list[Exception] = []
+
+    def answer(frame: bytes) -> bytes:
+        try:
+            return answered(frame)
+        except Exception as error:
+            errors.append(error)
+            return batsim4.encode_refusal(str(error))
+
+    with listening(answer) as endpoint, closing(ZmqLink(endpoint)) as link:
+        try:
+            yield link
+        except Refused:
+            raise errors[0] from None

@@ -99,7 +99,7 @@ class Watch(Observer):
         self._has(job.id, None)
         self.story.append((now_s, "evicted", job.id))
 
-    def struck(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
+    def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """Keep what an outage did to a job, and what it lost."""
         self.story.append((now_s, what, job.id))
         self.lost[job.id] = lost_node_s

@@ -135,5 +135,5 @@ def test_storage_nodes_go_and_come_back(policy: str, model: str, rule: str, tmp_
     if rule == "continue" and model == "rigid":
         assert set(ended.values()) == {JobState.COMPLETED_SUCCESSFULLY}
     if rule == "kill":
-        struck = {job_id for _, what, job_id in played.watch.story if what == "killed"}
-        assert struck >= {"w0!1"}, "job 1 has a stripe on each storage node"
+        killed = {job_id for _, what, job_id in played.watch.story if what == "killed"}
+        assert killed >= {"w0!1"}, "job 1 has a stripe on each storage node"

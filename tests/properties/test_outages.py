@@ -265,7 +265,7 @@ def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
 def test_malleable_applications_shrink(
     rule: str, lost: tuple[int, ...], states: dict[str, str], size: int, lost_s: float, tmp_path: Path
 ) -> None:
-    """They give up what is out when what runs there is through, as long as they keep their minimum."""
+    """They give up what is out when what runs there has ended, as long as they keep their minimum."""
     spec = SessionSpec("easy", model="malleable", settings={"on_outage": rule})
     played = play(tmp_path, spec, workload("malleable", [(0, 4, 30.0, 2, 0, 900, True)]), [(lost_s, False, lost)])
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states

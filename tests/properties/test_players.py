@@ -122,8 +122,8 @@ def test_messages_passed_in_one_go(model: str) -> None:
         in_one_go = _tables(model, session, player, jobs)
         count = len(passed)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Kernel, "own_moments", lambda *_: [])
-            patch.setattr(Kernel, "_quiet_moments", lambda _: [])
+            patch.setattr(Kernel, "own_arrivals", lambda *_: [])
+            patch.setattr(Kernel, "_quiet_arrivals", lambda _: [])
             assert _tables(model, session, player, jobs) == in_one_go
         assert len(passed) == count
 

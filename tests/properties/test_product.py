@@ -1,6 +1,6 @@
 """Policy x life x kind of buffer x rule of placement, with granules, limits, outages and models going round.
 
-``python -m tools.buffers`` plays random worlds of the whole product.
+``python -m tools.fuzz worlds`` plays random worlds of the whole product.
 """
 
 from __future__ import annotations

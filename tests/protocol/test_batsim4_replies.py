@@ -87,10 +87,14 @@ def test_golden(request_: m.Request, text: str) -> None:
 
 
 def test_every_request_type_is_covered() -> None:
-    """The strategies and the golden texts know every request of the protocol; what stays in a process is none."""
-    kinds = set(m.Request.__args__) - {m.RunSubJobs}
-    with pytest.raises(LocalProtocolError, match="RunSubJobs is no request of Batsim 4"):
-        batsim4.encode_reply(m.Reply(9.0, (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, (), ()),)))
+    """The strategies and the golden texts know every request; what stays in a process, or is Batsim 5's, is none."""
+    others = (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, (), ()), m.StopCalls(1.0, "x"), m.StopSimulation(1.0))
+    kinds = set(m.Request.__args__) - set(map(type, others))
+    for request in others:
+        with pytest.raises(LocalProtocolError, match=f"{type(request).__name__} is no request of Batsim 4"):
+            batsim4.encode_reply(m.Reply(9.0, (request,)))
+    with pytest.raises(LocalProtocolError, match="no periodic calls"):
+        batsim4.encode_reply(m.Reply(9.0, (m.CallMeLater(1.0, 1.0, "x", 2.0),)))
     assert kinds == set(REQUESTS)
     assert {type(request) for request, _ in GOLDEN} == kinds
     assert len(TABLE.types) == len(kinds)
@@ -244,7 +248,7 @@ WRONG: list[tuple[str, str, str]] = [
     (_register(res=True), f"{_DATA}.job.res", "got True"),
     (_register(profile=3), f"{_DATA}.job.profile", "the name of a profile"),
     (_register(walltime=0), f"{_DATA}.job.walltime", "above 0, or -1"),
-    (_register(walltime=4e-7), f"{_DATA}.job.walltime", "above 0, or -1 for none, got 0.0"),
+    (_register(walltime=4e-7), f"{_DATA}.job.walltime", "above 0, or -1 if none, got 0.0"),
     (_register(walltime=None), f"{_DATA}.job.walltime", "got None"),
     (_register(id="2"), f"{_DATA}.job.id", "expected the id of 'd!1', got '2'"),
     (_register(id="d1"), f"{_DATA}.job.id", "workload!name"),

@@ -1,4 +1,4 @@
-"""Batsim 5's JSON protocol, scheduler's side: handshake, both directions, what is hidden, what is refused, garbage.
+"""Batsim 5's JSON protocol, both sides: handshake, both directions, what is hidden, what is refused, garbage.
 
 Written from the published protocol; recorded conversations are in ``tests/transcripts/test_batsim5.py``.
 """
@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol import messages as m
-from spillway.protocol.batsim5.codec import Batsim5, is_hello
+from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator, is_hello
 from spillway.protocol.batsim5.events import EVENTS
-from spillway.protocol.batsim5.profiles import to_batsim4, to_batsim5
+from spillway.protocol.batsim5.profiles import from_file, to_batsim4, to_batsim5
+from spillway.protocol.batsim5.requests import REQUESTS, Features
 from spillway.protocol.detect import AnyBatsim
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.model.job import job_from_wire
@@ -200,8 +201,8 @@ def test_simulation_begins() -> None:
         codec,
     )
     assert isinstance(event, m.SimulationBegins)
-    assert event.compute_resources == (m.ResourceInfo(0, "n0", "idle", {"location": "0/1"}, {}),)
-    assert event.storage_resources == (m.ResourceInfo(1, "pfs", "idle", {}, {}),)
+    assert event.compute_resources == (m.ResourceInfo(0, "n0", "idle", {"location": "0/1"}, {}, 4, 0, (1e9,)),)
+    assert event.storage_resources == (m.ResourceInfo(1, "pfs", "idle", {}, {}, 4, 0, (1e9,)),)
     assert event.workloads == {"w0": "/w.json"}
     assert event.profiles == {"w0": {"p": {"type": "delay", "delay": 5.0, "bb": 7}}}
     assert event.config.dynamic_jobs_enabled
@@ -287,9 +288,13 @@ def test_jobs_killed() -> None:
         ("SimulationEndsEvent", {}, m.SimulationEnds(3.0)),
         ("AllStaticJobsHaveBeenSubmittedEvent", {}, m.Notify(3.0, "no_more_static_job_to_submit")),
         ("AllStaticExternalEventsHaveBeenInjectedEvent", {}, m.Notify(3.0, "no_more_external_event_to_occur")),
-        ("RequestedCallEvent", {"call_me_later_id": "x", "last_periodic_call": False}, m.RequestedCall(3.0)),
+        (
+            "RequestedCallEvent",
+            {"call_me_later_id": "x", "last_periodic_call": False},
+            m.RequestedCall(3.0, "x", False),
+        ),
         ("HostsPStateChangedEvent", {"host_ids": "0-2", "pstate": 1}, m.ResourceStateChanged(3.0, (0, 1, 2), 1)),
-        ("HostsTurnedOnOffEvent", {"host_ids": "4", "state": 2}, m.ResourceStateChanged(3.0, (4,), 2)),
+        ("HostsTurnedOnOffEvent", {"host_ids": "4", "state": 2}, m.ResourceStateChanged(3.0, (4,), 2, True)),
         (
             "ExternalEventOccurredEvent",
             {"id": "ee0!1", "external_event_type": "GenericExternalEvent", "external_event": {"data": "hi"}},
@@ -433,6 +438,24 @@ SPREAD = {
         ),
         (m.NotifyRegistration(1.0), "FinishRegistrationEvent", {}),
         (m.SetResourceState(1.0, (1, 2), 3), "ChangeHostsPStateEvent", {"host_ids": "1-2", "pstate": 3}),
+        (m.SetResourceState(1.0, (1,), 3, True), "TurnOnOffHostsEvent", {"host_ids": "1", "state": 3}),
+        (m.StopCalls(1.0, "tick"), "StopCallMeLaterEvent", {"call_me_later_id": "tick"}),
+        (m.StopSimulation(1.0), "ForceSimulationStopEvent", {}),
+        (
+            m.CallMeLater(1.0, 1.0, "tick", 0.5, 3),
+            "CallMeLaterEvent",
+            {
+                "call_me_later_id": "call1",
+                "when_type": "Periodic",
+                "when": {
+                    "period": 500,
+                    "offset": 0,
+                    "time_unit": "Millisecond",
+                    "mode_type": "FinitePeriodNumber",
+                    "mode": {"nb_periods": 3},
+                },
+            },
+        ),
     ],
 )
 def test_requests(request_: m.Request, kind: str, members: Any) -> None:
@@ -486,6 +509,281 @@ def test_what_batsim_5_cannot_do_is_refused(requests: list[m.Request], fragment:
         encode(*requests)
 
 
+# --------------------------------------------------------------------------- the simulator's side
+
+
+def written(event: m.Event) -> tuple[str, Any]:
+    """Type and members of an event as our simulator writes it."""
+    codec = Batsim5Simulator()
+    codec.features = Features(forward_profiles_on_simulation_begins=True)
+    data = codec.encode_message(m.Message(3.0, (event,)))
+    assert data.endswith(b"}\0")
+    (found,) = json.loads(data[:-1])["events"]
+    assert found["timestamp"] == event.timestamp
+    return found["event_type"], found["event"]
+
+
+def reply(now: float, *requests: tuple[str, Any], **more: Any) -> bytes:
+    """A reply of any scheduler, without the final zero byte, which need not be there."""
+    items = [{"timestamp": now, "event_type": kind, "event": members} for kind, members in requests]
+    return json.dumps({"now": now, "events": items} | more).encode()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        m.SimulationBegins(
+            3.0,
+            (m.ResourceInfo(0, "n0", "sleeping", {"location": "0/1"}, {"z": "1"}, 4, 1, (1e9, 2.0)),),
+            (m.ResourceInfo(1, "pfs", speeds=(0.0,)),),
+            workloads={"w0": "/w.json"},
+            profiles={"w0": {"p": {"type": "delay", "delay": 5.0}}},
+        ),
+        m.SimulationEnds(3.0),
+        m.JobSubmitted(3.0, "w0!1", {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "walltime": 60.5}),
+        m.JobSubmitted(
+            3.0,
+            "w0!1",
+            {"id": "w0!1", "subtime": 3.0, "res": 2, "profile": "p", "extra_data": "user: ann"},
+            {"type": "composed", "seq": ["q", "r"], "repeat": 2, "extra_data": "user: ann"},
+        ),
+        m.JobCompleted(3.0, "w0!1", m.JobState.COMPLETED_KILLED, -2, ()),
+        m.JobKilled(3.0, ("w0!1", "w0!2"), {"w0!1": m.TaskProgress("w0!p", 0.25)}),
+        m.RequestedCall(3.0, "tick", False),
+        m.ResourceStateChanged(3.0, (0, 1, 5), 2),
+        m.ResourceStateChanged(3.0, (4,), 2, True),
+        m.Notify(3.0, "no_more_static_job_to_submit"),
+        m.Notify(3.0, "no_more_external_event_to_occur"),
+        m.Notify(3.0, "generic", (), {"type": "generic", "timestamp": 3.0, "id": "ee0!1", "data": "hi"}),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_the_simulator_writes_what_the_scheduler_reads(event: m.Event) -> None:
+    """Each event comes through the wire unchanged; ids of profiles get their workload."""
+    kind, members = written(event)
+    if isinstance(event, m.JobKilled):
+        assert members["progresses"][0]["wrapper"]["kill_progress"] == {"profile_id": "w0!w0!p", "progress": 0.25}
+        members["progresses"][0]["wrapper"]["kill_progress"]["profile_id"] = "w0!p"
+    assert decode(kind, members) == event
+
+
+def test_events_of_batsim_4_are_no_events_of_batsim_5() -> None:
+    """Machine events, energy and messages of jobs are gone."""
+    for event in (
+        m.Notify(3.0, "event_machine_unavailable", (1,)),
+        m.EnergyAnswer(3.0, 1.0),
+        m.FromJobMsg(3.0, "w0!1", {}),
+    ):
+        with pytest.raises(LocalProtocolError, match="is no event of Batsim 5"):
+            written(event)
+
+
+def test_the_progress_of_a_sequence_counts_within_a_repetition() -> None:
+    """Batsim 4's index counts over all repetitions."""
+    task = m.TaskProgress("s", None, 5, m.TaskProgress("p", 0.5), tasks=3)
+    _, members = written(m.JobKilled(3.0, ("w0!1",), {"w0!1": task}))
+    assert members["progresses"] == [
+        {
+            "job_id": "w0!1",
+            "wrapper": {
+                "kill_progress_type": "KillProgressSequentialProfile",
+                "kill_progress": {
+                    "profile_id": "w0!s",
+                    "current_repetition": 1,
+                    "current_task_index": 2,
+                    "current_task_progress": {
+                        "kill_progress_type": "KillProgressAtomicProfile",
+                        "kill_progress": {"profile_id": "w0!p", "progress": 0.5},
+                    },
+                },
+            },
+        }
+    ]
+
+
+def test_doubles_have_at_most_twelve_decimals() -> None:
+    """Trailing zeros are cut; a smaller time is none."""
+    codec = Batsim5Simulator()
+    text = codec.encode_message(m.Message(3e-9, (m.RequestedCall(1e-13, "x"),))).decode()
+    assert text.startswith('{"now":0.000000003,"events":[{"timestamp":0.0,')
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        m.ExecuteJob(1.0, "w0!1", (0, 1, 3)),
+        m.ExecuteJob(1.0, "w0!1", (0, 1), mapping={0: 1, 1: 0, 2: 0}),
+        m.ExecuteJob(1.0, "d!1", (96, 108), storage_mapping={"source": 108, "destination": 96}),
+        m.RejectJob(1.0, "w0!1"),
+        m.KillJob(1.0, ("w0!1", "w0!2")),
+        m.CallMeLater(1.0, 12.004, "call1"),
+        m.CallMeLater(1.0, 1.0, "call1", 0.25),
+        m.CallMeLater(1.0, 1.0, "call1", 60.0, 7),
+        m.StopCalls(1.0, "tick"),
+        m.StopSimulation(1.0),
+        m.RegisterProfile(1.0, "d", "p", {"type": "delay", "delay": 5.5}),
+        m.RegisterProfile(1.0, "d", "s", {"type": "composed", "seq": ["p", "w0!q"], "repeat": 2}),
+        m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
+        m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "w0!p", "extra_data": "x"}),
+        m.NotifyRegistration(1.0),
+        m.SetResourceState(1.0, (1, 2), 3),
+        m.SetResourceState(1.0, (1, 2), 3, True),
+    ],
+    ids=lambda request: type(request).__name__,
+)
+def test_the_simulator_reads_what_the_scheduler_writes(request_: m.Request) -> None:
+    """Each request comes through the wire unchanged."""
+    data = Batsim5().encode_reply(m.Reply(9.0, (request_,)))
+    assert Batsim5Simulator().decode_reply(data) == m.Reply(9.0, (request_,))
+
+
+def test_the_hello_is_read() -> None:
+    """What the scheduler requests there is what Batsim 4 has options for."""
+    codec = Batsim5Simulator()
+    first = codec.first_frame("init")
+    assert first == init_frame(b"init")
+    hello = Batsim5(dynamic_jobs=True).greet(first)
+    assert hello is not None
+    wanted = Features(dynamic_registration=True, profile_reuse=True, forward_profiles_on_job_submission=True)
+    assert codec.read_hello(hello) == wanted == codec.features
+    assert codec.read_hello(hello.rstrip(b"\0")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("frame", "fragment"),
+    [
+        (b"", "choose the JSON format"),
+        (struct.pack("<I", 1) + b"flatbuffers", "choose the JSON format"),
+        (struct.pack("<I", 2) + reply(0.0), "must have one event"),
+        (struct.pack("<I", 2) + reply(0.0, ("RejectJobEvent", {"job_id": "a!1"})), "must have one event"),
+        (struct.pack("<I", 2) + b"{", "expected a JSON object"),
+    ],
+)
+def test_what_is_no_hello_is_refused(frame: bytes, fragment: str) -> None:
+    """Batsim ends without a word; we say what was expected."""
+    with pytest.raises(RemoteProtocolError, match=fragment):
+        Batsim5Simulator().read_hello(frame)
+
+
+PLACEMENT = SPREAD | {"host_allocation": "0"}
+ONCE = {"time": 5, "time_unit": "Second"}
+JOB = {"resource_request": 1, "profile_id": "d!p"}
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "fragment"),
+    [
+        (b'{"now":1.0}', "$", "missing required field `events`"),
+        (reply(1.0, new=1), "$", "unknown field `new`"),
+        (reply(1.0, ("RejectJobEvent", {"job_id": "a!1", "x": 1})), "$.events[0].event", "unknown field `x`"),
+        (reply(1.0, ("SimulationErrorEvent", {})), "$.events[0].event_type", "known types: EDCHelloEvent"),
+        (reply(1.0, ("CreateProbeEvent", {})), "$.events[0].event_type", "unexpected event type"),
+        (
+            b'{"now":1,"events":[{"timestamp":1,"event_type":"ForceSimulationStopEvent","event":{}},'
+            b'{"timestamp":0.5,"event_type":"ForceSimulationStopEvent","event":{}}]}',
+            "$.events[1].timestamp",
+            "at least that before it",
+        ),
+        (
+            b'{"now":1,"events":[{"timestamp":1.5,"event_type":"ForceSimulationStopEvent","event":{}}]}',
+            "$.events[0].timestamp",
+            "at most the reply's now",
+        ),
+        (
+            reply(1.0, ("ExecuteJobEvent", {"job_id": "a!1", "allocation": {"host_allocation": "0"}})),
+            "$.events[0].event.allocation",
+            "executor_placement_type",
+        ),
+        (
+            reply(
+                1.0,
+                (
+                    "ExecuteJobEvent",
+                    {"job_id": "a!1", "allocation": PLACEMENT, "profile_allocation_override": [{"profile_id": "a!p"}]},
+                ),
+            ),
+            "$.events[0].event.profile_allocation_override",
+            "not played",
+        ),
+        (
+            reply(
+                1.0,
+                (
+                    "ExecuteJobEvent",
+                    {
+                        "job_id": "a!1",
+                        "allocation": PLACEMENT | {"executor_placement": {"strategy": "FillOneHostCoresFirst"}},
+                    },
+                ),
+            ),
+            "$.events[0].event.allocation.executor_placement",
+            "SpreadOverHostsFirst",
+        ),
+        (
+            reply(1.0, ("CallMeLaterEvent", {"call_me_later_id": "x", "when_type": "OneShot", "when": {"time": 1.5}})),
+            "$.events[0].event.when",
+            "time",
+        ),
+        (
+            reply(1.0, ("RegisterJobEvent", {"job_id": "d!1", "job": JOB | {"resource_request": 1.0}})),
+            "$.events[0].event.job.resource_request",
+            "expected `int`, got `float`",
+        ),
+        (reply(1.0, ("RegisterJobEvent", {"job_id": "d", "job": JOB})), "$.events[0].event.job_id", "WORKLOAD!NAME"),
+        (
+            reply(
+                1.0,
+                (
+                    "RegisterProfileEvent",
+                    {
+                        "profile": {
+                            "id": "d!p",
+                            "profile_type": "ParallelTaskHomogeneousProfile",
+                            "profile": {
+                                "computation_amount": 1.0,
+                                "communication_amount": 1.0,
+                                "generation_strategy": "DefinedAmountsSpreadUniformly",
+                            },
+                        }
+                    },
+                ),
+            ),
+            "$.events[0].event.profile.profile",
+            "without communications only",
+        ),
+    ],
+)
+def test_replies_that_would_end_batsim_are_refused(data: bytes, path: str, fragment: str) -> None:
+    """With the place; its JSON reader refuses unknown members, and numbers with a point for whole ones."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        Batsim5Simulator().decode_reply(data)
+    assert caught.value.path == path
+    assert fragment in str(caught.value)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(REQUESTS.types), json_values(printed), st.binary(max_size=3), st.integers(0, 200))
+def test_garbage_replies_decode_or_raise_remote_protocol_error(kind: str, value: Any, dirt: bytes, place: int) -> None:
+    """Wrong shapes and damaged bytes never raise anything else."""
+    clean = msgspec.json.encode({"now": 1, "events": [{"timestamp": 0.0, "event_type": kind, "event": value}]})
+    for data in (clean, clean[:place] + dirt + clean[place:], dirt, clean[:place]):
+        try:
+            Batsim5Simulator().decode_reply(data)
+        except RemoteProtocolError:
+            continue
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(["ParallelTaskProfile", "SequentialCompositionProfile", "DelayProfile"]), json_values(printed))
+def test_any_profile_is_read(kind: str, value: Any) -> None:
+    """What a profile holds is judged where it is used."""
+    members = {"computation_vector": value, "communication_matrix": value, "profile_ids": value, "delay": value}
+    assert to_batsim4(kind, members)["type"] in ("parallel", "composed", "delay")
+
+
+# --------------------------------------------------------------------------- profiles
+
+
 @pytest.mark.parametrize(
     "profile",
     [
@@ -502,6 +800,25 @@ def test_what_batsim_5_cannot_do_is_refused(requests: list[m.Request], fragment:
 def test_profiles_keep_their_meaning(profile: dict[str, Any]) -> None:
     """Into Batsim 5's words and back."""
     assert to_batsim4(*to_batsim5(profile, "w")) == profile
+
+
+def test_a_parallel_task_may_lack_computations_or_communications() -> None:
+    """Both are optional in Batsim 5; ``null`` is printed for what is absent."""
+    computes = to_batsim4("ParallelTaskProfile", {"computation_vector": [1.0, 2.0], "communication_matrix": None})
+    assert computes == {"type": "parallel", "cpu": [1.0, 2.0], "com": [0.0] * 4}
+    sends = to_batsim4("ParallelTaskProfile", {"communication_matrix": [0.0, 5.0, 0.0, 0.0]})
+    assert sends == {"type": "parallel", "cpu": [0.0, 0.0], "com": [0.0, 5.0, 0.0, 0.0]}
+
+
+def test_profiles_of_files_have_new_types_and_old_members() -> None:
+    """Traces have a type of their own."""
+    assert from_file({"type": "ParallelTaskProfile", "cpu": [1], "com": [0]}) == {
+        "type": "parallel", "cpu": [1], "com": [0]
+    }  # fmt: skip
+    trace = {"type": "TraceReplayProfile", "trace_type": "FractionalComputation", "filename": "a.txt", "ret": 1}
+    assert from_file(trace)["type"] == "usage_trace"
+    assert from_file(trace)["trace"] == "a.txt"
+    assert from_file({"type": "delay", "delay": 1}) == {"type": "delay", "delay": 1}
 
 
 def test_children_of_a_sequence_get_their_workload() -> None:

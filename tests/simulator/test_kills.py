@@ -131,7 +131,7 @@ def test_a_walltime_within_a_nanosecond_of_a_call_ends_with_it(profile: dict[str
     """Messages of 1e-10 s: the walltime would end 0.5 ns after the call, so SimGrid lets it end with the call.
 
     The walltime's wait began first, so that its job's message is in the mailbox before the call's, which waits until
-    that one is through. SimGrid itself gave both (tests/oracle/test_messages.py).
+    that one has ended. SimGrid itself gave both (tests/oracle/test_messages.py).
     """
     _, scheduler = killing(jobs({"walltime": 8}, profiles={"p": profile}), 8.0)
     (completed,) = scheduler.events(JobCompleted)
@@ -142,7 +142,7 @@ def test_a_walltime_within_a_nanosecond_of_a_call_ends_with_it(profile: dict[str
 
 @pytest.mark.parametrize("profile", [PTASK, {"type": "delay", "delay": 10}])
 def test_a_walltime_on_a_submission_is_reported_first(profile: dict[str, Any]) -> None:
-    """As recorded from the real Batsim: the end, then the submission, both when the end's message is through."""
+    """As recorded from the real Batsim: the end, then the submission, both when the end's message has ended."""
     data = jobs(*({"subtime": 2 * number, "walltime": 8} for number in range(5)), profiles={"p": profile})
 
     def answer(message: Message) -> Any:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spillway.experiments.cli.requested import requested, with_scripts
 from spillway.schedulers.model.job import job_from_wire
-from spillway.schedulers.model.persistent import Creation, Wishes, wishes_of
+from spillway.schedulers.model.persistent import BufferRequests, Creation, buffer_requests_of
 from spillway.schedulers.model.staging import staging_of
 from spillway.workloads.batsim_json import read_batsim, write_batsim
 from spillway.workloads.directives import Buffer, Requests, Spread, directives_of
@@ -211,7 +211,7 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
         for number, job in enumerate(made.jobs)
     ]
     assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0), (0, 0)]
-    assert wishes_of(read[4]) == Wishes(4, (Creation("d", 3 * 10**9, 2),), ("e",), ("f",))
+    assert buffer_requests_of(read[4]) == BufferRequests(4, (Creation("d", 3 * 10**9, 2),), ("e",), ("f",))
     assert [staging_of(job).in_bytes for job in read[:2]] == [10**9, 0]
     with pytest.raises(WorkloadError, match="none of the 1 jobs has one of the 5 scripts"):
         scripted(replace(made, jobs=made.jobs[3:4]), read_scripts(tmp_path).by_job, Site())

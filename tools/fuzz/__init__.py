@@ -1,1 +1,1 @@
-"""Fuzzing of conversations: a fast random Batsim that keeps Batsim's books, with faults mixed in. See ``__main__``."""
+"""Fuzzing: random conversations with faults, small random worlds, strangers at the socket. See ``__main__``."""

@@ -1,69 +1,26 @@
-"""Fuzz conversations: ``python -m tools.fuzz --seconds 60``.
+"""Fuzz the scheduler: ``python -m tools.fuzz conversations``, ``worlds`` or ``strangers``; each has a ``--help``.
 
-Conversations go round all pairs of policy and job model. Each has its own seed, so that a failure is played again by
-the command that is printed with it.
+``conversations`` plays a random Batsim with faults mixed in, ``worlds`` small random worlds in the embedded simulator,
+with lives of buffers, persistent ones, outages and drains, and ``strangers`` disturbs a service's socket. Everything is
+drawn from seeds, a finding is printed with the command that plays it again, and the exit code is 1 where there is one.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-import traceback
-from random import Random
+from importlib import import_module
 
-from tools.fuzz.play import Played, play
-from tools.fuzz.table import Tally
+KINDS = ("conversations", "worlds", "strangers")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 where something was found."""
-    options = _parser().parse_args(arguments)
-    if options.socket:
-        from tools.fuzz.socket_peer import play_over_sockets
-
-        return play_over_sockets(options.seed, options.messages or 10_000, options.seconds)
-    tally = Tally()
-    until_s = time.monotonic() + options.seconds if options.seconds else float("inf")
-    number = options.first
-    while time.monotonic() < until_s and (not options.messages or tally.messages < options.messages):
-        if options.conversations and number >= options.first + options.conversations:
-            break
-        found = one(options.seed, number, tally, outages=not options.no_outages, check_every=options.check_every)
-        if found:
-            print(found, flush=True)
-            if tally.findings >= options.stop_after:
-                break
-        number += 1
-    print(tally)
-    return 1 if tally.findings else 0
-
-
-def one(seed: int, number: int, tally: Tally, *, outages: bool = True, check_every: int = 1) -> str:
-    """Play one conversation; the story of what was found, or nothing."""
-    try:
-        played: Played = play(Random(f"{seed}/{number}"), number, outages=outages, check_every=check_every)
-    except Exception as error:
-        tally.found(error)
-        command = f"python -m tools.fuzz --seed {seed} --first {number} --conversations 1"
-        return f"{''.join(traceback.format_exception(error, limit=-6))}play again: {command}\n"
-    tally.add(played)
-    return ""
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, metavar="N", help="stop after so long")
-    parser.add_argument("--messages", type=int, metavar="N", help="stop after so many messages")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="of all that is drawn (1)")
-    parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first conversation (0)")
-    parser.add_argument("--conversations", type=int, metavar="N", help="stop after so many conversations")
-    parser.add_argument("--check-every", type=int, default=1, metavar="N", help="compare books every N messages (1)")
-    parser.add_argument("--stop-after", type=int, default=20, metavar="N", help="stop after so many findings (20)")
-    parser.add_argument("--no-outages", action="store_true", help="all machines stay available")
-    parser.add_argument("--socket", action="store_true", help="talk to service processes over ZeroMQ (10,000 messages)")
-    return parser
+def main(arguments: list[str]) -> int:
+    """Run the command line."""
+    if not arguments or arguments[0] not in KINDS:
+        print(__doc__)
+        return 2
+    found: int = import_module(f"tools.fuzz.{arguments[0]}").main(arguments[1:])
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -131,6 +131,8 @@ def world(rng: Random, model: str, *, dynamic: bool, outages: bool, jobs: int) -
     times += sorted(rng.uniform(0, last) for _ in range(jobs - len(times)))
     profiles: dict[str, JsonObject] = {}
     made = [_job(rng, model, number, at, nodes, profiles) for number, at in enumerate(sorted(times))]
+    if buffers and rng.random() < 0.4:
+        _persistent(rng, made, profiles)
     return World(
         compute,
         storage,
@@ -178,6 +180,28 @@ def _buffer(rng: Random) -> JsonObject:
     kind = rng.choice(({"bb": size}, {"bb": size}, {"bb_total": size}, {"bb_total": size, "bb_stripes": 2}))
     staging = {"stage_in_s": rng.choice((0, 2.5, 8)), "stage_out_s": rng.choice((0, 3))}
     return kind | (staging if rng.random() < 0.3 else {})
+
+
+def _persistent(rng: Random, jobs: list[JsonObject], profiles: dict[str, JsonObject]) -> None:
+    """Jobs use, create and destroy persistent buffers; jobs without nodes do nothing else."""
+    names, last = ("a", "b", "c"), float(jobs[-1]["subtime"])
+
+    def fields(name: str, chance: float) -> JsonObject:
+        pieces = rng.choice((1, 1, 2))
+        made = [{"name": name, "bytes": rng.choice((1, 3, 6, 9, 10, 11)) * GB * pieces, "stripes": pieces}]
+        return {"bb_create": made} if rng.random() < chance else {"bb_destroy": [name]}
+
+    for job in jobs:
+        if rng.random() < 0.4:
+            job["bb_use"] = rng.sample(names, rng.choice((1, 1, 2)))
+        if rng.random() < 0.1:
+            job.update(fields(rng.choice(names), 0.5))
+    profiles["none"] = {"type": "delay", "delay": 1.0}
+    for name in (*names, *rng.choices(names, k=rng.randint(0, 4))):
+        at = rng.choice((0.0, 0.0, round(rng.uniform(0, last), 3)))
+        job = {"id": str(len(jobs)), "subtime": at, "res": 0, "profile": "none", "walltime": 60}
+        jobs.append(job | fields(name, 0.6 if at else 1.0))
+    jobs.sort(key=lambda job: float(job["subtime"]))
 
 
 def _stream(rng: Random, job: JsonObject, profile: JsonObject, nodes: int) -> None:

@@ -1,4 +1,4 @@
-"""The same conversations over a real ZeroMQ socket, with a service process each: ``python -m tools.fuzz --socket``.
+"""The same conversations over a ZeroMQ socket, with a service process each: ``tools.fuzz conversations --socket``.
 
 A fault that must be refused has to end the service with exit code 2 and one line on its standard error stream, never a
 traceback, and never leave the peer without an answer for ever.

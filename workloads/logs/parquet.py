@@ -108,7 +108,7 @@ def _schema(names: list[str], where: str) -> Schema:
 
 
 def _time(row: Mapping[str, Any], name: str, where: str) -> int:
-    """Seconds since 1970 of a timestamp (without a time zone: as it stands) or a number; -1 for none."""
+    """Seconds since 1970 of a timestamp (without a time zone: as it stands) or a number; -1 if none."""
     value = row.get(name)
     if value is None or value == "":
         return -1
@@ -125,7 +125,7 @@ def _time(row: Mapping[str, Any], name: str, where: str) -> int:
 
 
 def _whole(row: Mapping[str, Any], name: str, where: str, most: float = 2.0**53) -> int:
-    """A number >= 0, rounded; -1 for none."""
+    """A number >= 0, rounded; -1 if none."""
     value = row.get(name)
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return -1

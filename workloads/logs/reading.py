@@ -1,4 +1,4 @@
-"""How a log is to be read: the options that every door has."""
+"""How a log is to be read: the options that every command has."""
 
 from __future__ import annotations
 

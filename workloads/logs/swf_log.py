@@ -186,7 +186,7 @@ class _Loose:
         for which, count in self._left_out.items():
             yield (
                 f"{which} of {count:,} lines were left out (--fields {ALL},NAME,... gives further columns a meaning: "
-                f"{', '.join(OWN_FIELDS)}; {SKIP} for none)"
+                f"{', '.join(OWN_FIELDS)}; {SKIP} if none)"
             )
         for which, count in self._missing.items():
             yield f"{count:,} lines end before {which}: taken as not known"

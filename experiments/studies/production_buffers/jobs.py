@@ -27,7 +27,7 @@ LEAST_REQUEST_S = 3600.0
 """Jobs that request no more than this have no burst buffer: an hour of staging for minutes of work is no use."""
 
 BUFFER_BYTES = 0.5e12
-"""Mean request per node by the law, before the machine's limits: about half of the 1.08 TB of storage per node."""
+"""Mean request per node by the distribution, without limits: about half of the 1.08 TB of storage per node."""
 
 MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""

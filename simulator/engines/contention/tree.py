@@ -33,7 +33,7 @@ class IoTree:
     links
         Every link after its parent.
     above
-        For each host the innermost link above it, -1 for none.
+        For each host the innermost link above it, -1 if none.
     whole_units
         Whether shares are cut to whole MB/s (:func:`spillway.simulator.engines.contention.sharing.water_fill`).
     """

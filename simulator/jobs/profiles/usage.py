@@ -25,13 +25,13 @@ from spillway.simulator.jobs.profiles.base import (
 )
 
 REPORT = Pairs((0,), (1,), (4.0,))
-"""What a rank sends when it is through."""
+"""What a rank sends when it has ended."""
 
 
 class UsageTrace(CompoundWork):
     """One list of (usage, flops) per rank; ranks go round robin over the job's hosts.
 
-    When a rank is through it sends the job a message of four bytes, from its host to the job's first one, which
+    When a rank has ended it sends the job a message of four bytes, from its host to the job's first one, which
     receives one after another.
     """
 

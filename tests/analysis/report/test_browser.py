@@ -93,15 +93,15 @@ def test_wheel_zooms_about_the_pointer_and_dragging_moves(page: Page, report: Pa
 def test_tables_sort_and_filter(page: Page, report: Path) -> None:
     """A click sorts by number, a second one the other way round; the filter hides rows."""
     page.open(report)
-    column = "[...document.querySelectorAll('#runs tbody tr')].map((row) => row.children[2].textContent)"
-    heading = "[...document.querySelectorAll('#runs th')].find((th) => th.textContent === 'mean wait')"
+    column = "[...document.querySelectorAll('.runs tbody tr')].map((row) => row.children[2].textContent)"
+    heading = "[...document.querySelectorAll('.runs th')].find((th) => th.textContent === 'mean wait')"
     assert page.evaluate(column) == ["easy", "sjf-easy"]
     page.evaluate(f"{heading}.click()")
     assert page.evaluate(column) == ["sjf-easy", "easy"]
     page.evaluate(f"{heading}.click()")
     assert page.evaluate(column) == ["easy", "sjf-easy"]
     page.evaluate("byId('filter').value = 'sjf'; byId('filter').dispatchEvent(new Event('input'))")
-    assert page.evaluate("[...document.querySelectorAll('#runs tbody tr')].map((row) => row.hidden)") == [True, False]
+    assert page.evaluate("[...document.querySelectorAll('.runs tbody tr')].map((row) => row.hidden)") == [True, False]
 
 
 def test_finding_a_job(page: Page, report: Path) -> None:
@@ -177,8 +177,8 @@ def test_phone(page: Page, report: Path) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert chart(page)[2] > 340
     page.evaluate(
-        "window.wide = [...document.querySelectorAll('p, table, pre, figure')].filter((part) => !part.closest("
-        "'.scroll, .picture, #tip') && part.getBoundingClientRect().right > 391), 0"
+        "window.wide = [...document.querySelectorAll('p, table, pre, figure, dl')].filter((part) => !part.closest("
+        "'.scroll, #tip') && part.getBoundingClientRect().right > 391), 0"
     )
     assert page.evaluate("window.wide.map((part) => part.outerHTML.slice(0, 80))") == []
     assert page.complaints == []
@@ -221,6 +221,41 @@ def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest
     page.open(build_report(write_campaign(tmp_path)))
     assert page.complaints == []
     assert "2 runs have too many jobs" in page.evaluate("byId('status').innerText")
+
+
+def test_dark(page: Page, report: Path) -> None:
+    """Where the system is dark, so is the page: light letters on dark ground, also in the charts and after a change."""
+    luminance = (
+        "(name) => { const [r, g, b] = getComputedStyle(document.body)[name].match(/\\d+/g).map(Number);"
+        " return 0.2126 * r + 0.7152 * g + 0.0722 * b; }"
+    )
+    bright = f"['color', 'backgroundColor'].map({luminance})"
+    page.open(report)
+    letters, ground = page.evaluate(bright)
+    assert ground > 240 > 60 > letters
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        letters, ground = page.evaluate(bright)
+        assert letters > 200 > 60 > ground
+        assert page.evaluate("ink('outline')") == "#fff"
+        assert page.complaints == []
+    finally:
+        page.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_figures_fit_a_phone(page: Page, tmp_path: Path) -> None:
+    """At 400 px a figure is as wide as the page and not wider, though it was drawn for more."""
+    folder = write_campaign(tmp_path)
+    (folder / "plots").mkdir()
+    (folder / "plots" / "queue.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="900" height="300"/>')
+    page.open(build_report(folder), 400, 800, touch=True)
+    left, right = page.evaluate(
+        "(() => { const r = document.querySelector('figure img').getBoundingClientRect();"
+        " return [r.left, r.right]; })()"
+    )
+    assert 0 <= left < 20
+    assert 380 < right <= 400
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
 
 
 @pytest.mark.slow

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from spillway.analysis.document.blocks import Heading, Listing, Paragraph, Table
+from spillway.analysis.document.html import to_html
 from spillway.analysis.report.build import build_report
-from spillway.experiments.studies.document import Heading, Listing, Paragraph, Table, to_html
 from tests.analysis.report.browser import PROGRAMS, Page, browser, program
 from tests.analysis.report.hostile_names import BASELINE, NAMES, write_hostile_campaign
 

@@ -1,4 +1,4 @@
-"""Staging at every door: the command line, campaign files, and what a Batsim workload states itself."""
+"""Staging everywhere: the command line, campaign files, and what a Batsim workload states itself."""
 
 from __future__ import annotations
 

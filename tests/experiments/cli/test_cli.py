@@ -109,7 +109,7 @@ def test_the_beginning_of_options_names_all_of_them(capsys: pytest.CaptureFixtur
 def test_what_cannot_be_combined_is_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the log is read (this one is none), at every door: nothing else is printed, nothing is written."""
+    """Before the log is read (this one is none), everywhere: nothing else is printed, nothing is written."""
     monkeypatch.chdir(tmp_path)
     Path("c.toml").write_text('models = ["io"]\n[[workload]]\nsource = "x.swf"\n[[policy]]\npolicy = "gang"\n')
     Path("x.swf").write_text("no log\n")

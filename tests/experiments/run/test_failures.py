@@ -1,4 +1,4 @@
-"""Failures by rate and by trace: the file of events that they make, and the same spelling at every door."""
+"""Failures by rate and by trace: the file of events that they make, and the same spelling everywhere."""
 
 from __future__ import annotations
 
@@ -185,4 +185,4 @@ def test_doors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main([*command, "--on-outage", "requeue", "--events", str(made), "--out", "three"]) == 0
     tables = [next(Path(out).glob("jobs_*s0_*/jobs.csv")).read_bytes() for out in ("one", "two", "three")]
     assert tables[0] == tables[1] == tables[2]
-    assert b"1#2" in tables[0], "the job was struck"
+    assert b"1#2" in tables[0], "the job was interrupted"

@@ -80,7 +80,7 @@ def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("limit", "state"), [("stage_in", "REJECTED"), ("stage_out", "COMPLETED_WALLTIME_REACHED")])
 def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
-    """Both stages of job 0 take 16 s, the limit of one is 10 s; job 1 gets the buffer after that, and is through."""
+    """Both stages of job 0 take 16 s, the limit of one is 10 s; job 1 gets the buffer after that, and has ended."""
     data = workload("rigid", [(0, 8, 30.0, 2, 0, 500, False), (1, 8, 30.0, 2, 0, 500, False)])
     data["profiles"]["p0"] |= {"stage_in_s": 16.0, "stage_out_s": 16.0}
     [run] = runs(tmp_path, "rigid", data, ["easy"], session={"bb_life": f"slurm:{limit}_timeout=10"})

@@ -111,7 +111,7 @@ def test_a_clock_read_in_a_collection_is_not_the_policys() -> None:
 
 
 def test_options_that_make_a_world_long_are_left_out() -> None:
-    """A slice of 1 ms made one world of the gang policies take 15 s; every other is through in a tenth of one."""
+    """A slice of 1 ms made one world of the gang policies take 15 s; every other has ended in a tenth of one."""
     values = {
         policy: {
             world.options[name]

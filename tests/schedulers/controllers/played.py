@@ -68,7 +68,7 @@ class Seen(Observer):
         self.ends[running.job.name], self.states[running.job.name] = round(now_s, 2), state
 
     def recorded(self, record: JobRecord) -> None:
-        """A job is through."""
+        """A job has ended."""
         app = finished(record)
         if app is not None:
             self.sizes[app.job.name] = [(round(time_s, 2), nodes) for time_s, nodes in app.sizes]

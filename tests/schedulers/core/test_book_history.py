@@ -149,7 +149,7 @@ class BookHistory(RuleBasedStateMachine):
     @precondition(lambda self: self.granted)
     @rule(data=st.data())
     def end(self, data: Any) -> None:
-        """A job is through."""
+        """A job has ended."""
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         del self.granted[job_id]
         ended = self.book.end(job_id, self.now_s)

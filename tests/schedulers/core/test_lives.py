@@ -32,7 +32,7 @@ def test_storage_from_100_to_900_and_nodes_from_160_to_700(book: Book) -> None:
 
     At 100 the buffer is held, expected until 1,000. At 160 the job starts for at most 600 s with a tail of 300 s: nodes
     until 760, storage until 1,060. At 700 the nodes come back: the storage is still expected until 1,060. At 900 the
-    job is through.
+    job has ended.
     """
     job = Job("w!1", 0, 0.0, 600.0, 2, 4, lives=Lives(storage_lead_s=60.0, storage_tail_s=300.0))
     book.advance(100.0)

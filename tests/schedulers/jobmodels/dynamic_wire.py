@@ -103,6 +103,10 @@ class Wire:
         """Transfers with the file system that run now: job and hosts."""
         return [(_owner(sub), hosts) for sub, (_, hosts, profile) in self._running.items() if profile["pfs"]]
 
+    def moving(self) -> list[str]:
+        """Sub-jobs that are transfers with the file system and run now."""
+        return [sub for sub, (_, _, profile) in self._running.items() if profile["pfs"]]
+
     # ------------------------------------------------------------------ steps
 
     def _apply(self, requests: Iterable[Request]) -> None:

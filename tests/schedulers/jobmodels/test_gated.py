@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.protocol.messages import ExecuteJob, JobState
+from spillway.protocol.messages import ExecuteJob, JobCompleted, JobState, KillJob
 from spillway.schedulers.jobmodels.base import Compute, Granted, JobModel, Needs, Place, Program, Transfer
 from spillway.schedulers.jobmodels.gates import Exclusive, IoOrder, Shared
 from spillway.schedulers.jobmodels.io_aware import IoAware
@@ -96,6 +96,23 @@ def test_exclusive_whatever_is_killed(jobs: Any, kills: dict[int, int], order: I
             assert checkpoints == records[one.id].moved_bytes.get("drain", 0)
         else:
             assert one.walltime_s < math.inf or int(one.id[3:]) in kills
+
+
+def test_a_drain_that_cannot_begin_kills_no_job_a_second_time() -> None:
+    """Failed before: KILL_JOB twice, as the turn of a killed job's drain came before the kill was confirmed."""
+    runtime = ProgramRuntime(MODEL, Exclusive())
+    wire = Wire(runtime, machine())
+    wire.start(job(0, 5.0), place(0))
+    wire.run(5.0)
+    wire.start(job(1), place(1))  # its stage-in has the gate until 7 s; the drain of job 0 waits from 5.5 s on
+    wire.run(6.0)
+    runtime.outage({4}, 6.0)
+    killed = [request for request in runtime.kill(job(0), 6.0).requests if isinstance(request, KillJob)]
+    assert len(killed) == 1
+    [transfer] = wire.moving()
+    step = runtime.handle(JobCompleted(6.0, transfer, JobState.COMPLETED_SUCCESSFULLY, 0, ()), 6.0)
+    assert step is not None
+    assert not [request for request in step.requests if isinstance(request, KillJob)]
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def test_two_io_nodes_serve_two_racks_at_once() -> None:
 
 
 def test_the_walltime_ends_a_waiting_job_and_the_turn_passes_on() -> None:
-    """Job 1 waits from 1 s on and has 3 s: it ends then; job 2, behind it, gets the turn when job 0 is through."""
+    """Job 1 waits from 1 s on and has 3 s: it ends then; job 2, behind it, gets the turn when job 0 has ended."""
     wire = Wire(runtime(Exclusive()), machine())
     jobs = [job(0, count=1, compute_s=1.0, io_bytes=90.0), job(1, 1, 3.0, count=1, compute_s=1.0, io_bytes=10.0)]
     jobs.append(job(2, count=1, compute_s=1.0, io_bytes=10.0))

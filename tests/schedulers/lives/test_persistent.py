@@ -216,7 +216,7 @@ def test_every_policy_leaves_room_for_a_buffer_without_end(
 
 
 def test_both_players_and_real_messages_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job without nodes is rejected on the wire; in the table it is through, and sorted by its end."""
+    """A job without nodes is rejected on the wire; in the table it has ended, and sorted by its end."""
     jobs = [
         job(0, 0.0, 0, bb_create=created("a", 6)),
         job(1, 0.5, 2, 20.0, bb_use=["a"], bb=10**9),

@@ -182,6 +182,24 @@ def test_a_pass_that_nobody_waited_for_is_not_made_up_for() -> None:
     assert decided(policy, 2, [job(1, 2)], busy=blocked, now_s=31.5, notebook=notebook) == [("WakeAt", 50.0)]
 
 
+def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
+    """Failed before: a job for which nodes are lacking, while nothing runs, was looked at every 30 s for ever.
+
+    Both schedulers have had a pass; then a smaller job comes, and one whose order changes with time waits.
+    """
+    policy, notebook = SlurmBackfill(bf_phase=20.0), dict[str, Any]()
+    assert decided(policy, 2, [job(0, 3)], now_s=0.0, notebook=notebook) == [("WakeAt", 20.0)]
+    assert decided(policy, 2, [job(0, 3)], now_s=20.0, notebook=notebook) == []
+    assert decided(policy, 2, [job(0, 3), job(1, 3)], now_s=21.5, notebook=notebook) == [("WakeAt", 23.0)]
+    assert decided(policy, 2, [job(0, 3), job(1, 3)], now_s=23.0, notebook=notebook) == [("WakeAt", 50.0)]
+    assert decided(policy, 2, [job(0, 3), job(1, 1)], now_s=50.0, notebook=notebook)[0] == ("Start", 1)
+    staging = decided(policy, 2, [job(0, 3, 4)], held={0: False}, now_s=300.0, notebook=notebook)
+    assert staging == [("WakeAt", 320.0)]
+    assert decided(policy, 2, [job(0, 3, 4)], held={0: False}, now_s=320.0, notebook=notebook) != []
+    aging, notebook = SlurmBackfill(order="wfp3"), {}
+    assert decided(aging, 2, [job(0, 3)], now_s=0.0, notebook=notebook) == [("WakeAt", 30.0)]
+
+
 def test_recorded_passes_are_followed_by_regular_ones() -> None:
     """Nothing happens between them, whatever happens."""
     policy = SlurmBackfill(recorded=Recorded((1.25, 2.5), (40.0,)), sched_interval=10.0)

@@ -1,4 +1,4 @@
-"""One law at every door: what cannot be combined is refused in the same words, and no request is dropped in silence."""
+"""One law everywhere: what cannot be combined is refused in the same words, and no request is dropped in silence."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_derived_model_keeps_its_controllers(outside: Path) -> None:
 
 
 def test_a_class_that_is_no_job_model(outside: Path) -> None:
-    """Failed before: an AttributeError with a traceback at every door."""
+    """Failed before: an AttributeError with a traceback everywhere."""
     with pytest.raises(OptionError, match="must derive from"):
         spec_from({"policy": "easy", "model": f"{outside}:Stranger"}).make_model()
 

@@ -157,7 +157,7 @@ def test_sleeps(engine: Engine) -> None:
 
 
 def test_latencies_and_sleeps_within_a_nanosecond_end_together(engine: Engine) -> None:
-    """SimGrid takes less than 1e-9 s for none."""
+    """SimGrid takes less than 1e-9 s as 0."""
     handles = [engine.sleep(1.0), engine.sleep(1.0 + 5e-10), engine.sleep(1.0 + 5e-9)]
     assert engine.advance(math.inf) == handles[:2]
     assert engine.advance(math.inf) == handles[2:]

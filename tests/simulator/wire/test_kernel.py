@@ -36,7 +36,7 @@ def test_timers_of_one_instant_ring_in_the_order_of_their_making() -> None:
 
 
 def test_forgotten_timers_do_not_ring() -> None:
-    """Neither before their time nor by one that rings in the same instant; they do not move the clock."""
+    """Neither before their time nor by one that fires in the same instant; they do not move the clock."""
     kernel, log, note = make()
     other = 0
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spillway.experiments.studies.document import (
+from spillway.analysis.document.blocks import (
+    Block,
+    Code,
     Heading,
     Image,
     Listing,
     Paragraph,
+    Section,
     Table,
-    to_csv,
-    to_html,
-    to_markdown,
+    Words,
 )
+from spillway.analysis.document.html import to_html
+from spillway.analysis.document.text import to_csv, to_latex, to_markdown
 
 PNG = b"\x89PNG not really"
 
 
-def blocks(folder: Path) -> list[Heading | Paragraph | Listing | Table | Image]:
+def blocks(folder: Path) -> list[Block]:
     """One block of each kind."""
     picture = folder / "plots" / "a.png"
     picture.parent.mkdir()
@@ -56,7 +59,7 @@ def test_html_needs_no_other_file(tmp_path: Path) -> None:
 
 def test_names_from_outside_stay_text() -> None:
     """A name in a table neither makes an element in HTML or Markdown, nor a further column."""
-    table: list[Heading | Table] = [Heading("<b>T</b>", 1), Table(("log",), [("<svg onload=x>|y\nz `<a>`",)])]
+    table: list[Block] = [Heading("<b>T</b>", 1), Table(("log",), [("<svg onload=x>|y\nz `<a>`",)])]
     page = to_html(table)
     assert "<svg" not in page
     assert "<title>&lt;b&gt;T&lt;/b&gt;</title>" in page
@@ -87,3 +90,29 @@ def test_names_of_columns_are_no_verdicts() -> None:
     """A table that counts verdicts has them as its columns: these have no colour."""
     page = to_html([Table(("group", "reproduced", "fitted"), [["parts", "3", "0"]])])
     assert "<th>group</th><th>reproduced</th><th>fitted</th>" in page
+
+
+def test_latex() -> None:
+    """Signs that LaTeX reads stand for themselves; names on the left, numbers on the right."""
+    table = Table(("policy", "wait"), [["a_b & c", Words("5 %", small="[4, 6]")]])
+    assert to_latex(table).splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"policy & wait \\",
+        r"\midrule",
+        r"a\_b \& c & 5 \% [4, 6] \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_words_are_sorted_by_their_number_and_stand_as_they_are() -> None:
+    """No code between backquotes; what is not known has no number; a section can be folded."""
+    words = [Words("`a`", "better", 0.5, "[0, 1]", "#0072b2"), Words("–", value=float("nan"))]
+    folded = Section([Listing(words), Code("x <y>")], summary="More", is_open=True)
+    page = to_html([Table(("name", "of"), [words]), folded], contents=False)
+    square = '<svg class="swatch" viewBox="0 0 10 10"><rect width="10" height="10" rx="2" fill="#0072b2"/></svg>'
+    assert f'<td class="better" data-value="0.5">{square}`a` <small>[0, 1]</small></td><td data-value="">–</td>' in page
+    assert "<details open><summary>More</summary>" in page
+    assert "<pre>x &lt;y&gt;</pre>" in page
+    assert to_markdown([folded]) == "- `a` [0, 1]\n- –\n\n```text\nx <y>\n```\n"

@@ -1,4 +1,4 @@
-"""Strangers at the service's door: ``python -m tools.fuzz_socket [--messages N] [--seed N]``.
+"""Strangers at the service's door: ``python -m tools.fuzz strangers``.
 
 A service of ours and our simulator hold a conversation over a socket, while other sockets, of ZeroMQ and plain ones,
 send it texts, valid openings, several frames, messages beyond the limit, bytes that are no ZeroMQ, and vanish. Each
@@ -14,7 +14,6 @@ import json
 import queue
 import random
 import socket as sockets
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -258,12 +257,12 @@ def write_inputs(folder: Path, rng: random.Random) -> None:
     (folder / "workload.json").write_text(json.dumps({"nb_res": 3, "jobs": jobs, "profiles": profiles}))
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run the command line; 1 when a result differs or an error came."""
-    parser = argparse.ArgumentParser(prog="python -m tools.fuzz_socket")
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz strangers")
     parser.add_argument("--messages", type=int, default=10_000, help="messages of strangers in all (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of what they send (%(default)s)")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         rows = fuzz(given.messages, given.seed, Path(folder))
     print(f"{'strangers':28}{'messages':>10}{'conversations':>15}{'noted':>8}{'equal':>8}{'errors':>8}")
@@ -274,7 +273,3 @@ def main() -> int:
     messages, conversations, noted, equal = (sum(column) for column in zip(*(row[1:5] for row in rows), strict=True))
     print(f"{'all':28}{messages:>10}{conversations:>15}{noted:>8}{equal:>8}")
     return int(any(row.equal < row.conversations for row in rows))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,23 +1,25 @@
-"""``python -m tools.buffers``: random worlds of policy x life x kind of buffer x rule of placement, all proven right.
+"""``python -m tools.fuzz worlds``: small random worlds of burst buffers, played by the embedded simulator, all proven.
 
-Each world is proven after every message, as ``tests/properties/test_product.py`` proves a few; granules, limits of
-users, outages of storage nodes and nodes, machines and job models are drawn too. Exit code 1 where something was found.
+Policy x life x kind of buffer x rule of placement: each world is proven after every message, as
+``tests/properties/test_product.py`` proves a few; granules, limits of users, outages of storage nodes and nodes,
+drains, machines, job models and the way in which the conversation is played are drawn too. What happens in a world must
+be the same, and at the same instants, in whatever way it is played.
 """
 
 from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import time
 import traceback
 from collections import Counter
+from itertools import zip_longest
 from random import Random
 from types import FrameType
 from typing import NoReturn
 
 from spillway.base.errors import OptionError
-from tests.properties.buffer_cases import Case, random_case, refused
+from tests.properties.buffer_cases import WAYS, Case, random_case, refused
 from tests.properties.buffer_world import Played, play
 
 LONGEST_S = 60.0
@@ -30,22 +32,27 @@ class TookTooLong(AssertionError):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; 1 where something was found."""
-    parser = argparse.ArgumentParser(prog="python -m tools.buffers", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz worlds", description=__doc__.split("\n")[0])
     parser.add_argument("--worlds", type=int, default=300, metavar="N", help="how many (300)")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="N", help="stop after so long")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of all that is drawn (1)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first world (0)")
+    parser.add_argument("--crowded", action="store_true", help="lives, persistent buffers, outages and drains in each")
+    parser.add_argument("--twice", action="store_true", help="play each world in a second way, and compare")
     options = parser.parse_args(arguments)
     until_s = time.monotonic() + options.seconds
     counts, findings, seen = Counter[str](), Counter[str](), set[Case]()
     number = options.first
     while number < options.first + options.worlds and time.monotonic() < until_s:
-        case = random_case(Random(f"{options.seed}/{number}"))
+        case = random_case(Random(f"{options.seed}/{number}"), crowded=options.crowded)
         try:
             played = one(case)
+            if played.messages and options.twice:
+                _compare(case, played)
         except Exception as error:
             findings[f"{type(error).__name__}: {str(error)[:100]}"] += 1
-            command = f"python -m tools.buffers --seed {options.seed} --first {number} --worlds 1"
+            chosen = "".join(f" --{name}" for name in ("crowded", "twice") if getattr(options, name))
+            command = f"python -m tools.fuzz worlds --seed {options.seed} --first {number} --worlds 1{chosen}"
             print("".join(traceback.format_exception(error, limit=-4)), f"{case}\nplay again: {command}\n", flush=True)
         else:
             counts += played.counts + Counter(messages=played.messages)
@@ -74,6 +81,14 @@ def one(case: Case) -> Played:
     return played
 
 
+def _compare(case: Case, played: Played) -> None:
+    """Play a world in another way, in which the same must happen at the same instants."""
+    other = WAYS[0] if case.way != WAYS[0] else "bytes"
+    again = play(case._replace(way=other))
+    for mine, theirs in zip_longest(played.story, again.story):
+        assert mine == theirs, f"{case.way}: {mine}; {other}: {theirs}"
+
+
 def _too_long(number: int, frame: FrameType | None) -> NoReturn:
     raise TookTooLong(f"the world did not end within {LONGEST_S:g} s of CPU time")
 
@@ -83,11 +98,9 @@ def _report(worlds: int, seen: set[Case], counts: Counter[str], findings: Counte
     print(
         f"{worlds} worlds, {len(combined)} combinations of policy, life, kind and rule, {counts['messages']} messages"
     )
+    ways = Counter(case.way for case in seen)
+    print("ways: " + ", ".join(f"{way} {ways[way]}" for way in WAYS))
     print(", ".join(f"{name} {count}" for name, count in sorted(counts.items()) if name != "messages"))
     print(f"{sum(findings.values())} findings")
     for kind, count in findings.most_common():
         print(f"{count:>6} x {kind}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,10 +1,10 @@
-"""A bounded run of ``python -m tools.fuzz_socket``."""
+"""A bounded run of ``python -m tools.fuzz strangers``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tools.fuzz_socket import KINDS, fuzz
+from tools.fuzz.strangers import KINDS, fuzz
 
 DROPPED_BY_ZEROMQ = {"far beyond the limit", "bytes that are no ZeroMQ"}
 """At least in most cases: some bytes are ZeroMQ's first protocol."""

@@ -1,10 +1,10 @@
-"""A bounded run of the fuzzer; ``python -m tools.fuzz`` runs without an end."""
+"""A bounded run of the fuzzer; ``python -m tools.fuzz conversations`` runs without an end."""
 
 from __future__ import annotations
 
 import pytest
 
-from tools.fuzz.__main__ import main, one
+from tools.fuzz.conversations import main, one
 from tools.fuzz.faults import FAULTS
 from tools.fuzz.setups import PAIRS
 from tools.fuzz.table import Tally
@@ -47,4 +47,4 @@ def test_a_failure_is_found_and_can_be_played_again(monkeypatch: pytest.MonkeyPa
     assert tally.findings > 0
     found = next(story for story in stories if story)
     assert "KeyError" in found
-    assert "python -m tools.fuzz --seed 1 --first" in found
+    assert "python -m tools.fuzz conversations --seed 1 --first" in found

@@ -1,0 +1,155 @@
+"""What documents consist of: headings, paragraphs, lists, tables, figures, sections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spillway.analysis.document.markup import Html
+from spillway.base.units import NONE
+
+LONGEST_NUMBER = 32
+"""Characters of a cell that is a number with its interval; more of them are a text."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A text that is shown as it is; in a plain ``str`` what stands between backquotes is code.
+
+    Attributes
+    ----------
+    text
+        The text.
+    mark
+        Class of its look (``better``, ``worse``, ``open``).
+    value
+        A number by which a table is sorted; ``nan`` for what is not known.
+    small
+        What stands behind it in smaller letters.
+    colour
+        Of a square before it (``#rrggbb``).
+    """
+
+    text: str
+    mark: str = ""
+    value: float | None = None
+    small: str = ""
+    colour: str = ""
+
+    def __str__(self) -> str:
+        """All of the text."""
+        return f"{self.text} {self.small}".rstrip()
+
+
+Cell = str | Words
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of figures.
+
+    Attributes
+    ----------
+    name
+        Of the figure, where it comes from.
+    title
+        Above the column.
+    shown
+        How a figure is written.
+    words
+        What it is, in a sentence or two; shown when the heading is pointed at.
+    """
+
+    name: str
+    title: str
+    shown: Callable[[float], str]
+    words: str
+
+    def cell(self, value: float) -> Words:
+        """A figure, sorted by its full value; a dash for NaN."""
+        return Words(NONE if math.isnan(value) else self.shown(value), value=value)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; ``level`` 1 is the title."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; ``mark`` is the class of its look."""
+
+    text: Cell
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list of points."""
+
+    points: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Names, each with the lines that are said about it."""
+
+    lines: Sequence[tuple[str, Sequence[str]]]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of a program or of a terminal, as they are."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; the first column is a name, those with a longer cell are text, the others numbers or verdicts."""
+
+    columns: Sequence[str | Column]
+    rows: Sequence[Sequence[Cell]]
+
+    @property
+    def headings(self) -> list[str]:
+        """Headings of the columns."""
+        return [column if isinstance(column, str) else column.title for column in self.columns]
+
+    def texts(self) -> list[bool]:
+        """Which columns are text: it begins on the left, and goes on in a line below where the page is narrow."""
+        places = range(1, len(self.columns))
+        return [False, *(any(len(str(row[place])) > LONGEST_NUMBER for row in self.rows) for place in places)]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture (PNG or SVG) and what it shows."""
+
+    path: Path
+    caption: Cell
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks with a look of their own (``mark``: a class); with a ``summary`` they can be folded.
+
+    Attributes
+    ----------
+    is_open
+        Whether what can be folded is unfolded at first.
+    """
+
+    blocks: Sequence[Block]
+    mark: str = ""
+    summary: str = ""
+    is_open: bool = False
+
+
+Block = Heading | Paragraph | Listing | Terms | Code | Table | Image | Section | Html
+"""A piece of a document; :class:`Html` is for pages alone (a form, a chart), other forms leave it out."""

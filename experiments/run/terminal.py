@@ -1,0 +1,34 @@
+"""What commands print: sentences as they are, tables of the document kit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rich.console import Console
+from rich.table import Table as Lines
+from rich.text import Text
+
+from spillway.analysis.document.blocks import Table
+
+
+def say(console: Console, text: str) -> None:
+    """Print a text as it is, broken by the terminal alone."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def show(console: Console, table: Table, title: str, *, ends: Collection[int] = (), names: int = 1) -> None:
+    """Print a table: names and texts on the left, numbers on the right.
+
+    Parameters
+    ----------
+    ends
+        Rows (from 0) below which there is a line.
+    names
+        How many columns, from the left, are names.
+    """
+    lines = Lines(title=Text(title), title_justify="left", header_style="bold")
+    for place, (name, is_text) in enumerate(zip(table.headings, table.texts(), strict=True)):
+        lines.add_column(Text(name), justify="left" if place < names or is_text else "right", overflow="fold")
+    for place, row in enumerate(table.rows):
+        lines.add_row(*(Text(str(cell)) for cell in row), end_section=place in ends)
+    console.print(lines)

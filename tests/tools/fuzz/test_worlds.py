@@ -1,0 +1,42 @@
+"""A few worlds of ``python -m tools.fuzz worlds``, and what it prints of a finding."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from spillway.protocol.batsim4 import codec
+from spillway.protocol.messages import CallMeLater, Reply
+from spillway.schedulers.core.book import Book
+from tests.properties.buffer_cases import WAYS
+from tools.fuzz.worlds import main
+
+
+def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is found in them, and it does not matter how they are played."""
+    assert main(["--worlds", "6", "--seed", "3"]) == 0
+    assert main(["--worlds", "30", "--seed", "3", "--crowded", "--twice"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("\n0 findings\n") == 2
+    assert all(f"{way} 0" not in printed.rpartition("ways:")[2] for way in WAYS)
+
+
+def test_ways_that_differ_are_a_finding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A codec by which calls come late: what happens in the text's way is not what happens in this process."""
+    monkeypatch.setattr(codec, "decode_reply", lambda data, read=codec.decode_reply: _later(read(data)))
+    assert main(["--worlds", "12", "--seed", "3", "--crowded", "--twice"]) == 1
+    assert "--crowded --twice" in capsys.readouterr().out
+
+
+def _later(reply: Reply) -> Reply:
+    """The calls of a reply come a second late."""
+    moved = [replace(one, at=one.at + 1.0) if isinstance(one, CallMeLater) else one for one in reply.events]
+    return Reply(reply.now, tuple(moved))
+
+
+def test_a_leak_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A book that forgets to take back what an ended job held: the finding names the command that plays it again."""
+    monkeypatch.setattr(Book, "_free_nodes", lambda self, nodes: None)
+    assert main(["--worlds", "3", "--seed", "3"]) == 1
+    printed = capsys.readouterr().out
+    assert "play again: python -m tools.fuzz worlds --seed 3 --first" in printed
