@@ -10,6 +10,7 @@ import ast
 import csv
 import inspect
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -126,8 +127,22 @@ class Results:
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
-        """The table of a what-if question, one row a setting; empty for a comparison."""
-        path = self.folder / "whatif.csv"
+        """The table of a what-if question, one row a setting, with bands; empty for a comparison."""
+        return self._table("whatif.csv")
+
+    @cached_property
+    def left_out(self) -> list[dict[str, Any]]:
+        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it, and how."""
+        return self._table("whatif-left-out.csv")
+
+    @cached_property
+    def omissions(self) -> list[dict[str, Any]]:
+        """What the log states and no run plays: ``name``, ``words``, ``jobs``, ``share`` of the node-hours."""
+        record = json.loads((self.folder / str(self.runs[0]["run"]) / "run.json").read_text(encoding="utf-8"))
+        return list(record["assumed"]["omissions"])
+
+    def _table(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
         if not path.exists():
             return []
         with path.open(encoding="utf-8", newline="") as stream:
@@ -323,6 +338,7 @@ def whatif(
     policy: str | type = "easy",
     model: str = "",
     seeds: int | None = None,
+    shakes: int | None = None,
     together: bool = False,
     workers: int = 0,
     figures: bool = False,
@@ -336,6 +352,9 @@ def whatif(
     ----------
     changes
         As ``spillway whatif --set`` takes them: ``"storage.capacity=x1.2"``, ``"policy=plan"``, ``"load=x1.1"``.
+    shakes
+        How often each run is repeated with shaken input; default: 10 where there are fewer than five seeds, else none.
+        Bands are over them; too few for the number of comparisons are refused.
     together
         Whether all of them are tried at once, too.
 
@@ -359,8 +378,9 @@ def whatif(
         policy=policy if isinstance(policy, str) else _in_a_file(policy, root),
         model=model,
         seeds=seeds,
-        plots=figures,
+        shakes=shakes,
         together=together,
+        plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, force, question)
 
@@ -472,7 +492,9 @@ def _executor(engine: Engine, workers: int, dask: str) -> Executor[Task]:
     return Pool(execute, workers or available_cores(), fluid=engine is not Engine.FIXED)
 
 
-TEXTS = frozenset(("job_id", "workload", "workload_name", "user", "allocated_resources", "storages", "run", "platform"))
+TEXTS = frozenset(
+    ("job", "job_id", "workload", "workload_name", "user", "allocated_resources", "storages", "run", "platform")
+)
 """Columns that are names, also where they look like numbers."""
 
 

@@ -24,7 +24,7 @@ from spillway.analysis.document.blocks import (
 )
 from spillway.analysis.document.markup import Html, fill, fill_page, html_of, join
 
-MARKS = {"reproduced": "met", "not reproduced": "missed", "fitted": "open"}
+MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met", "fitted": "open"}
 """Classes of the cells with these words: they get a colour."""
 
 MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 from rich.console import Console
@@ -19,6 +21,7 @@ from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.pool import Executor
 from spillway.experiments.campaign.runner import Outcome, run_all
+from spillway.experiments.campaign.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
 from spillway.experiments.run import folders, manifest, policies
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed
@@ -26,8 +29,19 @@ from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import Campaign, RunSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
 
-Conclude = Callable[[Sequence[Sequence[RunSpec]], Path, Console], Sequence[Path]]
-"""Gets the runs of each grid, the folder, and where to print; gives the files that it wrote."""
+
+class Conclude(Protocol):
+    """Reads an answer from the runs of several grids."""
+
+    @property
+    def shakes(self) -> int:
+        """How often each run is repeated with shaken input (:mod:`spillway.experiments.campaign.shakes`)."""
+
+    def __call__(
+        self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console
+    ) -> Sequence[Path]:
+        """Get the runs of each grid, the shaken ones, the folder, and where to print; give the files written."""
+
 
 FAILURES = 1
 """Exit code when a run failed."""
@@ -67,6 +81,7 @@ def run_grids(
     max_runs: int = RUNS.most,
     conclude: Conclude | None = None,
     force: bool = False,
+    notes: bool = True,
 ) -> int:
     """The same for several grids in one folder: runs that are in more than one of them are run once.
 
@@ -79,9 +94,11 @@ def run_grids(
     force
         Whether logs are also played on machines that cannot be theirs, which are else refused
         (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
+    notes
+        Whether to print what was assumed of the inputs, or how many notes there are and where.
     """
     with results_folder(root):
-        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force)
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
 def _run_grids(
@@ -93,44 +110,51 @@ def _run_grids(
     max_runs: int,
     conclude: Conclude | None,
     force: bool,
+    notes: bool,
 ) -> int:
     campaign = campaigns[0]
     workloads = places.check(root, campaign)
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
-    def note(text: str) -> None:
+    def say(text: str) -> None:
         console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
 
-    inputs = Inputs(root, note, refuse=not force)
+    inputs = Inputs(root, lambda text: say(text) if notes or text not in inputs.folded else None, refuse=not force)
     grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
     runs = tuple({run.id: run for grid in grids for run in grid}.values())
-    refuse_too_many(len(runs), max_runs, f"campaign {campaign.name!r}")
+    count = conclude.shakes if conclude is not None else 0
+    refuse_too_many(len(runs) * (1 + count), max_runs, f"campaign {campaign.name!r}")
     for run in runs:
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
     places.claim(root, workloads)
-    tasks = [
-        Task(
-            run,
-            root,
-            campaign.tau_s,
-            simulator,
-            campaign.explain,
-            campaign.uncontended,
-            campaign.silence_s,
-            inputs.assumed(run.workload, run.platform),
+    if inputs.folded and not notes:
+        say(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
+
+    def task_of(run: RunSpec) -> Task:
+        assumed = inputs.assumed(run.workload, run.platform)
+        return Task(
+            run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s, assumed
         )
-        for run in runs
-    ]
-    outcome = run_all(tasks, executor, console, lambda run: inputs.jobs(run.workload), rerun=rerun)
+
+    tasks = [task_of(run) for run in runs]
+    shaken = shaken_runs(runs, root, count) if count else {}
+    below = root / SHAKES
+    silence_s = campaign.silence_s
+    again = [run for repeated in shaken.values() for run in repeated]
+    tasks += [Task(run, below, campaign.tau_s, simulator, silence_s=silence_s) for run in again]
+    jobs = {one.id: inputs.jobs(run.workload) for run in runs for one in (run, *shaken.get(run.id, ()))}
+    outcome = run_all(tasks, executor, console, lambda run: jobs[run.id], rerun=rerun)
+    if shaken and not outcome.failed:
+        seal_shaken(root, shaken)
     for warning in warned(runs, root):
-        inputs.note(warning)
+        inputs.note(warning, folded=conclude is not None)
     rows = summary.collect(runs, root, campaign.tau_s)
     if rows and conclude is None:
         summary.print_tables(rows, console)
     unwritten = ""
     try:
-        further = conclude(grids, root, console) if conclude is not None and not outcome.failed else []
+        further = conclude(grids, shaken, root, console) if conclude is not None and not outcome.failed else []
         _write_results(campaign, runs, rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = str(error)
@@ -156,7 +180,7 @@ def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
-        msgspec.structs.replace(
+        dataclasses.replace(
             campaign,
             workloads=tuple(
                 msgspec.structs.replace(spec, convert={"site_wait": True} | spec.convert) for spec in campaign.workloads
@@ -196,9 +220,9 @@ def _write_results(
         )
 
         console.print("drawing figures and the report", highlight=False)
-        for path in figures.draw(runs, root, campaign.tau_s):
-            console.print(f"figure: {path}", markup=False, highlight=False, soft_wrap=True)
-            written += [path, path.with_suffix(".svg")]
+        drawn = list(figures.draw(runs, root, campaign.tau_s))
+        console.print(f"figures: {len(drawn)} in {root / 'plots'}", markup=False, highlight=False, soft_wrap=True)
+        written += [one for path in drawn for one in (path, path.with_suffix(".svg"))]
         report = build_report(root)
         console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
         written.append(report)

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from spillway.analysis.names import slug
+from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT
 from spillway.base import durable
 from spillway.experiments.campaign.sources import Source, expand, with_names
 from spillway.experiments.run import manifest
@@ -72,14 +73,15 @@ def claim(folder: Path, workloads: Mapping[str, str]) -> None:
 
 
 def clear(folder: Path, written: Collection[Path]) -> list[str]:
-    """Remove the report and the figures that were not written now: they show what stood here before.
+    """Remove report, answer and figures that were not written now: they show what stood here before.
 
     Returns
     -------
     list of str
         Their paths below the folder.
     """
-    old = [folder / "report.html", *(path for kind in ("png", "svg") for path in (folder / "plots").rglob(f"*.{kind}"))]
+    answers = (folder / name for name in ("report.html", CSV, TEXT, LEFT_OUT))
+    old = [*answers, *(path for kind in ("png", "svg") for path in (folder / "plots").rglob(f"*.{kind}"))]
     gone = sorted(path for path in old if path.is_file() and path not in written)
     for path in gone:
         durable.remove(path)

@@ -55,12 +55,20 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
                 run.seed,
             )
             timings = folders.read_json(folder / "timings.json")
-            row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
+            row: Row = dict(zip(NAMES, names, strict=True)) | metrics_of(folder, tau_s)
             if failing:
                 row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
             rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
             rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
     return rows
+
+
+def metrics_of(folder: Path, tau_s: float) -> dict[str, float]:
+    """Summary of a finished run: the kept one where it was made by this code with this bound, else a new one."""
+    found = folders.read_json(folder / "metrics.json")
+    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
+        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
+    return summarise(read_run(folder), tau_s).as_dict()
 
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
@@ -136,13 +144,6 @@ def _mean(values: Sequence[float]) -> float:
     import numpy as np
 
     return mean(np.array(values, dtype=np.float64))
-
-
-def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
-    found = folders.read_json(folder / "metrics.json")
-    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
-        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
-    return summarise(read_run(folder), tau_s).as_dict()
 
 
 def _cell(value: Any) -> str:

@@ -21,7 +21,7 @@ from spillway.experiments.trials.observer import Broken, Observer
 from spillway.experiments.trials.play import Played, simulate
 from spillway.experiments.trials.world import World
 from spillway.protocol.messages import Message, Reply
-from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.errors import Deadlock, Refused
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
@@ -75,7 +75,7 @@ class Own(Scheduler):
         self.name = text
         policy, options = split_spec(text)
         self._spec = spec = SessionSpec(policy, options, model="rigid")
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec.check()
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[Link]:

@@ -95,13 +95,10 @@ class Outages:
 
     def read(self, events: Iterable[Event], known: Set[int]) -> None:
         """Look ahead in a message: which of the ``known`` hosts are out at its end."""
-        changes = [event for event in events if type(event) is Notify and event.resources]
-        if not changes:
-            self.going = NO_HOSTS
-            return
         last: dict[int, str] = {}
-        for event in changes:
-            last.update(dict.fromkeys(event.resources, event.kind))
+        for event in events:
+            if type(event) is Notify:
+                last.update(dict.fromkeys(event.resources, event.kind))
         gone = [host for host, kind in last.items() if kind == NotifyKind.MACHINE_UNAVAILABLE.value]
         self.going = frozenset(gone).intersection(known)
 

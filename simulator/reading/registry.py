@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spillway.base.errors import shown
-from spillway.protocol.fields import INT32, Fields
+from spillway.protocol.fields import Fields
+from spillway.protocol.jobs import check_size, read_job
 from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
-from spillway.simulator.jobs.job import NO_WALLTIME, Job
+from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
 
@@ -101,23 +102,11 @@ class Workload(ProfileLookup):
         fields = Fields(data, where)
         owner, name = resolve_id(fields.required("id"), self.name, where)
         full_id = f"{owner}!{name}"
-        subtime = fields.time("subtime")
-        walltime = fields.number("walltime", NO_WALLTIME)  # one beyond all times is never reached
-        if printed:
-            subtime, walltime = round(subtime, 6), round(walltime, 6)
-        if walltime != NO_WALLTIME and not walltime > 0:
-            raise fields.wrong("walltime", "a number above 0, or -1 if none", data["walltime"])
-        res = fields.required("res")
-        if type(res) is not int or not 0 <= res <= INT32:
-            raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)
-        profile_name = fields.text("profile")
+        subtime, walltime, res, profile_name = read_job(fields, 6 if printed else None)
         profile = self.profiles.get(profile_name)
         if profile is None:
             raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
-        if profile.size is not None and profile.size != res:
-            raise ValueError(
-                f"{where}: field 'res' must be {profile.size}, the size of its profile {shown(profile.name)}, got {res}"
-            )
+        check_size(fields, res, profile.name, profile.size)
         if owner != self.name:
             raise ValueError(
                 f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(full_id)}"

@@ -163,7 +163,8 @@ class Server:
             self.pending.append(SimulationEnds(self.now))
             self.ends_sent = True
         events, self.pending = self.pending, []
-        self._count_idle_calls(events)
+        if self._idle_calls or type(events[-1]) is RequestedCall:
+            self._count_idle_calls(events)
         self.ready = False
         if self._reported:
             self._forget()

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from spillway.experiments.run.docker_engine import DEFAULT_IMAGE, check_version
+from spillway.experiments.run.docker_engine import check_version
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import DEFAULT_IMAGE
 
 COMPOSE_FILE = Path(__file__).parents[2] / "docker" / "docker-compose.yml"
 

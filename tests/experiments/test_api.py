@@ -110,11 +110,21 @@ def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
     assert "<td>Lazy</td>" in saved._repr_html_()
 
 
-def test_whatif_has_a_table_and_sentences() -> None:
-    """One change against the machine as it is."""
-    found = sw.whatif(sw.read("kth-like:jobs=40"), "storage.capacity=x2", seeds=1, progress=False, workers=1)
-    assert any("storage.capacity=x2" in line for line in found.answer)
-    assert len(found.table) >= 2
+def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
+    """Bands, the jobs that one change rejects, and what of the log is not played, as rows."""
+    log = tmp_path / "mine.swf"
+    row = "{n} {submit} 0 100 {size} -1 -1 {size} 200 -1 1 1 1 -1 {queue} -1 -1 -1\n"
+    jobs = [row.format(n=n, submit=30 * n, size=1 + n % 8, queue=1 + n % 2) for n in range(1, 41)]
+    log.write_text("; MaxProcs: 8\n" + "".join(jobs))
+    found = sw.whatif(log, "load=x2", "nodes=x0.5", shakes=8, progress=False, workers=1)
+    assert any(line.startswith("load=x2: under easy jobs wait ") for line in found.answer)
+    (changed,) = [row for row in found.table if row["setting"] == "load=x2"]
+    assert changed["to_same_over"] == "8 shakes"
+    assert 1 < changed["to_same_ratio_low"] <= changed["to_same_ratio"] <= changed["to_same_ratio_high"]
+    assert {row["setting"] for row in found.left_out} == {"nodes=x0.5"}
+    assert {row["end"] for row in found.left_out} == {"rejected"}
+    assert len(found.left_out) == sum(1 + n % 8 > 4 for n in range(1, 41))
+    assert [one["name"] for one in found.omissions] == ["partitions"]
 
 
 def test_a_wrong_name_is_refused_before_anything_runs() -> None:

@@ -151,8 +151,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
-        "schedulers.jobmodels.*", "schedulers.model.job", "base.options", "base.errors", "base.plugins",
-        "base.registered",
+        "schedulers.jobmodels.*", "schedulers.model.job", "schedulers.model.rules", "base.options", "base.errors",
+        "base.plugins", "base.registered",
     ),
     # Of the core what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
@@ -190,7 +190,8 @@ LAW: Mapping[str, Rule] = {
     # The shuffle of a cross-validation, by its seed.
     "platforms.measured": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
-        "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.profiles", "protocol.batsim5.profiles",
+        "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.profiles",
+        "protocol.batsim5.profiles",
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
@@ -198,7 +199,7 @@ LAW: Mapping[str, Rule] = {
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
-        "protocol.limits", "protocol.fields", "protocol.jsontext", "protocol.profiles",
+        "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),

@@ -38,7 +38,10 @@ def play(path: Path, out: Path, *more: str) -> dict[str, str]:
 
 def play_all(path: Path, out: Path, *more: str) -> dict[str, dict[str, str]]:
     """The rows of all policies, by name."""
-    assert main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--out", str(out), *more]) == 0
+    assert (
+        main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--notes", "--out", str(out), *more])
+        == 0
+    )
     with (out / "summary.csv").open(newline="") as stream:
         return {row["policy"]: row for row in csv.DictReader(stream)}
 

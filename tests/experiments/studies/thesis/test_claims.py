@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from spillway.experiments.studies.claims import Claim, Judged, Verdict, judge
+from spillway.experiments.studies.claims import Claim
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.thesis import STUDY
 from spillway.experiments.studies.thesis.claims import VALUES, MeanOverParts, MedianOverParts
 from spillway.experiments.studies.thesis.published import MEASURED, METRICS, Key, is_sound, read_published
 from spillway.experiments.studies.thesis.schedules import is_random
+from spillway.experiments.studies.verdicts import Judged, Verdict, judge
 
 PUBLISHED = read_published()
 
