@@ -88,7 +88,7 @@ def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
     """Of runs under one policy the lines say which machine and which jobs, of how many, and how long it takes still."""
     lines = [line for line in answered[1].splitlines() if line.startswith("[")]
     assert [line.partition("]")[0] for line in lines] == [f"[{number}/7" for number in range(1, 8)]
-    assert any(": easy, nodes-16 storage.capacity=x1.5: " in line for line in lines)
+    assert any(" storage.capacity=x1.5: " in line and ": easy, nodes-16," in line for line in lines)
     assert all(line.endswith(" left") for line in lines[:-1])
 
 

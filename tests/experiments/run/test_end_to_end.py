@@ -227,7 +227,7 @@ def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*given, "--out", str(tmp_path / "a")]) == 0
     assert "made for this workload: at least 160 compute nodes" in capsys.readouterr().out
     assert rows(tmp_path / "a")[0]["rejected"] == "0"
-    assert main([*given, "--platform", "thesis", "--out", str(tmp_path / "b")]) == 0
+    assert main([*given, "--platform", "thesis", "--force", "--out", str(tmp_path / "b")]) == 0
     assert "1 of 3 jobs request more than the 96 compute nodes of thesis" in capsys.readouterr().out
     assert rows(tmp_path / "b")[0]["rejected"] == "1"
 
