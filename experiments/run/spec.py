@@ -21,8 +21,8 @@ Generous: it only has to end what would else wait for ever, for a process that d
 
 
 DEFAULT_IMAGE = "localhost/batsim:4"
-"""Image of Batsim for the engine ``docker``, one of the user's own: no published tag is known to hold a Batsim that our
-platforms need."""
+"""Image of Batsim for the engine ``docker``, one of the user's own; Batsim 4.2.1's documentation names the published
+``oarteam/batsim:latest``."""
 
 
 class Engine(enum.Enum):
