@@ -129,8 +129,8 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
     rejected = rows.same.value("rejected")
     found += [f"{_jobs(rejected)} rejected, which the site ran"] if rejected else []
     made_up = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
-    found += [f"the log does not state, and the conversion makes up: {part}" for part in made_up]
-    return [*found, *([f"the machine: {fault}"] if fault else [])]
+    found += [f"made up, because the log does not state it: {part}" for part in made_up]
+    return [*found, *(["the recorded schedule does not fit this machine (see above)"] if fault else [])]
 
 
 _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")

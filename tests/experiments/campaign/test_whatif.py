@@ -295,8 +295,8 @@ def test_whose_doing_it_is() -> None:
     said = sentences(found, others)[0]
     assert said.endswith(
         "This is not the policy's doing alone. What else differs from the site: 1,943 jobs (100.0 % of the node-hours) "
-        "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; the log does not state, and the "
-        "conversion makes up: burst buffer; the machine: 12 of 40 jobs start late."
+        "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; made up, because "
+        "the log does not state it: burst buffer; the recorded schedule does not fit this machine (see above)."
     )
     assert differing(found, {}, "") == []
 
