@@ -195,11 +195,12 @@ LAW: Mapping[str, Rule] = {
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
-    # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.
+    # The protocol: neutral messages, the codecs for the simulator's side of it, the reply that is none.
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
         "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
+        "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
@@ -207,7 +208,7 @@ LAW: Mapping[str, Rule] = {
         "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.trials.account": _rule("protocol.messages"),
+    "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
     "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
     # an extra that only this part needs.
