@@ -204,8 +204,9 @@ LAW: Mapping[str, Rule] = {
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
+    # pyarrow: tables as parquet, an extra.
     "analysis.*": _rule(
-        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
+        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn pyarrow", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
     "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
@@ -230,7 +231,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests shtab pandas",
+        "requests shtab pandas IPython",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

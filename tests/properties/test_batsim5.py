@@ -57,6 +57,9 @@ def agree(model: str, policy: str, session: dict[str, str], jobs: list[TrialJob]
         assert five.link.starts[job] == (pytest.approx(start_s, abs=EXACT_S), nodes), job
     assert five.end_s == pytest.approx(four.end_s, abs=EXACT_S)
     assert five.success == four.success
+    written = b"".join(five.link.replies)
+    assert b"OnStorage" not in written, "5.0.0-rc2 writes what is to be read"
+    assert b"DataStaging" not in written, "5.0.0-rc2 aborts"
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "filler", "sjf-easy"])
