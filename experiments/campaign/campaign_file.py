@@ -133,10 +133,16 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "convert": _table("options of the conversion of logs, see below"),
     "read": _table("options of reading logs, see below"),
 }
-READ_KEYS = _declared(Reading)
+READ_KEYS = {
+    **_declared(Reading),
+    "where": _list_of(
+        _text(""), "jobs that are taken, each FIELD=VALUE (the same field: either, other fields: both)", "all"
+    ),
+}
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states"
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; behind "
+        "the last two may stand ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
     ),
     "name": _name("name in the results", "the file's"),
 }
@@ -315,7 +321,7 @@ def _events(source: str, folder: Path) -> str:
 def _beside(source: str, folder: Path) -> str:
     """A file (or pattern, or archive) beside the campaign file; any other source as it is."""
     name = source.partition("!")[0]
-    if Path(name).is_absolute():
+    if Path(name).is_absolute() or "://" in name:
         return source
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()

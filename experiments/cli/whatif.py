@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
     from spillway.experiments.run.spec import Playing
-    from spillway.workloads.logs.reading import Reading
+    from spillway.workloads.logs.reading import reading_given
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
-        read=given(options, Reading),
+        read=reading_given(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,
