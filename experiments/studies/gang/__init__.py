@@ -260,7 +260,7 @@ STUDY = Study(
     parameters=PARAMETERS,
     choices=CHOICES,
     crossing={"time": [TIMES[0], TOP], "cost": [COST_S], "limit": [LIMIT]},
-    draws=6,
+    draws=4,
     varying={"cost": [COST_S], "limit": [LIMIT]},
     figures=[
         *_figures(4, (GS, IOGS), MIXES[:3]),
