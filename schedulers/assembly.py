@@ -386,10 +386,13 @@ class SessionSpec:
         on_record: Callable[[JobRecord], None] | None = None,
         explain: bool = False,
         direct: bool = False,
+        policy: Policy | None = None,
     ) -> Session:
-        """The session (see :func:`assemble`); :class:`OptionError` for what is wrong or cannot be combined."""
+        """The session (see :func:`assemble`), under another ``policy`` where one is given;
+        :class:`OptionError` for what is wrong or cannot be combined.
+        """
         return assemble(
-            self.make_policy(),
+            policy if policy is not None else self.make_policy(),
             self.make_settings(),
             self.make_model(),
             literal=self.thesis_literal,

@@ -195,6 +195,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     )
     sessions.refuse_combinations(policies, models)
     how = {info.name: data[info.name] for info in describe(Playing) if info.name in data}
+    how |= {"style": str(folder / data["style"])} if data.get("style") else {}
     return build(
         Campaign,
         how | ({"events": _events(data["events"], folder)} if "events" in data else {}),

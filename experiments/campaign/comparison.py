@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from spillway.experiments.campaign.campaign import Conclude
 
 
-REPLAY = "replay"
-"""The policy that repeats a log's own schedule."""
-
-
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
     """Run a campaign where and how the options say, and show its results; return the exit code."""
     return play_grids([campaign], out, options)
@@ -59,6 +55,7 @@ def play_grids(
         rerun=options.rerun,
         max_runs=options.max_runs,
         conclude=conclude,
+        notes=options.notes,
     )
 
 
@@ -107,9 +104,11 @@ def with_the_site(campaign: Campaign) -> Campaign:
     from spillway.experiments.campaign.sources import expand
     from spillway.experiments.run import policies, sessions
 
-    if campaign.engine is Engine.DOCKER or any(spec.policy == REPLAY for spec in campaign.policies):
+    if campaign.engine is Engine.DOCKER or any(spec.policy == policies.REPLAY for spec in campaign.policies):
         return campaign
-    own = sessions.typed(msgspec.structs.replace(policies.parse_policy(REPLAY), session=campaign.policies[0].session))
+    own = sessions.typed(
+        msgspec.structs.replace(policies.parse_policy(policies.REPLAY), session=campaign.policies[0].session)
+    )
     try:
         for model in campaign.models:
             sessions.complete_model(own, model)

@@ -31,9 +31,10 @@ from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared import damage
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
-from spillway.platforms.xml_reader import load_platform
+from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.schedulers.jobmodels import model_class
+from spillway.schedulers.jobmodels import make_model, model_class
+from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
@@ -66,11 +67,14 @@ class Inputs:
     ----------
     notes
         What was assumed of the inputs so far, in the words that were printed.
+    folded
+        Those of them that need not be read before the results: all but where the machine is from, and warnings.
     """
 
     def __init__(self, root: Path, tell: Tell) -> None:
         self._tell = tell
         self.notes: list[str] = []
+        self.folded: set[str] = set()
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
@@ -187,7 +191,7 @@ class Inputs:
         if spec.source == AUTO:
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
             spec = msgspec.structs.replace(found, changes=spec.changes)
-            self.note(f"{source.name}: {reason}", self._machine(spec)[1])
+            self.note(f"{source.name}: {reason}", self._machine(spec)[1], folded=False)
         machine, prepared = self._machine(spec)
         as_described = msgspec.structs.replace(spec, changes={})
         return machine, prepared, self._machine(as_described)[0] if spec.changes else machine
@@ -206,14 +210,16 @@ class Inputs:
         """Say what the jobs request of a machine that differs from the one that they were made for."""
         workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
         load = offered_load(workload, machine.facts)
-        for line in (*_too_wide(workload, machine), *(load.lines() if load else ())):
+        for line in _too_wide(workload, machine):
+            self.note(f"{prepared.name} on {machine.name}: {line}", folded=False)
+        for line in load.lines() if load else ():
             self.note(f"{prepared.name} on {machine.name}: {line}")
         self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
     def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
         drawn = seed if source.spec.seed is None else source.spec.seed
         how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
-        converted = (machine.name, _converted_for(model), drawn, *how)
+        converted = (machine.name, model.text if _contains_io(source, model) else _converted_for(model), drawn, *how)
         key = (source.text, *source.spec.changes.items(), *(() if source.is_json else converted))
         if key not in self._workloads:
             workload, data = read(source, machine, model, drawn)
@@ -226,9 +232,10 @@ class Inputs:
                 frozenset().union(*[job.extras for job in workload.jobs]),
             )
             load = offered_load(workload, machine.facts)
-            for note in (*workload.notes, *_too_wide(workload, machine), *(load.lines() if load else ())):
+            wide = _too_wide(workload, machine)
+            for note in (*workload.notes, *wide, *(load.lines() if load else ())):
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
-                self.note(f"{source.name}{seed_said}: {note}", prepared)
+                self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
         return self._workloads[key]
 
@@ -246,25 +253,31 @@ class Inputs:
             "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
         }
 
-    def note(self, text: str, about: Prepared | None = None) -> None:
+    def note(self, text: str, about: Prepared | None = None, *, folded: bool = True) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""
         if about is not None and text not in (kept := self._notes_of.setdefault(about.path, [])):
             kept.append(text)
         if text not in self.notes:
             self.notes.append(text)
+            self.folded.update([text] if folded and "WARNING: " not in text else [])
             self._tell(text)
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
-        sha256 = hashlib.sha256(data).hexdigest()
-        path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
-        prepared = Prepared(name=name, path=path, sha256=sha256)
-        there = os.path.lexists(self._root / path)
-        fault = damage(self._root, prepared) if there else ""
-        if fault:
-            self._tell(f"{path}: {fault}: made anew")
-        if fault or not there:
-            durable.write_bytes(self._root / path, data)
-        return prepared
+        return write_input(self._root, name, suffix, data, self._tell)
+
+
+def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> Prepared:
+    """Write an input into a campaign's ``inputs``, unless it is there whole; ``tell`` hears what was wrong with it."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
+    prepared = Prepared(name=name, path=path, sha256=sha256)
+    there = os.path.lexists(root / path)
+    fault = damage(root, prepared) if there else ""
+    if fault:
+        tell(f"{path}: {fault}: made anew")
+    if fault or not there:
+        durable.write_bytes(root / path, data)
+    return prepared
 
 
 def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:
@@ -279,13 +292,31 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
         return _varied(workload, source, machine, data)
     try:
         fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+        fields |= {"kappa": 0.0} if _contains_io(source, model) else {}
         options = ConvertOptions(**(fields | source.spec.convert))
     except TypeError:
         known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
         given = ", ".join(source.spec.convert)
         raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
     workload, _ = convert(source.table(seed), machine.facts, options, source.name)
+    if "kappa" in fields:
+        workload = _without_recorded_io(workload, machine, model)
     return _varied(workload, source, machine)
+
+
+def _contains_io(source: Source, model: ModelSpec) -> bool:
+    """Whether run times contain I/O that the model plays: those of logs do, unless the thesis's rule is asked for."""
+    return model.name == "io" and not source.is_generated and "kappa" not in source.spec.convert
+
+
+def _without_recorded_io(workload: Workload, machine: Machine, model: ModelSpec) -> Workload:
+    from spillway.experiments.run.recorded_io import without_io  # plays the jobs: loads kernels
+
+    made = make_model(model.name, model.options)
+    assert isinstance(made, IoAware)
+    speed_flops = machine.facts.node_speed_flops
+    found, note = without_io(workload, parse_platform(machine.xml, machine.name), made, speed_flops)
+    return dataclasses.replace(found, notes=(*workload.notes, note) if note else workload.notes)
 
 
 def _refuse_drawn(source: Source) -> None:

@@ -13,12 +13,15 @@ from typing import Any
 
 import msgspec
 
+from spillway.analysis.shakes import fewest
+from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.arguments import near
 from spillway.base.options import build
-from spillway.experiments.campaign.comparison import REPLAY, model_of
+from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import Source, expand
-from spillway.experiments.campaign.whatif_answer import Answer, Asked
+from spillway.experiments.campaign.whatif_answer import Answer
+from spillway.experiments.campaign.whatif_rows import Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
@@ -99,7 +102,7 @@ def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campai
     base
         One workload, one platform, one policy and one model.
     """
-    own = sessions.typed(policies.parse_policy(REPLAY))
+    own = sessions.typed(policies.parse_policy(policies.REPLAY))
     first = replace(base, policies=(own, *base.policies)) if replay else base
     return [first, *(_varied(base, knob) for knob in knobs)]
 
@@ -151,8 +154,11 @@ class Question:
     answer: Answer
 
 
-SEEDS = 5
+SEEDS = FEWEST_RUNS
 """Seeds of a generated workload: so many runs give an interval."""
+
+SHAKES = 10
+"""Shakes of each run where there are fewer seeds."""
 
 
 def question_of(
@@ -166,6 +172,7 @@ def question_of(
     model: str = "",
     seed: int = 0,
     seeds: int | None = None,
+    shakes: int | None = None,
     together: bool = False,
     **how: Any,
 ) -> Question:
@@ -187,6 +194,9 @@ def question_of(
         Beside the log's own schedule.
     seed, seeds
         First seed, and how many; default: five for generators, else one.
+    shakes
+        How often each run is repeated with shaken input; default: ten where there are fewer than five seeds, else none.
+        More than 25 comparisons need more.
     together
         Whether all settings are tried at once, too.
     how
@@ -216,6 +226,13 @@ def question_of(
         models=(modelled,),
         seeds=tuple(range(seed, seed + count)),
     )
-    replay = chosen.policy != REPLAY and base.engine is not Engine.DOCKER and source.states_starts(seed)
+    is_docker = base.engine is Engine.DOCKER
+    replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(grids(base, knobs, replay=replay), Answer(asked, base.tau_s, of_log=not source.is_generated))
+    bands = len(asked) * (1 + replay) + replay
+    least = fewest(bands)
+    if shakes is not None and 0 < shakes < least:
+        raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
+    more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
+    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands)
+    return Question(grids(base, knobs, replay=replay), answer)

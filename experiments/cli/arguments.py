@@ -98,6 +98,12 @@ def add_max_runs(parser: Parser) -> None:
     )
 
 
+def add_notes(parser: Parser) -> None:
+    """Add whether what was assumed of machine and jobs is printed."""
+    words = "print all notes on machine and jobs: what was dropped or assumed (else their number)"
+    parser.add_argument_group("results").add_argument("--notes", action="store_true", help=words)
+
+
 def add_rerun(parser: argparse._ActionsContainer) -> None:
     """Add what to do with results that other code made."""
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spillway.base.arguments import Parser, add_declared, positive
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_notes, add_seeds
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -40,6 +40,7 @@ def add_arguments(parser: Parser) -> None:
     add_declared(parser.add_argument_group("settings of the session"), Settings)
     add_declared(parser.add_argument_group("how it is played, and what is kept"), Playing)
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, add_declared, given, positive
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds, logs_of
+from spillway.base.arguments import Parser, add_declared, given, natural, positive
+from spillway.experiments.cli.arguments import (
+    RESULTS,
+    add_common,
+    add_logs,
+    add_max_runs,
+    add_notes,
+    add_seeds,
+    logs_of,
+)
 
 HELP = "an operator's question: another machine, load or policy, against what the site did"
 DESCRIPTION = (
     "Play a log as its site did, under a policy, and under the same policy with one setting changed at a time. The "
     "log's own schedule is the baseline where the log states when jobs started; a setting's own effect is the "
-    "difference to the same policy without it. Logs are converted once, so that all settings are tried on the same "
-    "jobs."
+    "difference to the same policy without it, on the same jobs. Each setting is played again with slightly shaken "
+    "submissions and run times: a difference that these plays do not confirm is not called one."
 )
 EXAMPLES = """
 spillway whatif mine.swf --set storage.capacity=x1.2 --set pfs.bandwidth=x0.5 --set policy=plan
@@ -49,8 +57,11 @@ def add_arguments(parser: Parser) -> None:
     add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
     add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
+    words = "how often each setting is played again with shaken input (default: 10 where there are fewer than 5 seeds)"
+    add("--shakes", type=natural, default=None, metavar="N", help=words)
     add_declared(group, Playing)
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 
@@ -73,6 +84,7 @@ def command(options: argparse.Namespace) -> int:
         model=options.model,
         seed=options.seed,
         seeds=options.seeds,
+        shakes=options.shakes,
         together=options.together,
         **given(options, Playing),
     )

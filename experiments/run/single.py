@@ -132,6 +132,7 @@ def _keep_cause(folder: Path, task: Task, cause: str, details: str = "") -> None
 
 def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
+    provenance.copy_sources(task.run, task.root)
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
     if timings["decisions"] >= MANY_DECISIONS:

@@ -149,7 +149,7 @@ class IoAware(JobModel):
         """Number of compute phases: work over target, rounded half to even, between 1 and the maximum."""
         if not job.bb_bytes:
             return 1
-        return min(max(round(flops_per_node(job.profile) / self.phase_target), 1), self.max_phases)
+        return phases_of(flops_per_node(job.profile), self)
 
     def alone(self) -> IoAware:
         """The same phases; drains belong to a job's time even where its nodes are given back before them."""
@@ -169,6 +169,11 @@ class IoAware(JobModel):
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """Compute phases."""
         return {"phases": str(self.phases(record.job))}
+
+
+def phases_of(flops: float, model: IoAware) -> int:
+    """Number of compute phases of a job with a burst buffer and so much work per node."""
+    return min(max(round(flops / model.phase_target), 1), model.max_phases)
 
 
 @dataclass(frozen=True, slots=True)

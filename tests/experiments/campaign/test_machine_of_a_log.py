@@ -28,7 +28,10 @@ def log(path: Path, header: str, sizes: list[int], gap_s: int = 60, run_s: int =
 
 def play(path: Path, out: Path, *more: str) -> dict[str, str]:
     """Run FCFS on a log; the row of the run in the table."""
-    assert main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--out", str(out), *more]) == 0
+    assert (
+        main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--notes", "--out", str(out), *more])
+        == 0
+    )
     with (out / "summary.csv").open(newline="") as stream:
         (row,) = csv.DictReader(stream)
     return row

@@ -36,6 +36,16 @@ def test_a_foreign_scheduler_that_breaks_a_promise(capsys: pytest.CaptureFixture
     )
 
 
+def test_a_scheduler_of_batsim_5(capsys: pytest.CaptureFixture[str]) -> None:
+    """Our service, greeted by the handshake; buffers are requested in a text, and judged as with Batsim 4."""
+    serve = ["--", sys.executable, "-m", "spillway", "serve"]
+    for policy, code in (("easy", 0), ("easy-no-bb", 1)):
+        for name in ("second-resource", "starved"):
+            found = conformance("--batsim", "5", "--world", WORLDS[name], *serve, policy, "--bind", "{socket}")
+            assert found == (code if name == "second-resource" else 0), (policy, name)
+    assert "so that job 2, first in the queue with 1 node and 8 GB" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [
