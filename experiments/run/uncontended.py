@@ -93,7 +93,8 @@ def uncontended_s(
     -------
     dict[str, float] | None
         Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
-        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), no job moves bytes, or the engine has no contention.
+        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), no job moves bytes, or the engine has no
+        contention.
     """
     model = model_alone(run)
     if model is None:

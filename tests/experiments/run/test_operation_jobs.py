@@ -139,7 +139,7 @@ def test_slowdown_by_contention_of_streams(tmp_path: Path) -> None:
 
 
 def test_slowdown_by_contention_of_streams_in_profiles(tmp_path: Path) -> None:
-    """The same two with the simulator's own profile; a job that states no bytes has no such time, nor a run of these."""
+    """The same two with the simulator's own profile; a job without bytes has no such time, nor a run of these."""
     (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
     profiles = {"s": {"type": "io_stream", "cpu": 1e6, "io_bytes": 100e9}, "d": {"type": "delay", "delay": 50.0}}
     arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
