@@ -143,10 +143,14 @@ READ_KEYS: dict[str, Key] = {
     "fields": _text("Standard Workload Format: what each column is, such as swf,nodes,-", "swf"),
     "scripts": _text("folder of job scripts that state burst buffers, each named by its job's number", "none"),
     "darshan": _text("file or folder of Darshan's totals: bytes moved", "none"),
+    "where": _list_of(
+        _text(""), "jobs that are taken, each FIELD=VALUE (the same field: either, other fields: both)", "all"
+    ),
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states"
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; behind "
+        "the last two may stand ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
     ),
     "name": _name("name in the results", "the file's"),
 }
@@ -325,7 +329,7 @@ def _events(source: str, folder: Path) -> str:
 def _beside(source: str, folder: Path) -> str:
     """A file (or pattern, or archive) beside the campaign file; any other source as it is."""
     name = source.partition("!")[0]
-    if Path(name).is_absolute():
+    if Path(name).is_absolute() or "://" in name:
         return source
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()

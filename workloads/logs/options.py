@@ -8,6 +8,7 @@ from typing import Any
 
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.where import WORDS
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,14 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="FILE|DIR",
         help="bytes moved: texts of darshan-parser --total, or .darshan logs (extra 'darshan')",
+    )
+    add(
+        "--where",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help=f"take the jobs that meet it; may be repeated (the same field: either, other fields: both). Fields: "
+        f"{'; '.join(f'{name}: {words}' for name, words in WORDS.items())}, such as time=2024-01-01..2024-02-01",
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from spillway.workloads.logs.where import check
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
@@ -24,6 +26,8 @@ class Reading:
     darshan
         File or folder of Darshan's totals (``darshan-parser --total``, or ``.darshan`` logs with the extra
         ``darshan``), whose bytes moved go to the jobs; "": none.
+    where
+        Conditions on the jobs that are taken (:mod:`spillway.workloads.logs.where`); one may be given as a text.
     """
 
     format: str = ""
@@ -31,6 +35,11 @@ class Reading:
     fields: str = ""
     scripts: str = ""
     darshan: str = ""
+    where: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = (self.where,) if isinstance(self.where, str) else self.where
+        object.__setattr__(self, "where", check(given))
 
     @property
     def strict(self) -> bool:
