@@ -14,11 +14,13 @@ import signal
 import string
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from spillway.base.collecting import collecting_rarely, end_without_search
-from spillway.base.errors import printable
+from spillway.base.errors import OptionError, printable
+from spillway.base.options import OptionInfo, describe, parse, plain, show
 
 PROGRAM = "spillway"
 WRONG_INPUT = 2
@@ -117,6 +119,46 @@ def _begins(option: str, name: str, action: argparse.Action) -> bool:
     """Whether an option is longer than what was given, and shown; ``-o`` is the beginning of ``--out``, too."""
     start = name if name.startswith("--") else f"-{name}"
     return option.startswith(start) and len(start) > 2 and action.help != argparse.SUPPRESS
+
+
+def add_declared(group: argparse._ActionsContainer, declared: type, *names: str) -> None:
+    """Add what a dataclass declares by :func:`spillway.base.options.option`, all of it or these names.
+
+    A choice is taken as such, a number is checked by type and range, and true or false is a flag that turns the default
+    round. A unit ``_s`` in a name is left out. Values stay texts (:func:`given`).
+    """
+    for info in describe(declared):
+        if names and info.name not in names:
+            continue
+        name, words = info.name.removesuffix("_s").replace("_", "-"), f"{info.help} (default: {show(info.default)})"
+        if info.type is bool:
+            flag, text = (f"--no-{name}", f"do not {info.help}") if info.default else (f"--{name}", info.help)
+            add = partial(group.add_argument, flag, action="store_const", const=show(not info.default), help=text)
+        elif info.choices:
+            choices = [show(choice) for choice in info.choices]
+            add = partial(group.add_argument, f"--{name}", choices=choices, help=words.replace("%", "%%"))
+        else:
+            metavar = _METAVARS.get(info.unit) or ("N" if info.type is int else "X")
+            words = f"{info.help}: {info.expected} (default: {show(info.default)})".replace("%", "%%")
+            add = partial(group.add_argument, f"--{name}", type=partial(_checked, info), metavar=metavar, help=words)
+        add(dest=info.name, default=None)
+
+
+def given(options: argparse.Namespace, declared: type) -> dict[str, Any]:
+    """What was given of the options of a dataclass, by name (for :func:`spillway.base.options.build`)."""
+    texts = {info: getattr(options, info.name, None) for info in describe(declared)}
+    return {info.name: plain(parse(info, text)) for info, text in texts.items() if text is not None}
+
+
+_METAVARS = {"s": "SECONDS", "bytes": "BYTES", "bytes/s": "BYTES/S", "jobs": "JOBS"}
+
+
+def _checked(info: OptionInfo, text: str) -> str:
+    try:
+        parse(info, text)
+    except OptionError:
+        raise argparse.ArgumentTypeError(f"expected {info.expected}, got {text!r}") from None
+    return text
 
 
 def add_out(parser: argparse._ActionsContainer, metavar: str, words: str, *, required: bool = True) -> None:

@@ -156,7 +156,14 @@ def _declared(policy_class: type) -> tuple[OptionInfo, ...]:
     )
 
 
-def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Mapping[str, Any] | None = None) -> T:
+def build(
+    policy_class: Callable[..., T],
+    options: Mapping[str, Any],
+    preset: Mapping[str, Any] | None = None,
+    *,
+    typed: bool = False,
+    **others: Any,
+) -> T:
     """Make a policy from values of its options.
 
     Parameters
@@ -167,6 +174,10 @@ def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Ma
         Values of the right type, as a TOML file gives them, or texts, as a command line does.
     preset
         Values of fields that are not the class's defaults; ``options`` win.
+    typed
+        See :func:`parse`.
+    others
+        Fields that are no options.
 
     Raises
     ------
@@ -177,15 +188,22 @@ def build(policy_class: Callable[..., T], options: Mapping[str, Any], preset: Ma
     values = {name: info.default for name, info in infos.items()}
     for name, value in options.items():
         if name not in infos:
-            raise OptionError(_unknown(name, list(infos)))
-        values[name] = parse(infos[name], value)
-    return policy_class(**values)
+            raise OptionError(unknown(name, list(infos)))
+        values[name] = parse(infos[name], value, typed=typed)
+    return policy_class(**values, **others)
 
 
-def parse(info: OptionInfo, value: Any) -> Any:
+def check(made: Any) -> None:
+    """Refuse values out of range in an instance of a dataclass with options (for its ``__post_init__``)."""
+    for info in describe(type(made)):
+        parse(info, getattr(made, info.name), typed=True)
+
+
+def parse(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
     """Read a value of the option: a text as on a command line, or a value already typed, which is not made a text.
 
-    A whole number is a float option's value too, and 2.0 is a whole number.
+    A whole number is a float option's value too, and 2.0 is a whole number. Where values are ``typed``, a text is no
+    number and no truth value.
 
     Raises
     ------
@@ -193,7 +211,7 @@ def parse(info: OptionInfo, value: Any) -> Any:
         It is no value of the option.
     """
     try:
-        if isinstance(value, str):
+        if isinstance(value, str) and not (typed and info.type_name in ("int", "float", "bool")):
             found = None if info.optional and value.strip().lower() == "none" else _read(info, value)
         else:
             found = _take(info, value)
@@ -247,6 +265,16 @@ def _boolean(text: str) -> bool:
     return _BOOLEANS[text.lower()]
 
 
+def _whole(text: str) -> int:
+    """A whole number, also as 1e9."""
+    try:
+        return int(text)
+    except ValueError:
+        if not (value := float(text)).is_integer():
+            raise
+        return int(value)
+
+
 def _read(info: OptionInfo, text: str) -> Any:
     """Read a text; raise :class:`ValueError` where it is no value."""
     if info.type is str and not info.choices:
@@ -273,7 +301,7 @@ def _take(info: OptionInfo, value: Any) -> Any:
 
 
 _BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-_PARSERS: dict[type, Callable[[str], Any]] = {int: int, float: float, bool: _boolean, str: str}
+_PARSERS: dict[type, Callable[[str], Any]] = {int: _whole, float: float, bool: _boolean, str: str}
 _ARTICLES: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
@@ -312,7 +340,8 @@ def _refusal(info: OptionInfo, value: Any) -> OptionError:
     return OptionError(f"option {info.name!r} must be {info.expected}, got {show(value)!r}")
 
 
-def _unknown(name: str, known: list[str]) -> str:
+def unknown(name: str, known: list[str]) -> str:
+    """The error about an option that is not among these."""
     if not known:
         return f"unknown option {name!r}: it has no options"
     near = difflib.get_close_matches(name, known, 1)

@@ -5,7 +5,7 @@ durations (``M``: as on Mira, ``U``: uniform) with I/O (``No``: one normal distr
 text leaves a choice or contradicts itself, the choice is an option here; its default is stated with the reason.
 
 * *Volumes.* The printed formula has ``v = X w Q / P`` in units of time. The mean size of the uniform protocol, though,
-  is derived from ``v = X w``: only so does its formula give the load requested. ``M`` takes the one, ``U`` the other.
+  is derived from ``v = X w``: only so does its formula give the load requested.
 * *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
   0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
   expected load alpha; ``literal`` leaves them.
@@ -74,26 +74,23 @@ class JobProtocol:
         Nodes of that platform.
     bandwidth
         Of its file system, bytes per second.
-    volume
-        Default of :attr:`JeannotOptions.volume`.
     """
 
     platform: str
     processors: int
     bandwidth: float
-    volume: str
 
 
 PROTOCOLS: Mapping[str, JobProtocol] = {
-    "M": JobProtocol("mira", 96, 240e9, "proportional"),
-    "U": JobProtocol("uniform-2048", 2048, 10e9, "whole"),
+    "M": JobProtocol("mira", 96, 240e9),
+    "U": JobProtocol("uniform-2048", 2048, 10e9),
 }
 
 VOLUMES = ("proportional", "whole")
-SIZES = ("formula", "uniform")
+SIZES = ("uniform", "formula")
 KINDS = ("independent", "steered")
 SPREADS = ("variance", "deviation")
-LIMITS = ("short", "long")
+LIMITS = ("long", "short")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +108,9 @@ class JeannotOptions:
     seed
         Seed of all draws, >= 0.
     volume
-        Time of an uncontended transfer: ``proportional``, ``X w Q / P``; ``whole``, ``X w``; "": the protocol's
-        default.
+        Time of an uncontended transfer: ``proportional``, ``X w Q / P``, as printed; ``whole``, ``X w``.
     sizes
-        Of ``U``: ``formula``, of the mean that the paper derives; ``uniform``, all powers of two alike.
+        Of ``U``: ``uniform``, all powers of two alike; ``formula``, of the mean that the paper derives.
     kinds
         Which jobs of ``BN`` have much I/O: one of :data:`KINDS`.
     shares
@@ -122,7 +118,7 @@ class JeannotOptions:
     durations
         What is a tenth of the median duration on Mira: one of :data:`SPREADS`.
     limit
-        Median duration of jobs of exactly 4,096 nodes of Mira: ``short``, 1 h; ``long``, 2 h.
+        Median duration of jobs of exactly 4,096 nodes of Mira: ``long``, 2 h; ``short``, 1 h.
     literal
         Leave the volumes as the formulas give them, whatever the load; nothing is rejected then.
     tolerance
@@ -137,12 +133,12 @@ class JeannotOptions:
     alpha: float
     jobs: int = 100
     seed: int = 0
-    volume: str = ""
-    sizes: str = "formula"
+    volume: str = VOLUMES[0]
+    sizes: str = SIZES[0]
     kinds: str = "independent"
     shares: str = "variance"
     durations: str = "deviation"
-    limit: str = "short"
+    limit: str = LIMITS[0]
     literal: bool = False
     tolerance: float = 0.05
     attempts: int = 1000
@@ -151,7 +147,7 @@ class JeannotOptions:
     def __post_init__(self) -> None:
         checks = {
             "family": self.family in FAMILIES, "alpha": 0 < self.alpha <= 1, "jobs": self.jobs >= 1,
-            "seed": self.seed >= 0, "volume": self.volume in ("", *VOLUMES), "sizes": self.sizes in SIZES,
+            "seed": self.seed >= 0, "volume": self.volume in VOLUMES, "sizes": self.sizes in SIZES,
             "kinds": self.kinds in KINDS, "shares": self.shares in SPREADS, "durations": self.durations in SPREADS,
             "limit": self.limit in LIMITS,
             "tolerance": self.tolerance > 0, "attempts": self.attempts >= 1, "mean_gap_s": self.mean_gap_s >= 0,
@@ -302,7 +298,7 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
         _mira_durations(options, nodes, draws("durations")) / periods if mira else _minutes(draws("durations"), count)
     )
     part = nodes / options.protocol.processors
-    scale = part if (options.volume or options.protocol.volume) == "proportional" else np.ones(count)
+    scale = part if options.volume == "proportional" else np.ones(count)
     if options.family.endswith("No"):
         deviation = VARIANCE if options.shares == "deviation" else math.sqrt(VARIANCE)
         share = _truncated(draws("shares"), np.full(count, options.alpha), deviation)

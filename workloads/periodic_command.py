@@ -24,12 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--mean-gap", type=float, default=0.0, metavar="S", help="mean time between submissions (0: all at once)")
     add = parser.add_argument_group("I/O").add_argument
     add("--load", type=float, default=0.5, metavar="A", help="I/O load, above 0 and at most 1 (%(default)s)")
-    add("--volume", choices=VOLUMES, default="", help="how volumes follow from shares (M: proportional, U: whole)")
-    add("--sizes", choices=SIZES, default="formula", help="sizes of the uniform protocol (%(default)s)")
+    add("--volume", choices=VOLUMES, default=VOLUMES[0], help="how volumes follow from shares (%(default)s)")
+    add("--sizes", choices=SIZES, default=SIZES[0], help="sizes of the uniform protocol (%(default)s)")
     add("--kinds", choices=KINDS, default="independent", help="which jobs of BN have much I/O (%(default)s)")
     add("--shares", choices=SPREADS, default="variance", help="what is 0.1 of the shares of No (%(default)s)")
     add("--durations", choices=SPREADS, default="deviation", help="what is a tenth of M's medians (%(default)s)")
-    add("--limit", choices=LIMITS, default="short", help="jobs of 4,096 nodes of M: 1 h or 2 h (%(default)s)")
+    add("--limit", choices=LIMITS, default=LIMITS[0], help="jobs of 4,096 nodes of M: 1 h or 2 h (%(default)s)")
     add("--literal", action="store_true", help="leave volumes as the printed formulas give them, whatever the load")
     add("--tolerance", type=float, default=0.05, metavar="T", help="draws farther from the load are rejected (0.05)")
 

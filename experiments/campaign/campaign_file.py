@@ -7,33 +7,21 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from spillway.base.errors import OptionError
 from spillway.base.files import parse_toml, read_file, text_of
 from spillway.base.limits import DESCRIPTION_BYTES, NAME, RUNS, InputError, check_name, shown
-from spillway.base.options import show
+from spillway.base.options import OptionInfo, build, describe, parse, show
 from spillway.base.plugins import place_in, split_spec
 from spillway.experiments.campaign.grid import refuse_too_many
 from spillway.experiments.run import failures, sessions
-from spillway.experiments.run.docker_engine import DEFAULT_IMAGE
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import (
-    AUTO,
-    DEFAULT_SILENCE_S,
-    DEFAULT_TAU_S,
-    Campaign,
-    Engine,
-    ModelSpec,
-    PlatformSpec,
-    Player,
-    PolicySpec,
-    Transport,
-    WorkloadSpec,
-)
+from spillway.experiments.run.spec import AUTO, Campaign, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
 from spillway.schedulers.jobmodels import make_model
-from spillway.workloads.logs.formats import FORMATS
+from spillway.workloads.logs.reading import Reading
 
 T = TypeVar("T")
 
@@ -85,11 +73,20 @@ def _whole(help: str = "", default: str = "") -> Key:
     return Key(check, "a whole number >= 0 of at most 63 bits", help, default)
 
 
-def _positive(help: str, default: str) -> Key:
-    def check(value: Any) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e300
+def _declared(declared: type) -> dict[str, Key]:
+    """Keys for the options of a dataclass."""
 
-    return Key(check, "a number > 0", help, default)
+    def fits(info: OptionInfo, value: Any) -> bool:
+        try:
+            parse(info, value, typed=True)
+        except OptionError:
+            return False
+        return True
+
+    return {
+        info.name: Key(partial(fits, info), info.expected, info.help, show(info.default) or "none")
+        for info in describe(declared)
+    }
 
 
 def _table(help: str, default: str = "none") -> Key:
@@ -101,15 +98,6 @@ def _tables(help: str, default: str = "") -> Key:
         return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
     return Key(check, "at least one table, written [[like.this]]", help, default)
-
-
-def _one_of(kind: type[Engine] | type[Player] | type[Transport], help: str = "", default: str = "") -> Key:
-    known = [member.value for member in kind]
-    return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
-
-
-def _one_of_names(known: tuple[str, ...], help: str, default: str) -> Key:
-    return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
 
 
 def _list_of(item: Key, help: str, default: str) -> Key:
@@ -135,25 +123,8 @@ CAMPAIGN_KEYS: dict[str, Key] = {
         "what started jobs do: NAME[:key=value,...] or a table with name and options", "as the policy needs"
     ),
     "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
-    "engine": _one_of(Engine, "what plays the machine", "fluid"),
-    "image": _text("image whose Batsim (4.1 or newer) the engine docker runs", DEFAULT_IMAGE),
-    "transport": _one_of(Transport, "function calls in one process, or ZeroMQ between two", "direct"),
-    "player": _one_of(Player, "operations of jobs as calls, or as messages for each sub-job", "direct"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
-    "tau_s": _positive("bound of the bounded slowdown in seconds", "600"),
-    "silence_s": _positive(
-        "longest silence of a simulator in a process of its own, in seconds of real time", f"{DEFAULT_SILENCE_S:g}"
-    ),
-    "events": _text(
-        "file of external events in Batsim's format (outages of hosts), beside the campaign file, or failures:...",
-        "none",
-    ),
-    "plots": _flag("whether figures and the report are made", "true"),
-    "explain": _flag("whether runs keep why their jobs waited"),
-    "uncontended": _flag(
-        "whether to find out how long each job takes without contention (io, operations, stream)",
-        "true",
-    ),
+    **_declared(Playing),
 }
 WORKLOAD_KEYS: dict[str, Key] = {
     "source": _text("file, pattern, archive member, generator or public log, as on the command line"),
@@ -162,16 +133,16 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "convert": _table("options of the conversion of logs, see below"),
     "read": _table("options of reading logs, see below"),
 }
-READ_KEYS: dict[str, Key] = {
-    "format": _one_of_names(tuple(FORMATS), "format of the log", "recognised from its first lines"),
-    "lenient": _flag("Standard Workload Format: whether more or fewer columns than 18 are accepted"),
-    "fields": _text("Standard Workload Format: what each column is, such as swf,nodes,-", "swf"),
-    "scripts": _text("folder of job scripts that state burst buffers, each named by its job's number", "none"),
-    "darshan": _text("file or folder of Darshan's totals: bytes moved", "none"),
+READ_KEYS = {
+    **_declared(Reading),
+    "where": _list_of(
+        _text(""), "jobs that are taken, each FIELD=VALUE (the same field: either, other fields: both)", "all"
+    ),
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states"
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; behind "
+        "the last two may stand ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
     ),
     "name": _name("name in the results", "the file's"),
 }
@@ -219,23 +190,18 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
         for spec in _model(item, f"{where}: models[{index}]", folder)
     )
     sessions.refuse_combinations(policies, models)
-    return Campaign(
+    how = {info.name: data[info.name] for info in describe(Playing) if info.name in data}
+    how |= {"style": str(folder / data["style"])} if data.get("style") else {}
+    return build(
+        Campaign,
+        how | ({"events": _events(data["events"], folder)} if "events" in data else {}),
+        typed=True,
         name=data.get("name", stem),
         workloads=_each(data["workload"], _workload, f"{where}: workload", folder),
         platforms=_each(data.get("platform", [{"source": AUTO}]), _platform, f"{where}: platform", folder),
         policies=policies,
         models=models,
         seeds=tuple(data.get("seeds", [0])),
-        engine=Engine(data.get("engine", "fluid")),
-        transport=Transport(data.get("transport", "direct")),
-        player=Player(data.get("player", "direct")),
-        image=data.get("image", ""),
-        tau_s=float(data.get("tau_s", DEFAULT_TAU_S)),
-        silence_s=float(data.get("silence_s", DEFAULT_SILENCE_S)),
-        events=_events(data["events"], folder) if "events" in data else "",
-        plots=data.get("plots", True),
-        explain=data.get("explain", False),
-        uncontended=data.get("uncontended", True),
     )
 
 
@@ -355,7 +321,7 @@ def _events(source: str, folder: Path) -> str:
 def _beside(source: str, folder: Path) -> str:
     """A file (or pattern, or archive) beside the campaign file; any other source as it is."""
     name = source.partition("!")[0]
-    if Path(name).is_absolute():
+    if Path(name).is_absolute() or "://" in name:
         return source
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -16,19 +17,14 @@ from spillway.experiments.run.spec import (
     Engine,
     ModelSpec,
     PlatformSpec,
-    Player,
+    Playing,
     PolicySpec,
-    Transport,
     WorkloadSpec,
 )
 
 if TYPE_CHECKING:
     from spillway.base.options import Value
     from spillway.experiments.campaign.campaign import Conclude
-
-
-REPLAY = "replay"
-"""The policy that repeats a log's own schedule."""
 
 
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
@@ -58,7 +54,9 @@ def play_grids(
         console,
         rerun=options.rerun,
         max_runs=options.max_runs,
+        force=options.force,
         conclude=conclude,
+        notes=options.notes,
     )
 
 
@@ -70,35 +68,29 @@ def _count(campaign: Campaign) -> int:
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
     """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    from spillway.base.arguments import given
+    from spillway.base.options import build
     from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
-    from spillway.workloads.logs.options import given
+    from spillway.workloads.logs.reading import reading_given
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
     refuse_combinations(policies, models)
-    failures.parse(options.events)  # a wrong option of the generator is refused now
-    return Campaign(
+    failures.parse(options.events or "")  # a wrong option of the generator is refused now
+    return build(
+        Campaign,
+        given(options, Playing),
         name="run",
         workloads=tuple(
-            WorkloadSpec(source=source, convert=conversion_of(options), read=given(options))
+            WorkloadSpec(source=source, convert=conversion_of(options), read=reading_given(options))
             for source in logs_of(options)
         ),
         platforms=(platform_of(options),),
         policies=policies,
         models=models,
-        player=Player(options.player),
         seeds=tuple(range(options.seed, options.seed + (options.seeds or 1))),
-        engine=Engine(options.engine),
-        transport=Transport(options.transport),
-        image=options.image,
-        tau_s=options.tau,
-        silence_s=options.silence,
-        events=options.events,
-        plots=options.plots,
-        explain=options.explain,
-        uncontended=options.uncontended,
     )
 
 
@@ -113,9 +105,11 @@ def with_the_site(campaign: Campaign) -> Campaign:
     from spillway.experiments.campaign.sources import expand
     from spillway.experiments.run import policies, sessions
 
-    if campaign.engine is Engine.DOCKER or any(spec.policy == REPLAY for spec in campaign.policies):
+    if campaign.engine is Engine.DOCKER or any(spec.policy == policies.REPLAY for spec in campaign.policies):
         return campaign
-    own = sessions.typed(msgspec.structs.replace(policies.parse_policy(REPLAY), session=campaign.policies[0].session))
+    own = sessions.typed(
+        msgspec.structs.replace(policies.parse_policy(policies.REPLAY), session=campaign.policies[0].session)
+    )
     try:
         for model in campaign.models:
             sessions.complete_model(own, model)
@@ -124,27 +118,30 @@ def with_the_site(campaign: Campaign) -> Campaign:
     sources = [source for spec in campaign.workloads for source in expand(spec)]
     if any(source.is_json for source in sources) or not all(s.states_starts(campaign.seeds[0]) for s in sources):
         return campaign
-    return msgspec.structs.replace(campaign, policies=(own, *campaign.policies))
+    return dataclasses.replace(campaign, policies=(own, *campaign.policies))
 
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
-    """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
+    """The machine that ``--platform`` names, or what is stated of the log's: ``--nodes``, ``--burst-buffer`` ..."""
     from spillway.base import units
-    from spillway.experiments.campaign.machines import SIZED
+    from spillway.experiments.campaign.machines import EACH, SIZED, TOTAL
 
-    if options.nodes is None:
-        if options.burst_buffer is not None:
-            raise SpecError("--burst-buffer goes with --nodes N: a named platform has burst buffers of its own")
-        return PlatformSpec(source=options.platform)
+    stated = {EACH: options.burst_buffer, TOTAL: options.burst_buffer_total}
+    given = [(key, text.replace(" ", "")) for key, text in stated.items() if text is not None]
     if options.platform != AUTO:
-        raise SpecError("--nodes and --platform exclude each other: each states the machine")
-    if options.burst_buffer is None:
-        return PlatformSpec(source=f"{SIZED}{options.nodes}")
-    try:
-        units.SIZE.read(options.burst_buffer)
-    except ValueError as error:
-        raise SpecError(f"--burst-buffer: {error}") from None
-    return PlatformSpec(source=f"{SIZED}{options.nodes},burst_buffer={options.burst_buffer.replace(' ', '')}")
+        if options.nodes is not None or given:
+            option = "--nodes" if options.nodes is not None else f"--{given[0][0].replace('_', '-')}"
+            raise SpecError(f"{option} and --platform exclude each other: each states the machine")
+        return PlatformSpec(source=options.platform)
+    if len(given) > 1:
+        raise SpecError("--burst-buffer and --burst-buffer-total exclude each other: each states all burst buffers")
+    for key, text in given:
+        try:
+            units.SIZE.read(text)
+        except ValueError as error:
+            raise SpecError(f"--{key.replace('_', '-')}: {error}") from None
+    nodes = AUTO if options.nodes is None else f"{SIZED}{options.nodes}"
+    return PlatformSpec(source=",".join([nodes, *(f"{key}={text}" for key, text in given)]))
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -165,10 +162,10 @@ def model_of(text: str) -> ModelSpec:
 
 def session_of(options: argparse.Namespace) -> dict[str, Value]:
     """Settings of the session that were given, still as texts."""
-    from spillway.experiments.run.sessions import SETTINGS
+    from spillway.base.arguments import given
+    from spillway.schedulers.assembly import Settings
 
-    given = {name: getattr(options, name) for name in SETTINGS}
-    return {name: value for name, value in given.items() if value is not None}
+    return given(options, Settings)
 
 
 def policies_of(

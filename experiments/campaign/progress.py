@@ -1,10 +1,14 @@
-"""What is shown while a campaign runs: bars on a terminal, plain lines elsewhere."""
+"""What is shown while a campaign runs: bars on a terminal, one line in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
+import html
+import io
+import math
 import time
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -22,10 +26,13 @@ from rich.progress import Task as RichTask
 from rich.table import Column
 from rich.text import Text
 
+from spillway.base.units import duration
 from spillway.experiments.campaign.pool import Failed, News, Progress
 from spillway.experiments.run.spec import RunSpec
 
 PLAIN_EVERY_S = 30.0
+MANY_RUNS, MANY_EVERY_S = 24, 5.0
+"""Of more runs than these not each ended one gets a line: one in so many seconds does, and the last."""
 
 
 class Display(Protocol):
@@ -44,18 +51,51 @@ class Display(Protocol):
         """A run moved on, or ended."""
 
 
-def make_display(console: Console, total: int) -> Display:
-    """Bars where the console is a terminal, else lines."""
-    return BarDisplay(console, total) if console.is_terminal else LineDisplay(console, total)
+class NotebookConsole(Console):
+    """Keeps what is printed in :attr:`file`; only progress is shown, in the output of the notebook's cell."""
+
+    def __init__(self) -> None:
+        super().__init__(file=io.StringIO(), width=160, force_jupyter=False)
+
+
+def make_display(console: Console, runs: Sequence[RunSpec]) -> Display:
+    """Bars where the console is a terminal, one line in a notebook, else lines."""
+    if isinstance(console, NotebookConsole):
+        return NotebookDisplay(console, runs)
+    return BarDisplay(console, runs) if console.is_terminal else LineDisplay(console, runs)
+
+
+def names_of(runs: Sequence[RunSpec]) -> dict[str, str]:
+    """By id what a reader calls each run: workload and policy, and of machine, model and seed what differs."""
+    machines, models, seeds = (len({key(run) for run in runs}) > 1 for key in (_machine, _model, _seed))
+    names = {}
+    for run in runs:
+        parts = [run.policy.label, *([_machine(run)] if machines else []), *([_model(run)] if models else [])]
+        names[run.id] = f"{run.workload.name}: {', '.join(parts)}" + (f", seed {run.seed}" if seeds else "")
+    return names
+
+
+def _machine(run: RunSpec) -> str:
+    return run.platform.name
+
+
+def _model(run: RunSpec) -> str:
+    return run.model.label
+
+
+def _seed(run: RunSpec) -> int:
+    return run.seed
 
 
 class LineDisplay:
     """One line per ended run; one in half a minute for runs that take long."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._console = console
-        self._total = total
+        self._names = names_of(runs)
+        self._total = len(runs)
         self._done = 0
+        self._first, self._last = math.inf, -math.inf
         self._begun: dict[str, float] = {}
         self._said: dict[str, float] = {}
 
@@ -70,6 +110,7 @@ class LineDisplay:
     def started(self, run: RunSpec, jobs: int) -> None:
         """Remember when a run began."""
         self._begun[run.id] = self._said[run.id] = time.monotonic()
+        self._first = min(self._first, self._begun[run.id])
 
     def heard(self, run: RunSpec, news: News) -> None:
         """Print a line when there is something worth it."""
@@ -77,15 +118,67 @@ class LineDisplay:
         if isinstance(news, Progress):
             if now - self._said[run.id] >= PLAIN_EVERY_S:
                 self._said[run.id] = now
-                self._say(f"  ... {run.id}: {_state(news)}")
+                self._say(f"  ... {self._names[run.id]}: {_state(news)}")
             return
         self._done += 1
-        took = now - self._begun[run.id]
-        outcome = f"FAILED: {news.cause}" if isinstance(news, Failed) else f"{took:.1f} s"
-        self._say(f"[{self._done}/{self._total}] {run.workload.name}: {run.policy.label}, seed {run.seed}: {outcome}")
+        cause = news.cause if isinstance(news, Failed) else None
+        if self._total > MANY_RUNS and self._done < self._total and now - self._last < MANY_EVERY_S and cause is None:
+            return
+        self._last = now
+        outcome = f"FAILED: {cause}" if cause is not None else f"{now - self._begun[run.id]:.1f} s"
+        left_s = (now - self._first) / self._done * (self._total - self._done)
+        left = f", about {duration(max(1.0, round(left_s)))} left" if self._done < self._total else ""
+        self._say(f"[{self._done}/{self._total}] {self._names[run.id]}: {outcome}{left}")
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class NotebookDisplay:
+    """One line in the output of a notebook's cell, written anew: a bar, how many runs have ended, what is under way."""
+
+    def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
+        self._console = console
+        self._names = names_of(runs)
+        self._done = 0
+        self._under_way: dict[str, str] = {}
+        self._said = -math.inf
+
+    def __enter__(self) -> Self:
+        from IPython.display import display
+
+        self._handle = display(self._html(), display_id=True)  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the last state."""
+        self._under_way.clear()
+        self._handle.update(self._html())
+
+    def started(self, run: RunSpec, jobs: int) -> None:
+        """Remember its name."""
+        self._under_way[run.id] = self._names[run.id]
+
+    def heard(self, run: RunSpec, news: News) -> None:
+        """Write the line anew, at most twice a second."""
+        if not isinstance(news, Progress):
+            self._done += 1
+            self._under_way.pop(run.id, None)
+            if isinstance(news, Failed):
+                self._console.print(f"failed {run.id}: {news.cause}", markup=False, highlight=False, soft_wrap=True)
+        if time.monotonic() - self._said >= 0.5:
+            self._said = time.monotonic()
+            self._handle.update(self._html())
+
+    def _html(self) -> Any:
+        from IPython.display import HTML
+
+        now = html.escape("; ".join(self._under_way.values()))
+        bar = f'<progress value="{self._done}" max="{len(self._names)}"></progress>'
+        words = f"{self._done} of {len(self._names)} runs{f': {now}' if now else ''}"
+        return HTML(f"{bar} {words}")  # type: ignore[no-untyped-call]
 
 
 class RateColumn(ProgressColumn):
@@ -125,9 +218,10 @@ def columns(width: int) -> list[ProgressColumn]:
 class BarDisplay:
     """A bar for the campaign and one for each run under way."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._bars = Bars(*columns(console.width), console=console, transient=True)
-        self._all = self._bars.add_task("[bold]runs", total=total, state="")
+        self._names = names_of(runs)
+        self._all = self._bars.add_task("[bold]runs", total=len(runs), state="")
         self._tasks: dict[str, TaskID] = {}
         self._console = console
 
@@ -142,7 +236,7 @@ class BarDisplay:
 
     def started(self, run: RunSpec, jobs: int) -> None:
         """Add a bar."""
-        name = escape(f"{run.workload.name} {run.policy.label}")
+        name = escape(self._names[run.id])
         self._tasks[run.id] = self._bars.add_task(name, total=jobs or None, state="starting")
 
     def heard(self, run: RunSpec, news: News) -> None:

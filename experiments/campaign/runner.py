@@ -87,7 +87,7 @@ def run_all(
         fluid = any(task.run.engine is not Engine.FIXED for task in todo)
         lives = {str(task.run.settings["bb_life"]) for task in todo}
         warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives), fluid=fluid)
-        with make_display(console, len(todo)) as display:
+        with make_display(console, [task.run for task in todo]) as display:
 
             def hear(task: Task, news: News) -> None:
                 if isinstance(news, Started):

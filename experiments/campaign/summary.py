@@ -11,7 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
-from spillway.analysis.document.text import to_csv
+from spillway.analysis.document.text import to_csv, to_latex
+from spillway.analysis.interchange import write_parquet
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
@@ -55,12 +56,20 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
                 run.seed,
             )
             timings = folders.read_json(folder / "timings.json")
-            row: Row = dict(zip(NAMES, names, strict=True)) | _metrics(folder, tau_s)
+            row: Row = dict(zip(NAMES, names, strict=True)) | metrics_of(folder, tau_s)
             if failing:
                 row[LOST.name] = lost_node_hours(folder) if run.events is not None else math.nan
             rows.append(row | {name: timings.get(name, math.nan) for name in TIMINGS})
             rows[-1] |= {OTHER_CODE: int(standing is Standing.OTHER_CODE), "run": run.id}
     return rows
+
+
+def metrics_of(folder: Path, tau_s: float) -> dict[str, float]:
+    """Summary of a finished run: the kept one where it was made by this code with this bound, else a new one."""
+    found = folders.read_json(folder / "metrics.json")
+    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
+        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
+    return summarise(read_run(folder), tau_s).as_dict()
 
 
 def write_tables(rows: Sequence[Row], root: Path) -> Path:
@@ -69,6 +78,19 @@ def write_tables(rows: Sequence[Row], root: Path) -> Path:
     for file, columns in (RESULTS, (*names, OTHER_CODE, "run")), (SUMMARY, (*names, *TIMINGS, OTHER_CODE, "run")):
         folders.write_text(root / file, to_csv(columns, [[_cell(row[name]) for name in columns] for row in rows]))
     return root / SUMMARY
+
+
+def write_further(rows: Sequence[Row], root: Path, formats: Sequence[str]) -> list[Path]:
+    """Write ``summary.tex`` (means by policy, for a paper) and ``summary.parquet`` (all runs), as far as requested."""
+    written = []
+    if "tex" in formats and rows:
+        written.append(root / "summary.tex")
+        labels = list(dict.fromkeys(row["policy"] for row in rows))
+        folders.write_text(written[-1], to_latex(_figures(rows, labels, _metrics_of(rows))))
+    if "parquet" in formats and rows:
+        written.append(root / "summary.parquet")
+        write_parquet(written[-1], {name: [row[name] for row in rows] for name in rows[0]})
+    return written
 
 
 def print_tables(rows: Sequence[Row], console: Console) -> None:
@@ -109,13 +131,20 @@ def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
     return f"{workloads[0]}: {means}" if len(workloads) == 1 else means
 
 
+def _figures(rows: Sequence[Row], labels: Sequence[str], names: Sequence[str]) -> Table:
+    """A row for each figure, a column for each policy: means over workloads and seeds."""
+    of = [[row for row in rows if row["policy"] == label] for label in labels]
+    lines = [
+        [_COLUMN_OF[name].title, *(_COLUMN_OF[name].shown(_mean([row[name] for row in own])) for own in of)]
+        for name in names
+    ]
+    return Table(["", *(_marked(label, rows) for label in labels)], lines)
+
+
 def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
     metrics = _metrics_of(rows)
     names = (*metrics, *TIMINGS)
-    means = {name: [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels] for name in names}
-    lines = [[_COLUMN_OF[name].title, *map(_COLUMN_OF[name].shown, means[name])] for name in names]
-    ends = [names.index(name) for name in ("killed", metrics[-1])]
-    show(console, Table(["", *(_marked(label, rows) for label in labels)], lines), title, ends=ends)
+    show(console, _figures(rows, labels, names), title, ends=[names.index(name) for name in ("killed", metrics[-1])])
 
 
 def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:
@@ -136,13 +165,6 @@ def _mean(values: Sequence[float]) -> float:
     import numpy as np
 
     return mean(np.array(values, dtype=np.float64))
-
-
-def _metrics(folder: Path, tau_s: float) -> dict[str, float]:
-    found = folders.read_json(folder / "metrics.json")
-    if (found.get("tau_s"), found.get("code")) == (tau_s, provenance.metrics_code()):
-        return {name: math.nan if found[name] is None else found[name] for name in METRICS}
-    return summarise(read_run(folder), tau_s).as_dict()
 
 
 def _cell(value: Any) -> str:

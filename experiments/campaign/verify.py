@@ -27,7 +27,7 @@ CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
 
 
 @dataclass
-class Verdict:
+class Findings:
     """What was found below a folder.
 
     Attributes
@@ -79,11 +79,11 @@ def verify(top: Path, say: Callable[[str], None]) -> int:
     return DAMAGED if found.damaged else 0
 
 
-def check(top: Path) -> Verdict:
+def check(top: Path) -> Findings:
     """Check everything below a folder; raise :class:`SpecError` where there is nothing to check."""
     if not top.is_dir():
         raise SpecError(f"{str(top)!r} is no folder; expected a run's, a campaign's, or one with several of them")
-    verdict = Verdict()
+    verdict = Findings()
     inputs: dict[Path, str] = {}
     claimed: set[Path] = set()
     for folder in _folders(top):
@@ -116,14 +116,14 @@ def _is_campaign(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in (INPUTS, *CAMPAIGN_TABLES))
 
 
-def _check_campaign(folder: Path, name: str, verdict: Verdict) -> None:
+def _check_campaign(folder: Path, name: str, verdict: Findings) -> None:
     if not os.path.lexists(folder / MANIFEST):
         verdict.open.append(f"{name}: its tables have no manifest; repeat its command")
         return
     verdict.add(name, manifest.damage(folder, CAMPAIGN_TABLES))
 
 
-def _check_run(folder: Path, name: str, verdict: Verdict, inputs: dict[Path, str]) -> None:
+def _check_run(folder: Path, name: str, verdict: Findings, inputs: dict[Path, str]) -> None:
     faults = manifest.damage(folder)
     record = read_json(folder / RUN_FILE)
     if not faults and record.get("status") == FAILED:

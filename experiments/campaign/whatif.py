@@ -7,20 +7,24 @@ compared with the same policy without it, and both stand beside what the site di
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from spillway.analysis.shakes import fewest
+from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.arguments import near
-from spillway.experiments.campaign.comparison import REPLAY, model_of
+from spillway.base.options import build
+from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import Source, expand
-from spillway.experiments.campaign.whatif_answer import Answer, Asked
+from spillway.experiments.campaign.whatif_answer import Answer
+from spillway.experiments.campaign.whatif_rows import Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.workloads.vary import CHANGES
 
 POLICY, MODEL = "policy", "model"
@@ -98,8 +102,8 @@ def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campai
     base
         One workload, one platform, one policy and one model.
     """
-    own = sessions.typed(policies.parse_policy(REPLAY))
-    first = msgspec.structs.replace(base, policies=(own, *base.policies)) if replay else base
+    own = sessions.typed(policies.parse_policy(policies.REPLAY))
+    first = replace(base, policies=(own, *base.policies)) if replay else base
     return [first, *(_varied(base, knob) for knob in knobs)]
 
 
@@ -115,7 +119,7 @@ def _varied(base: Campaign, knob: Knob) -> Campaign:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
     models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = msgspec.structs.replace(platform, changes=machine)
-    return msgspec.structs.replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
+    return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
@@ -150,8 +154,11 @@ class Question:
     answer: Answer
 
 
-SEEDS = 5
+SEEDS = FEWEST_RUNS
 """Seeds of a generated workload: so many runs give an interval."""
+
+SHAKES = 10
+"""Shakes of each run where there are fewer seeds."""
 
 
 def question_of(
@@ -165,9 +172,9 @@ def question_of(
     model: str = "",
     seed: int = 0,
     seeds: int | None = None,
-    tau_s: float = DEFAULT_TAU_S,
-    plots: bool = True,
+    shakes: int | None = None,
     together: bool = False,
+    **how: Any,
 ) -> Question:
     """Put a question together.
 
@@ -187,8 +194,13 @@ def question_of(
         Beside the log's own schedule.
     seed, seeds
         First seed, and how many; default: five for generators, else one.
+    shakes
+        How often each run is repeated with shaken input; default: ten where there are fewer than five seeds, else none.
+        More than 25 comparisons need more.
     together
         Whether all settings are tried at once, too.
+    how
+        Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
     Raises
     ------
@@ -204,16 +216,23 @@ def question_of(
     modelled = model_of(model) if model else ModelSpec()
     sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)
-    base = Campaign(
+    base = build(
+        Campaign,
+        how,
         name="whatif",
         workloads=(spec,),
         platforms=(platform,),
         policies=(msgspec.structs.replace(chosen, label=policies.label(chosen)),),
         models=(modelled,),
         seeds=tuple(range(seed, seed + count)),
-        tau_s=tau_s,
-        plots=plots,
     )
-    replay = chosen.policy != REPLAY and source.states_starts(seed)
+    is_docker = base.engine is Engine.DOCKER
+    replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
-    return Question(grids(base, knobs, replay=replay), Answer(asked, tau_s, of_log=not source.is_generated))
+    bands = len(asked) * (1 + replay) + replay
+    least = fewest(bands)
+    if shakes is not None and 0 < shakes < least:
+        raise SpecError(f"shakes: expected 0, or at least {least} for {bands} comparisons, got {shakes}: no band")
+    more = shakes if shakes is not None else max(SHAKES, least) if count < SEEDS else 0
+    answer = Answer(asked, base.tau_s, of_log=not source.is_generated, shakes=more, bands=bands)
+    return Question(grids(base, knobs, replay=replay), answer)

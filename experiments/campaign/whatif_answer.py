@@ -1,95 +1,41 @@
-"""The answer to what would change: one table, one sentence a setting, and what they do not say."""
+"""The answer to what would change: one table, and one sentence a setting with its price and its band."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from spillway.analysis.compare import Interval, Paired, compare_runs, in_order
-from spillway.analysis.metrics import Summary, summarise
-from spillway.analysis.tables import JobTable, read_run
+from spillway.analysis.document.text import to_csv
+from spillway.analysis.metrics import Summary
+from spillway.analysis.shakes import band_of, together
+from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.files import read_file
-from spillway.base.units import duration, number, share
-from spillway.experiments.campaign.comparison import REPLAY
+from spillway.base.units import number
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
+from spillway.experiments.campaign.shakes import Shaken
+from spillway.experiments.campaign.whatif_rows import Asked, LeftOut, Relation, Row, Rows, rows_of
 from spillway.experiments.run import folders
+from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.terminal import say, show
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
+from spillway.workloads.omissions import Omission
+from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
-CSV, TEXT = "whatif.csv", "whatif.txt"
-SITE, UNCHANGED = "what the site did", "unchanged"
-LOAD = "load"
+MANIFOLD = 3.0
+"""From this ratio on a wait is so many times as long, not so many per cent longer."""
 
-
-class Asked(NamedTuple):
-    """What one row was asked for: its name, and the settings that it changes."""
-
-    name: str
-    settings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Relation:
-    """Waiting times of the jobs that ran under both, in relation to another row.
-
-    Attributes
-    ----------
-    paired
-        The comparison.
-    before_s, after_s
-        Mean waiting times of these jobs (s).
-    """
-
-    paired: Paired
-    before_s: float
-    after_s: float
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table.
-
-    Attributes
-    ----------
-    asked
-        The setting, or the words for the unchanged.
-    policy
-        Its label.
-    model
-        Name of the job model.
-    tables, figures
-        Jobs and summary of each seed.
-    to_site, to_same
-        In relation to what the site did, and to the policy without the setting; ``None``: there is no such relation.
-    """
-
-    asked: Asked
-    policy: str
-    model: str
-    tables: Sequence[JobTable]
-    figures: Sequence[Summary]
-    to_site: Relation | None = None
-    to_same: Relation | None = None
-
-    def mean(self, name: str) -> float:
-        """A figure, averaged over seeds."""
-        return float(np.mean([getattr(one, name) for one in self.figures]))
-
-    def total(self, name: str) -> int:
-        """A count, over all seeds."""
-        return sum(int(getattr(one, name)) for one in self.figures)
+NAMED = 3
+"""Jobs that a sentence names of those that are left out; the file has all."""
 
 
 class Answer:
@@ -103,94 +49,165 @@ class Answer:
         Bound of the bounded slowdown (s).
     of_log
         Whether the jobs are those of a log: then seeds differ in what was drawn for it, not in its jobs.
+    shakes
+        How often each run is repeated with shaken input.
+    bands
+        How many comparisons are to hold together.
     """
 
-    def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool) -> None:
+    def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool, shakes: int = 0, bands: int = 1) -> None:
         self._asked = asked
         self._tau_s = tau_s
         self._of_log = of_log
+        self.shakes = shakes
+        self._bands = bands
 
-    def __call__(self, runs: Sequence[Sequence[RunSpec]], root: Path, console: Console) -> list[Path]:
+    def __call__(self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console) -> list[Path]:
         """Print, write, and give the files that were written."""
-        rows = rows_of(runs, self._asked, root, self._tau_s)
-        console.print(_table(rows))
-        said = [*_of_site(runs[0], root, rows), *sentences(rows), *_intervals(rows, of_log=self._of_log)]
+        rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
+        durable.write_text(root / CSV, _csv(rows.all))
+        show(console, table_of(read_table(root / CSV)), "what if", names=2)
+        said = list(self._said(rows, grids[0], root))
         for sentence in said:
-            console.print(sentence, markup=False, highlight=False, soft_wrap=True)
-        durable.write_text(root / CSV, _csv(rows))
+            say(console, sentence)
         durable.write_text(root / TEXT, "".join(f"{sentence}\n" for sentence in said))
-        return [root / CSV, root / TEXT]
+        durable.write_text(root / LEFT_OUT, to_csv(LeftOut._fields, rows.left_out))
+        return [root / CSV, root / TEXT, root / LEFT_OUT]
 
-
-def rows_of(runs: Sequence[Sequence[RunSpec]], asked: Sequence[Asked], root: Path, tau_s: float) -> list[Row]:
-    """Rows of the finished runs: what the site did, the policy as all is, each setting."""
-    labels = list(dict.fromkeys(run.policy.label for run in runs[0]))
-    names = [SITE if label == REPLAY and len(labels) > 1 else UNCHANGED for label in labels]
-    rows = [
-        _row(Asked(name, ()), [run for run in runs[0] if run.policy.label == label], root, tau_s)
-        for name, label in zip(names, labels, strict=True)
-    ]
-    rows += [_row(one, grid, root, tau_s) for one, grid in zip(asked, runs[1:], strict=True)]
-    site, same = _base(rows, SITE), _base(rows, UNCHANGED)
-    assert same is not None
-    return [_related(row, site, same) for row in rows]
-
-
-def _base(rows: Sequence[Row], name: str) -> Row | None:
-    return next((row for row in rows if row.asked.name == name and not row.asked.settings), None)
-
-
-def _row(asked: Asked, runs: Sequence[RunSpec], root: Path, tau_s: float) -> Row:
-    tables = [read_run(root / run.id) for run in runs]
-    return Row(asked, runs[0].policy.label, runs[0].model.name, tables, [summarise(table, tau_s) for table in tables])
-
-
-def _related(row: Row, site: Row | None, same: Row) -> Row:
-    if row is site:
-        return row
-    return replace(
-        row,
-        to_site=_relation(row, site) if site is not None and LOAD not in row.asked.settings else None,
-        to_same=_relation(row, same) if row is not same else None,
-    )
-
-
-def _relation(row: Row, base: Row) -> Relation:
-    """Waiting times of the same jobs."""
-    both = [in_order(ours, theirs) for ours, theirs in zip(row.tables, base.tables, strict=True)]
-    after, before = [ours.wait_s for ours, _ in both], [theirs.wait_s for _, theirs in both]
-    return Relation(
-        compare_runs(after, before), float(np.concatenate(before).mean()), float(np.concatenate(after).mean())
-    )
+    def _said(self, rows: Rows, first: Sequence[RunSpec], root: Path) -> Iterator[str]:
+        site = next((run for run in first if run.policy.label == REPLAY), None) if rows.site is not None else None
+        fault = _misfit(root, site) if site is not None else ""
+        if site is not None:
+            yield _of_site(rows, root, site, fault)
+        yield from sentences(rows, differing(rows, folders.read_json(root / first[-1].id / folders.RUN_FILE), fault))
+        yield from _compared(rows)
+        yield from _bands(rows, self.shakes, of_log=self._of_log)
 
 
 # ---------------------------------------------------------------- sentences
 
 
-def sentences(rows: Sequence[Row]) -> list[str]:
-    """One sentence a setting; before them, what the policy alone makes of it."""
-    same = _base(rows, UNCHANGED)
-    assert same is not None
-    said = []
-    if same.to_site is not None:
-        said.append(
-            f"{UNCHANGED}: under {same.policy} jobs wait {_instead(same.to_site)} at the site. That is the policy's "
-            "doing: the site's schedule is recorded, and no setting changes it."
+def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
+    """One sentence a setting; before them, what the policy alone makes of it.
+
+    Parameters
+    ----------
+    others
+        What differs between the site and the runs beside the policy: with any of it, nothing is the policy's doing
+        alone.
+    """
+    same, said = rows.same, []
+    if same.to_site is not None and rows.site is not None:
+        text = _sentence(same, rows.site, same.to_site, "than at the site", rows.confidence)
+        said.append(f"{same.asked.name}: {text}{_doing(same.to_site, others)}")
+    for row in rows.all:
+        if row.to_same is not None:
+            than = "than without it" if row.policy == same.policy else f"than under {same.policy}"
+            said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than, rows.confidence)}")
+    return said
+
+
+def _doing(relation: Relation, others: Sequence[str]) -> str:
+    """Whose doing an effect is; nothing where there is no effect."""
+    if not relation.is_effect:
+        return ""
+    if not others:
+        return " As far as the log tells, nothing else differs: this is the policy's doing."
+    return f" This is not the policy's doing alone. What else differs from the site: {'; '.join(others)}."
+
+
+def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
+    """What differs between the site and the runs beside the policy, the largest share of node-hours first.
+
+    Parameters
+    ----------
+    record
+        A run's ``run.json``: what of the log is not played.
+    fault
+        Why the recorded schedule does not fit the machine; "": it does.
+    """
+    assumed = record.get("assumed", {})
+    omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
+    found = [one.line for one in omissions]
+    rejected = rows.same.value("rejected")
+    found += [f"{_jobs(rejected)} rejected, which the site ran"] if rejected else []
+    made_up = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
+    found += [f"made up, because the log does not state it: {part}" for part in made_up]
+    return [*found, *(["the recorded schedule does not fit this machine (see above)"] if fault else [])]
+
+
+_IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
+"""In the note of :func:`spillway.workloads.logs.shares.shares_line`."""
+
+
+def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: float) -> str:
+    if _is_same(row, base):
+        under = "" if row.policy == base.policy else f", as under {base.policy}"
+        return f"under {row.policy} every job starts when it did{under}.{_why_nothing(row)}"
+    worse, better = _counts(row, base, confidence)
+    means = f"{wait(relation.after_s)} on average instead of {wait(relation.before_s)}"
+    if not relation.band.is_known:
+        open_end = (
+            f"under {row.policy} jobs wait {means} {than.removeprefix('than ')}, and whether that is chance is open"
         )
-    return said + [f"{row.asked.name}: {_sentence(row, row.to_same, same)}" for row in rows if row.to_same is not None]
+        return _with(open_end, "what else changes", [*worse, *better])
+    band = f"{_span(relation.band.low, relation.band.high)} over {relation.over}"
+    if not relation.is_effect:
+        text = f"under {row.policy} no effect on waiting times can be told from chance ({band})"
+        return _with(text, "what does change", [*worse, *better])
+    text = f"under {row.policy} jobs wait {_changed(relation.band.value, than)} ({band}): {means}"
+    if relation.band.value < 1:
+        return _with(text, "the price", worse)
+    return _with(_with(text, "besides", worse).removesuffix("."), "in return", better)
 
 
-def _sentence(row: Row, relation: Relation, same: Row) -> str:
-    without = "" if row.policy == same.policy else f" under {same.policy}"
-    if relation.paired.win == relation.paired.loss == 0:
-        return f"under {row.policy} every job starts when it did{without}.{_why_nothing(row)}"
-    text = f"under {row.policy} jobs wait {_instead(relation)}{without or ' without it'}"
-    for name in ("rejected", "killed"):
-        more = row.total(name) - same.total(name)
-        if more:
-            jobs = "job is" if abs(more) == 1 else "jobs are"
-            text += f"; {abs(more):,} {'more' if more > 0 else 'fewer'} {jobs} {name}"
-    return f"{text}."
+def _with(text: str, words: str, items: Sequence[str]) -> str:
+    return f"{text}; {words}: {_listed(items)}." if items else f"{text}."
+
+
+def _listed(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def _counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
+    """What got worse and what got better beside the mean wait, as far as it is not chance."""
+    worse: list[str] = []
+    better: list[str] = []
+    for name, phrase in _COUNTED.items():
+        after, before = row.value(name), base.value(name)
+        text, old = phrase(after), (wait if name == "max_waiting_time_s" else number)(before)
+        if phrase(after) != phrase(before) and not _may_be_chance(row.values(name), base.values(name), confidence):
+            (worse if after > before else better).append(f"{text} instead of {old}")
+    return worse, better
+
+
+def _may_be_chance(after: Sequence[float], before: Sequence[float], confidence: float) -> bool:
+    """Whether the band of the differences holds 0; without shakes a difference is what it is."""
+    paired = np.broadcast_arrays(np.array(after), np.array(before))
+    band = band_of((paired[0] - paired[1]).tolist(), confidence)
+    return band.is_known and band.low <= 0 <= band.high
+
+
+def _jobs(count: float) -> str:
+    return f"{number(count)} {'job is' if count == 1 else 'jobs are'}"
+
+
+_COUNTED: Mapping[str, Callable[[float], str]] = {
+    "max_waiting_time_s": lambda value: f"the longest wait is {wait(value)}",
+    "starved": lambda value: f"{number(value)} {'job waits' if value == 1 else 'jobs wait'} for more than a week",
+    "rejected": lambda value: f"{_jobs(value)} rejected",
+    "killed": lambda value: f"{_jobs(value)} killed",
+}
+
+
+def _is_same(row: Row, base: Row) -> bool:
+    """Whether every job waits as long as it did, in all plays."""
+    pairs = [
+        (ours, theirs)
+        for play, other in zip(row.waits, base.waits, strict=True)
+        for ours, theirs in zip(play, other, strict=True)
+    ]
+    return all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
 def _why_nothing(row: Row) -> str:
@@ -201,125 +218,112 @@ def _why_nothing(row: Row) -> str:
     return " Under the job model rigid no job moves bytes to storage: with --model io they do."
 
 
-def _instead(relation: Relation) -> str:
-    """``41 min on average, 25 % less (95 % interval 10 to 38 % less, over 5 runs), not 54 min as``."""
-    ratio = relation.paired.ratio
-    text = f"{_time(relation.after_s)} on average, "
-    if math.isfinite(ratio.value):
-        text += f"{_words(ratio)}, "
-    return f"{text}not {_time(relation.before_s)} as"
+def _changed(ratio: float, than: str) -> str:
+    """``25 % less than without it``, ``4.0 times as long as without it``."""
+    if ratio >= MANIFOLD:
+        return f"{_times(ratio)} times as long as {than.removeprefix('than ')}"
+    return f"{' '.join(_amount(ratio))} {than}"
 
 
-def _words(ratio: Interval) -> str:
-    if not ratio.is_known:
-        return f"{_percent(ratio.value)} (no interval)"
-    interval = f"(95 % interval {_percent(ratio.low)} to {_percent(ratio.high)})"
-    chance = "" if ratio.high < 1 or ratio.low > 1 else ", which may be chance"
-    return f"{_percent(ratio.value)} {interval}{chance}"
+def _span(low: float, high: float) -> str:
+    """``10 to 25 % less``, ``5 % less to 3 % more``, ``2.5 to 4.5 times as long``."""
+    if high >= MANIFOLD:
+        return f"{_times(low)} to {_times(high)} times as long"
+    if high < 1:
+        low, high = high, low
+    (ours, unit), (theirs, other) = _amount(low), _amount(high)
+    return f"{ours.removesuffix(' %')} to {theirs} {other}" if unit == other else f"{ours} {unit} to {theirs} {other}"
 
 
-def _percent(ratio: float) -> str:
-    amount = f"{abs(100 * (ratio - 1)):.0f} %" if ratio < 3 else f"{ratio:.1f} times"
-    return f"{amount} as much" if ratio >= 3 else f"{amount} {'less' if ratio < 1 else 'more'}"
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}" if math.isfinite(ratio) else "infinitely many"
 
 
-def _of_site(runs: Sequence[RunSpec], root: Path, rows: Sequence[Row]) -> list[str]:
+def _amount(ratio: float) -> tuple[str, str]:
+    amount = abs(100 * (ratio - 1))
+    return (f"{amount:.0f} %" if amount >= 1 else f"{amount:.1f} %"), "less" if ratio < 1 else "more"
+
+
+def _misfit(root: Path, site: RunSpec) -> str:
+    """Why the recorded schedule does not fit the machine; "": it does."""
+    warnings = folders.read_json(root / site.id / folders.RUN_FILE).get("warnings", ())
+    return next((one for one in warnings if "schedule" in one), "")
+
+
+def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     """What the log itself states, and whether its schedule fits the machine."""
-    site = _base(rows, SITE)
-    own = [run for run in runs if run.policy.label == REPLAY]
-    if site is None:
-        return []
-    jobs = parse_batsim(read_file(root / own[0].workload.path), own[0].workload.path).jobs
+    jobs = parse_batsim(read_file(root / site.workload.path), site.workload.path).jobs
     stated = float(np.mean([job.extras[SITE_WAIT] for job in jobs]))
-    text = f"{SITE}: the log states a mean wait of {_time(stated)}"
-    warnings = folders.read_json(root / own[0].id / folders.RUN_FILE).get("warnings", ())
-    fault = next((one for one in warnings if "schedule" in one), "")
+    assert rows.site is not None
+    text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
     if not fault:
-        return [f"{text}, and its schedule fits the machine."]
-    played = _time(site.mean("mean_waiting_time_s"))
-    return [
+        return f"{text}, and its schedule fits the machine."
+    played = wait(rows.site.value("mean_waiting_time_s"))
+    return (
         f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for "
         "the jobs, are not the site's, the difference to the site is overstated."
-    ]
+    )
 
 
-def _intervals(rows: Sequence[Row], *, of_log: bool) -> list[str]:
-    """Why there are no intervals, or what they are over."""
-    relations = [relation.paired for row in rows for relation in (row.to_site, row.to_same) if relation is not None]
-    open_ones = [one for one in relations if not one.ratio.is_known and one.win + one.loss]
-    if open_ones:
-        remedy = "a longer log gives one" if of_log else "--seeds 5 gives one"
-        return [
-            "Where there is no interval, whether the difference holds elsewhere is open: waiting times of one queue "
-            f"depend on each other ({remedy})."
-        ]
-    if of_log and len(rows[0].tables) > 1:
-        return ["The intervals are over seeds: what was drawn for the jobs differs between them, the jobs do not."]
-    over = sorted({one.over for one in relations if one.over})
-    return [f"The intervals are over {' and '.join(over)}."] if over else []
+def _compared(rows: Rows) -> Iterator[str]:
+    """How many jobs the waiting times are of, and which are left out."""
+    if rows.compared == rows.jobs:
+        return
+    if not rows.compared:
+        yield "No job ran to the same end under every setting, so nothing is compared: ask one setting at a time."
+        return
+    by_end: dict[tuple[str, str], list[str]] = {}
+    for one in rows.left_out:
+        by_end.setdefault((one.setting, one.end), []).append(one.job)
+    parts = [f"{len(jobs):,} {end} under {setting} ({_some(jobs)})" for (setting, end), jobs in by_end.items()]
+    yield (
+        f"Mean waits are those of the {rows.compared:,} of {rows.jobs:,} jobs that meet the same end under every "
+        f"setting. Left out, and counted in the table: {'; '.join(parts)}. {LEFT_OUT} has them all."
+    )
 
 
-def _time(seconds: float) -> str:
-    """A mean wait; below a hundredth of a second it is the simulator's resolution."""
-    return duration(round(seconds, 2))
+def _some(jobs: Sequence[str]) -> str:
+    more = f" and {len(jobs) - NAMED:,} more" if len(jobs) > NAMED else ""
+    return f"job{'s' if len(jobs) > 1 else ''} {', '.join(jobs[:NAMED])}{more}"
+
+
+def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
+    """What the bands are over, or why there are none."""
+    if shakes:
+        yield (
+            f"Every setting was played {shakes} more times with its input shaken: submissions by up to "
+            f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Figures are medians of "
+            "these plays; the bands hold their medians, all together with 95 % confidence. They tell differences from "
+            "chance on these jobs, not whether these hold for other jobs."
+        )
+    relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
+    if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):
+        remedy = "--shakes 10 gives one" if of_log else "--seeds 5 gives one"
+        yield f"Where there is no band, whether the difference is chance is open ({remedy})."
+    elif not shakes and of_log and len(rows.all[0].plays[0]) > 1:
+        yield "The bands are over seeds: what was drawn for the jobs differs between them, the jobs do not."
+    elif not shakes:
+        over = list(Counter(one.over for one in relations if one.over))
+        yield from [f"The bands are 95 % intervals over {_listed(over)}."] if over else []
 
 
 # ---------------------------------------------------------------- tables
 
-COLUMNS = ("setting", "policy", "mean wait", "95 % wait less than", "bounded slowdown", "utilisation")
-
-
-def _table(rows: Sequence[Row]) -> Table:
-    same = _base(rows, UNCHANGED)
-    table = Table(title="what if", title_justify="left", header_style="bold")
-    for name in COLUMNS:
-        table.add_column(name, justify="left" if name in COLUMNS[:2] else "right", overflow="fold")
-    relations = [("to_site", "wait, against the site")] if any(row.to_site for row in rows) else []
-    relations += [("to_same", f"wait, against {same.policy if same else ''} unchanged")]
-    for _, name in relations:
-        table.add_column(name, justify="right", overflow="fold")
-    for row in rows:
-        cells = [*_cells(row), *(_change(getattr(row, name)) for name, _ in relations)]
-        table.add_row(*map(Text, cells))
-    return table
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        row.asked.name,
-        row.policy,
-        _time(row.mean("mean_waiting_time_s")),
-        _time(row.mean("p95_waiting_time_s")),
-        number(row.mean("mean_bounded_slowdown")),
-        share(row.mean("compute_utilisation")),
-    ]
-
-
-def _change(relation: Relation | None) -> str:
-    """``-25 %``, with its interval where there is one."""
-    if relation is None or not math.isfinite(relation.paired.ratio.value):
-        return ""
-    ratio = relation.paired.ratio
-    low, high = (f"{100 * (end - 1):+.0f}" for end in (ratio.low, ratio.high))
-    return f"{100 * (ratio.value - 1):+.0f} %" + (f" ({low} to {high})" if ratio.is_known else "")
-
 
 def _csv(rows: Sequence[Row]) -> str:
     """All figures in seconds and shares, with full precision."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    names = list(Summary.__dataclass_fields__)
-    ends = ("difference_s", "ratio", "ratio_low", "ratio_high", "over")
-    relations = ("to_site", "to_same")
-    writer.writerow(["setting", "policy", *names, *(f"{relation}_{end}" for relation in relations for end in ends)])
+    names = ["starved", *Summary.__dataclass_fields__]
+    ends = ("before_s", "after_s", "ratio", "ratio_low", "ratio_high", "over")
+    header = [f"{relation}_{end}" for relation in ("to_site", "to_same") for end in ends]
+    lines = []
     for row in rows:
-        line: list[object] = [row.asked.name, row.policy, *(row.mean(name) for name in names)]
+        line: list[object] = [row.asked.name, row.policy, row.wait_s, *map(row.value, names)]
         for relation in (row.to_site, row.to_same):
-            line += [""] * len(ends) if relation is None else _figures(relation.paired)
-        writer.writerow(line)
-    return stream.getvalue()
+            line += [""] * len(ends) if relation is None else _figures(relation)
+        lines.append(line)
+    return to_csv(["setting", "policy", "compared_wait_s", *names, *header], lines)
 
 
-def _figures(paired: Paired) -> list[object]:
-    ratio = paired.ratio
-    return [paired.difference.value, ratio.value, ratio.low, ratio.high, paired.over]
+def _figures(relation: Relation) -> list[object]:
+    band = relation.band
+    return [relation.before_s, relation.after_s, band.value, band.low, band.high, relation.over]

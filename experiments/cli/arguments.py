@@ -92,10 +92,23 @@ def add_common(parser: Parser) -> None:
 
 
 def add_max_runs(parser: Parser) -> None:
-    """Add how many runs a campaign may have."""
-    parser.add_argument_group("limits").add_argument(
+    """Add how many runs a campaign may have, and what else is refused."""
+    group = parser.add_argument_group("limits")
+    group.add_argument(
         RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
     )
+    group.add_argument(
+        "--force",
+        action="store_true",
+        help="play a log also where the machine cannot be its own: above 1.5 times its nodes requested, or more than "
+        "2%% of the jobs rejected",
+    )
+
+
+def add_notes(parser: Parser) -> None:
+    """Add whether what was assumed of machine and jobs is printed."""
+    words = "print all notes on machine and jobs: what was dropped or assumed (else their number)"
+    parser.add_argument_group("results").add_argument("--notes", action="store_true", help=words)
 
 
 def add_rerun(parser: argparse._ActionsContainer) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from spillway.base.arguments import Parser
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs, add_notes
 
 HELP = "a campaign from its file; without one, the demo"
 DESCRIPTION = (
@@ -26,6 +26,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds
+from spillway.base.arguments import Parser, add_declared, positive
+from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_notes, add_seeds
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
@@ -26,18 +26,21 @@ spillway run kth-like:jobs=500 --seeds 5 --policy ./mine.py:Greedy:depth=2 --mod
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
-    from spillway.schedulers.service.arguments import add_settings
-    from spillway.workloads.logs.options import add_reading
+    from spillway.experiments.run.spec import Playing
+    from spillway.schedulers.assembly import Settings
+    from spillway.workloads.logs.reading import add_reading
 
-    _played(parser)
+    group = parser.add_argument_group("what is played")
+    add_logs(group, "; there may be several")
+    add_seeds(group, "number of seeds: five give an interval (1)")
     add_reading(parser)
     add_machine(parser)
     _policies(parser)
     _model(parser)
-    add_settings(parser)
-    _engine(parser)
-    _results(parser)
+    add_declared(parser.add_argument_group("settings of the session"), Settings)
+    add_declared(parser.add_argument_group("how it is played, and what is kept"), Playing)
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 
@@ -50,21 +53,6 @@ def command(options: argparse.Namespace) -> int:
     if options.site:
         campaign = with_the_site(campaign)
     return play(campaign, options.out or default_folder(campaign, RESULTS), options)
-
-
-def _played(parser: Parser) -> None:
-    group = parser.add_argument_group("what is played")
-    add_logs(group, "; there may be several")
-    add_seeds(group, "number of seeds: five give an interval (1)")
-    add = group.add_argument
-    add(
-        "--events",
-        default="",
-        metavar="FILE|failures:KEY=VALUE,...",
-        help="external events in Batsim's format, a JSON object per line: outages of hosts (--on-outage states what "
-        "follows), drained parts of storage nodes; or their generator: node_mtbf, storage_mtbf, storage_part, repair, "
-        "until (s), seed, or trace=FILE.csv",
-    )
 
 
 def add_machine(parser: Parser) -> None:
@@ -80,7 +68,8 @@ def add_machine(parser: Parser) -> None:
         default=AUTO,
         metavar="NAME|FILE",
         help="built-in machine, description (.toml) or SimGrid XML. The default has the nodes that the log states in "
-        "its header; where it states none, it is the machine of the thesis if the jobs fit on it, else one of its kind",
+        "its header, else as many as were in use at once by its own times, and burst buffers for the largest request "
+        "and for all that were held at once; of a log without starts the widest job decides",
     )
     add(
         "--nodes",
@@ -100,7 +89,13 @@ def add_machine(parser: Parser) -> None:
         "--burst-buffer",
         default=None,
         metavar="SIZE",
-        help="with --nodes: capacity of each storage node, one for every 8 compute nodes (40GB)",
+        help="capacity of each storage node, one for every 8 compute nodes (with --nodes: 40GB)",
+    )
+    add(
+        "--burst-buffer-total",
+        default=None,
+        metavar="SIZE",
+        help="burst buffers of the whole machine, in one pool as Slurm counts them; 0: there are none",
     )
 
 
@@ -131,8 +126,8 @@ def _policies(parser: Parser) -> None:
 def _model(parser: Parser) -> None:
     from spillway.schedulers.jobmodels import MODELS
 
-    add = parser.add_argument_group("job model").add_argument
-    add(
+    group = parser.add_argument_group("job model")
+    group.add_argument(
         "--model",
         action="append",
         default=[],
@@ -140,55 +135,3 @@ def _model(parser: Parser) -> None:
         help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
         "may be repeated (default: timeshared under gang policies, else rigid)",
     )
-    add(
-        "--no-uncontended",
-        dest="uncontended",
-        action="store_false",
-        help="with --model io, operations or stream, do not find out how long a job takes by itself (its slowdown by "
-        "contention is then left out)",
-    )
-
-
-def _engine(parser: Parser) -> None:
-    from spillway.experiments.run.docker_engine import DEFAULT_IMAGE
-    from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Engine, Player, Transport
-
-    add = parser.add_argument_group("simulator").add_argument
-    add("--engine", choices=[e.value for e in Engine], default="fluid", help="what plays the machine (%(default)s)")
-    add("--transport", choices=[t.value for t in Transport], default="direct", help="in one process, or over ZeroMQ")
-    add(
-        "--player",
-        choices=[p.value for p in Player],
-        default="direct",
-        help="operations of jobs as calls in this process, or as messages for each sub-job, as a real Batsim gets "
-        "them; the tables are the same (%(default)s)",
-    )
-    add(
-        "--image",
-        default="",
-        metavar="NAME",
-        help=f"image whose Batsim (4.1 or newer) --engine docker runs ({DEFAULT_IMAGE})",
-    )
-    add(
-        "--silence",
-        type=seconds,
-        default=DEFAULT_SILENCE_S,
-        metavar="SECONDS",
-        help="give up a simulator in a process of its own when it says nothing for so long; the end of its process is "
-        "noticed at once (%(default)g)",
-    )
-
-
-def _results(parser: Parser) -> None:
-    from spillway.experiments.run.spec import DEFAULT_TAU_S
-
-    add = parser.add_argument_group("what is kept and shown").add_argument
-    add(
-        "--tau",
-        type=seconds,
-        default=DEFAULT_TAU_S,
-        metavar="SECONDS",
-        help="bound of the bounded slowdown (%(default)g s)",
-    )
-    add("--explain", action="store_true", help="keep why jobs waited (see the command 'explain')")
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures")

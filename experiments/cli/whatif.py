@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, positive, seconds
-from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, add_max_runs, add_seeds, logs_of
+from spillway.base.arguments import Parser, add_declared, given, natural, positive
+from spillway.experiments.cli.arguments import (
+    RESULTS,
+    add_common,
+    add_logs,
+    add_max_runs,
+    add_notes,
+    add_seeds,
+    logs_of,
+)
 
 HELP = "an operator's question: another machine, load or policy, against what the site did"
 DESCRIPTION = (
     "Play a log as its site did, under a policy, and under the same policy with one setting changed at a time. The "
     "log's own schedule is the baseline where the log states when jobs started; a setting's own effect is the "
-    "difference to the same policy without it. Logs are converted once, so that all settings are tried on the same "
-    "jobs."
+    "difference to the same policy without it, on the same jobs. Each setting is played again with slightly shaken "
+    "submissions and run times: a difference that these plays do not confirm is not called one."
 )
 EXAMPLES = """
 spillway whatif mine.swf --set storage.capacity=x1.2 --set pfs.bandwidth=x0.5 --set policy=plan
@@ -25,8 +33,8 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
-    from spillway.experiments.run.spec import DEFAULT_TAU_S
-    from spillway.workloads.logs.options import add_reading
+    from spillway.experiments.run.spec import Playing
+    from spillway.workloads.logs.reading import add_reading
 
     add_logs(parser.add_argument_group("what is played"))
     group = parser.add_argument_group("what is changed")
@@ -49,9 +57,11 @@ def add_arguments(parser: Parser) -> None:
     add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
     add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
-    add("--tau", type=seconds, default=DEFAULT_TAU_S, metavar="S", help="bound of the bounded slowdown (%(default)g s)")
-    add("--no-plots", dest="plots", action="store_false", help="draw no figures, write no report")
+    words = "how often each setting is played again with shaken input (default: 10 where there are fewer than 5 seeds)"
+    add("--shakes", type=natural, default=None, metavar="N", help=words)
+    add_declared(group, Playing)
     add_common(parser)
+    add_notes(parser)
     add_max_runs(parser)
 
 
@@ -60,7 +70,8 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign import whatif
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
-    from spillway.workloads.logs.options import given
+    from spillway.experiments.run.spec import Playing
+    from spillway.workloads.logs.reading import reading_given
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -68,14 +79,14 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
-        read=given(options),
+        read=reading_given(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,
         seeds=options.seeds,
-        tau_s=options.tau,
-        plots=options.plots,
+        shakes=options.shakes,
         together=options.together,
+        **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")
     return play_grids(question.grids, out, options, question.answer)

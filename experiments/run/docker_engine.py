@@ -25,16 +25,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from spillway.experiments.run.errors import RunFailed, SpecError
+from spillway.experiments.run.spec import DEFAULT_IMAGE
 
 if TYPE_CHECKING:
     from docker.client import DockerClient
     from docker.models.containers import Container
 
-DEFAULT_IMAGE = "localhost/batsim:4"
-"""An image of the user's own: no published tag is known to hold a Batsim that our platforms need."""
-
-OLDEST, BEYOND = (4, 1), (6, 0)
-"""Versions of Batsim that are taken: from the first on, below the second."""
+OLDEST, BEYOND = (4, 1), (5, 0)
+"""Versions of Batsim that are taken: from the first on, below the second, which has another command line."""
 
 MEMORY, PROCESSES = "8g", 512
 """The most that a container may have."""

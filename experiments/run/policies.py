@@ -16,6 +16,9 @@ from spillway.experiments.run.spec import PolicySpec
 from spillway.schedulers.policies import PolicyEntry, find_policy
 from spillway.schedulers.policykit.view import Policy
 
+REPLAY = "replay"
+"""The policy that repeats a log's own schedule."""
+
 FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
 """The policies that are compared when none is named: the thesis's baselines."""
 

@@ -11,7 +11,7 @@ import msgspec
 from spillway.base.options import OptionInfo, Value, describe, plain
 from spillway.experiments.run import policies
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
-from spillway.schedulers.assembly import SessionSpec, Settings, check_combination
+from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import name_of
@@ -51,7 +51,7 @@ def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dic
     """
     spec = session_spec(policy, model)
     made = spec.make_model()
-    check_combination(spec.make_policy(), spec.make_settings(), made)
+    spec.check()
     every = {field.name: plain(getattr(made, field.name)) for field in fields(made)}  # type: ignore[arg-type]
     given = {name: every[name] for name in model.options}
     return ModelSpec(name=model.name or name_of(made), options=given, default=not model.name), every

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from spillway.base.options import Value, show
+from spillway.base.options import Value, option, show
 
 DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
@@ -17,6 +18,11 @@ DEFAULT_SILENCE_S = 3600.0
 
 Generous: it only has to end what would else wait for ever, for a process that dies is noticed by other means.
 """
+
+
+DEFAULT_IMAGE = "localhost/batsim:4"
+"""Image of Batsim for the engine ``docker``, one of the user's own; Batsim 4.2.1's documentation names the published
+``oarteam/batsim:latest``."""
 
 
 class Engine(enum.Enum):
@@ -161,7 +167,56 @@ class PolicySpec(Struct, frozen=True):
     label: str = ""
 
 
-class Campaign(Struct, frozen=True):
+@dataclass(frozen=True, kw_only=True)
+class Playing:
+    """How the runs of a campaign are played, and what is kept of them: options of every command that plays, keys of
+    campaign files.
+    """
+
+    engine: Engine = option(Engine.FLUID, help="what plays the machine")
+    transport: Transport = option(Transport.DIRECT, help="calls in one process, or ZeroMQ between two")
+    player: Player = option(
+        Player.DIRECT,
+        help="operations of jobs as calls in this process, or as messages for each sub-job, as a real Batsim gets "
+        "them; the tables are the same",
+    )
+    image: str = option(
+        "", help=f"image whose Batsim (4.1 or newer) the engine docker runs; where empty, {DEFAULT_IMAGE}"
+    )
+    silence_s: float = option(
+        DEFAULT_SILENCE_S,
+        unit="s",
+        low=0.001,
+        high=1e9,
+        help="give up a simulator in a process of its own when it says nothing for so long in real time; the end of "
+        "its process is noticed at once",
+    )
+    events: str = option(
+        "",
+        help="file of external events in Batsim's format, a JSON object per line: outages of hosts (on_outage states "
+        "what follows), drained parts of storage nodes; or failures:KEY=VALUE,..., their generator: node_mtbf, "
+        "storage_mtbf, storage_part, repair, until (s), seed, or trace=FILE.csv",
+    )
+    tau_s: float = option(DEFAULT_TAU_S, unit="s", low=0.001, high=1e9, help="bound of the bounded slowdown")
+    explain: bool = option(False, help="keep why jobs waited (see the command explain)")
+    uncontended: bool = option(
+        True,
+        help="find out how long each job takes by itself, for its slowdown by contention (io, operations, stream)",
+    )
+    plots: bool = option(True, help="draw figures and write the report")
+    figures: str = option(
+        "png,svg",
+        help="kinds of files of each figure: png, svg, pdf, pgf (needs LaTeX); the report shows SVG, else PNG",
+    )
+    width: str = option("", help="width of each figure, such as 84mm (a paper's column) or 3.3in; where empty, its own")
+    style: str = option("", help="file of a Matplotlib style (.mplstyle) that comes before the settings of ours")
+    tables: str = option(
+        "", help="kinds of files of the summary besides CSV: tex (means by policy, package booktabs), parquet (pyarrow)"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Campaign(Playing):
     """A grid: every workload on every platform with every policy, model and seed.
 
     Attributes
@@ -170,24 +225,6 @@ class Campaign(Struct, frozen=True):
         For people.
     workloads, platforms, policies, models, seeds
         The axes.
-    engine, transport, player
-        What plays the machine, and how it talks to the scheduler.
-    image
-        Image of Batsim for the engine ``docker``; "": :data:`spillway.experiments.run.docker_engine.DEFAULT_IMAGE`.
-    tau_s
-        Bound of the bounded slowdown in seconds, > 0.
-    plots
-        Whether figures are drawn.
-    explain
-        Whether each run keeps why its jobs waited.
-    uncontended
-        Whether IO-Aware runs also simulate each job without contention, for its slowdown by contention.
-    silence_s
-        Longest silence of a simulator in a process of its own, in seconds of real time, > 0; the result does not depend
-        on it.
-    events
-        File of external events in Batsim's format, a JSON object per line: outages of hosts; or a generator of them
-        (:mod:`spillway.experiments.run.failures`); "": none.
     """
 
     name: str
@@ -196,16 +233,6 @@ class Campaign(Struct, frozen=True):
     platforms: tuple[PlatformSpec, ...] = (PlatformSpec(),)
     models: tuple[ModelSpec, ...] = (ModelSpec(),)
     seeds: tuple[int, ...] = (0,)
-    engine: Engine = Engine.FLUID
-    transport: Transport = Transport.DIRECT
-    player: Player = Player.DIRECT
-    image: str = ""
-    tau_s: float = DEFAULT_TAU_S
-    plots: bool = True
-    explain: bool = False
-    uncontended: bool = True
-    silence_s: float = DEFAULT_SILENCE_S
-    events: str = ""
 
 
 class Prepared(Struct, frozen=True):

@@ -29,6 +29,7 @@ from spillway.schedulers.jobmodels.gates import IoControl
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import View
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
@@ -42,7 +43,13 @@ NO_WALLTIME_GAP_S = 86_400.0
 
 @dataclass(frozen=True)
 class OneByOne:
-    """Starts one job at a time, in order of submission, on given allocations (by full job id)."""
+    """Starts one job at a time, in order of submission.
+
+    Attributes
+    ----------
+    allocations
+        By full job id; without an entry where the rules of placement put a job on the empty machine.
+    """
 
     allocations: Mapping[str, Allocation]
 
@@ -50,7 +57,10 @@ class OneByOne:
         """Start the first waiting job if nothing runs."""
         if not view.running and view.queue:
             job = view.queue[0]
-            yield Start(job, self.allocations[job.id])
+            given = self.allocations.get(job.id)
+            start = try_start(view, job) if given is None else Start(job, given)
+            if start is not None:
+                yield start
 
 
 def model_alone(run: RunSpec) -> JobModel | None:
@@ -83,16 +93,22 @@ def uncontended_s(
     -------
     dict[str, float] | None
         Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
-        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), or the engine no contention.
+        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), no job moves bytes, or the engine has no
+        contention.
     """
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
-
     model = model_alone(run)
     if model is None:
         return None
-    records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
+    records = {
+        job_id: record for job_id, record in records.items() if record.allocation.nodes and model.moves(record.job)
+    }
+    if not records:
+        return None
     platform = platform or load_platform(checked(root, run.platform))
     jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
+
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+
     submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
     with FluidEngine(platform) as engine:
         found = _calculated(submissions, records, UncontendedTimes(platform, engine, model))
@@ -119,20 +135,24 @@ def _simulated(
     run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: JobModel, platform: Platform
 ) -> dict[str, float]:
     """The times of a workload's jobs, simulated one after the other."""
+    policy = OneByOne({job_id: record.allocation for job_id, record in records.items()})
+    settings = _without_turns(session_spec(run.policy).make_settings())
+    ended = play_one_by_one(policy, settings, model, platform, workload)
+    return {record.job.id: record.end_s - record.start_s for record in ended}
+
+
+def play_one_by_one(
+    policy: OneByOne, settings: Settings, model: JobModel, platform: Platform, workload: Workload
+) -> list[JobRecord]:
+    """Play jobs that are submitted far apart from each other; give their records in order of their ends."""
     from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
-    found: dict[str, float] = {}
-    session = assemble(
-        OneByOne({job_id: record.allocation for job_id, record in records.items()}),
-        _without_turns(session_spec(run.policy).make_settings()),
-        model,
-        on_record=lambda record: found.update({record.job.id: record.end_s - record.start_s}),
-        direct=True,
-    )
+    ended: list[JobRecord] = []
+    session = assemble(policy, settings, model, on_record=ended.append, direct=True)
     with FluidEngine(platform) as engine:
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()
-    return found
+    return ended
 
 
 def _without_turns(settings: Settings) -> Settings:

@@ -38,7 +38,7 @@ PASSES = {"main": "sched: Running job scheduler", "backfill": "_attempt_backfill
 """What the controller logs when a pass begins."""
 
 
-class Job(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A job as it was submitted, and what became of it.
 
     Attributes
@@ -87,7 +87,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     settings: Settings
     main: list[float]
     backfill: list[float]
-    jobs: list[Job]
+    jobs: list[RecordedJob]
     states: list[tuple[float, int, str, str]] = []
 
 
@@ -133,11 +133,11 @@ def recorded(
     RunFailed
         A job was not submitted, or did not end.
     """
-    found = [Job(request=job) for job in jobs]
+    found = [RecordedJob(request=job) for job in jobs]
     passes: dict[str, list[float]] = {name: [] for name in PASSES}
     patterns = {step: re.compile(text) for step, text in STEPS.items()}
     version = re.search(r"slurmctld version (\S+) started", log)
-    held: dict[int, Job] = {}  # by node: whose it is, or was last
+    held: dict[int, RecordedJob] = {}  # by node: whose it is, or was last
     for at_s, line in _timed(log):
         for step, pattern in patterns.items():
             if match := pattern.search(line):

@@ -10,15 +10,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from spillway.experiments.slurm.recording import Job, Recording
+from spillway.experiments.slurm.recording import RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.model.job import Allocation
-from spillway.schedulers.model.job import Job as SimulatedJob
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.options import SimulationOptions
@@ -33,7 +32,7 @@ class _Starts(Observer):
     def __init__(self) -> None:
         self.at_s: dict[int, float] = {}
 
-    def started(self, job: SimulatedJob, allocation: Allocation, now_s: float) -> None:
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         self.at_s[int(job.name)] = now_s
 
 
@@ -74,7 +73,7 @@ def policy(recording: Recording, *, passes: bool) -> SlurmBackfill:
     )
 
 
-def submissions(jobs: Sequence[Job], nodes: int) -> dict[str, Any]:
+def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
     """The recorded jobs as a Batsim workload; a unit of the pool is a byte."""
     described: list[dict[str, Any]] = []
     profiles = {}

@@ -61,7 +61,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
     from spillway.analysis.document.text import to_csv
     from spillway.experiments.run.folders import write_text
     from spillway.experiments.run.terminal import say, show
-    from spillway.experiments.studies.claims import Verdict
+    from spillway.experiments.studies.verdicts import Verdict
 
     console, root = Console(width=200), Path(options.out)
     lines, changed = collect(root)

@@ -1,17 +1,15 @@
-"""What a paper states, what of our choices it depends on, and the judge."""
+"""What a paper states, what of our choices it depends on, and which of them were made by a published value."""
 
 from __future__ import annotations
 
-import enum
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.studies import statistics
 from spillway.experiments.studies.points import Grid, Value
-from spillway.experiments.studies.results import NotRun, Results
-from spillway.experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
 
 Measure = Callable[[Results], Sample]
 """From the results of one reading to one value per unit. Measures that are equal count as the same value."""
@@ -104,8 +102,11 @@ class Claim:
     each
         Axes whose every value is a case of its own: the claim holds where all cases do ("at every load").
     depends
-        Parameters and choices of the study that the value depends on; ``None``: on all. One of them that was fitted
-        makes the claim fitted.
+        Parameters and choices of the study that the value depends on; ``None`` is for studies in which nothing was
+        chosen by a published value.
+    one_run
+        Of a number from the paper's single run: how wide the prediction interval of a single run of ours may be, as a
+        share of the number, for the claim to be judged by it; 0: the claim is on the mean over many runs.
     exact
         Whether nothing in it is random: then a single value is judged.
     premise
@@ -122,6 +123,7 @@ class Claim:
     unit: str = ""
     each: Grid = field(default_factory=dict)
     depends: tuple[str, ...] | None = None
+    one_run: float = 0.0
     exact: bool = False
     premise: Premise | None = None
     group: str = ""
@@ -143,13 +145,17 @@ class Parameter:
     name, value, why
         Its name, what was chosen, and from what that follows.
     fitted_to
-        The published value that was looked at when it was chosen ("": none).
+        Claims whose published values were looked at when it was chosen.
+    between
+        Range that the paper leaves open: draws of it show which verdicts hang on the number. The axis of its name then
+        has the value.
     """
 
     name: str
-    value: str
+    value: str | float
     why: str
-    fitted_to: str = ""
+    fitted_to: tuple[str, ...] = ()
+    between: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ class Choice:
     readings
         Words by value; the first is the study's own.
     fitted
-        Values that were chosen by looking at a published value, with that value.
+        Values that were chosen by looking at published values, with the claims that these belong to.
     crossed
         Whether its readings are compared under all readings of the others; else under their usual ones alone.
     """
@@ -173,7 +179,7 @@ class Choice:
     axis: str
     question: str
     readings: Mapping[Value, str]
-    fitted: Mapping[Value, str] = field(default_factory=dict)
+    fitted: Mapping[Value, tuple[str, ...]] = field(default_factory=dict)
     crossed: bool = True
 
     @property
@@ -182,76 +188,8 @@ class Choice:
         return next(iter(self.readings))
 
 
-class Verdict(enum.Enum):
-    """What came of a claim."""
-
-    REPRODUCED = "reproduced"
-    NOT_REPRODUCED = "not reproduced"
-    FITTED = "fitted"
-    NOT_JUDGED = "not judged"
-
-
-@dataclass(frozen=True)
-class Case:
-    """One value of a claim: the axes that it is about, its estimate, and whether that lies in the region."""
-
-    axes: tuple[tuple[str, Value], ...]
-    estimate: Estimate
-
-    @property
-    def words(self) -> str:
-        """The axes in words."""
-        return ", ".join(f"{name} {value}" for name, value in self.axes)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A claim with our values.
-
-    Attributes
-    ----------
-    cases
-        One per value of ``each``, or one.
-    verdict, why
-        What came of it; the reason where it is not plain from the values.
-    p_value
-        Adjusted probability of the contrary; NaN where nothing was tested.
-    """
-
-    claim: Claim
-    cases: tuple[Case, ...]
-    verdict: Verdict
-    why: str = ""
-    p_value: float = math.nan
-
-    @property
-    def inside(self) -> int:
-        """Cases whose mean lies in the region."""
-        return sum(case.estimate.value in self.claim.region for case in self.cases)
-
-
-def judge(claims: Sequence[Claim], results: Results, fitted: Mapping[str, str], *, withheld: str = "") -> list[Judged]:
-    """Judge all claims on one reading.
-
-    Parameters
-    ----------
-    claims
-        In the paper's order; the first of two with the same measure counts.
-    results
-        Of one reading.
-    fitted
-        Parameters and choices in force that were fitted, with what they were fitted to.
-    withheld
-        Why nothing may be judged: conditions that are not the paper's ("": they are).
-    """
-    opened = [_open(claim, results, withheld, claims[:place]) for place, claim in enumerate(claims)]
-    tested = {one.claim.name: one.p_value for one in opened if one.verdict is not Verdict.NOT_JUDGED}
-    adjusted = statistics.holm(tested)
-    return [_decide(one, adjusted[one.claim.name], fitted) if one.claim.name in tested else one for one in opened]
-
-
 def check_claims(claims: Sequence[Claim]) -> None:
-    """Raise :class:`SpecError` where two claims have one name, or a region is empty."""
+    """Raise :class:`SpecError` where two claims have one name, or no value can satisfy one."""
     names = [claim.name for claim in claims]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -259,95 +197,8 @@ def check_claims(claims: Sequence[Claim]) -> None:
     empty = next((claim.name for claim in claims if not claim.region.low <= claim.region.high), None)
     if empty is not None:
         raise SpecError(f"claim {empty!r}: no value can lie in its region")
-
-
-def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]) -> Judged:
-    """Measure a claim, and test it by itself."""
-    try:
-        samples = {axes: claim.measure(results.at(dict(axes))) for axes in _cases(claim)}
-        unmet = _unmet(claim, results)
-    except NotRun as missing:
-        return Judged(claim, (), Verdict.NOT_JUDGED, f"not run: {missing}")
-    cases = tuple(Case(axes, statistics.estimate(sample)) for axes, sample in samples.items())
-    why = withheld or unmet or _unfit(claim, samples.values(), before)
-    if why:
-        return Judged(claim, cases, Verdict.NOT_JUDGED, why)
-    p_value = _contrary(claim.region, list(samples.values()))
-    return Judged(claim, cases, Verdict.REPRODUCED, p_value=0.0 if claim.exact else p_value)
-
-
-def _unmet(claim: Claim, results: Results) -> str:
-    """Why the premise is not met, with its value ("": it is)."""
-    if claim.premise is None:
-        return ""
-    value = statistics.estimate(claim.premise.measure(results)).value
-    if value in claim.premise.region:
-        return ""
-    return f"{claim.premise.words}: {value:.3g}, must be {claim.premise.region.published}"
-
-
-def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -> str:
-    """Why a claim cannot be judged ("": it can)."""
-    same = next((one for one in before if (one.measure, one.each) == (claim.measure, claim.each)), None)
-    if same is not None:
-        return f"the value was counted for {same.name!r}"
-    if not all(sample.defined for sample in samples):
-        return "a value is not defined (a ratio to a mean of 0, or no such job)"
-    fewest = min(len(sample.values) for sample in samples)
-    if not claim.exact and fewest < FEWEST:
-        return f"{fewest} seeds, at least {FEWEST} are needed"
-    return ""
-
-
-def _cases(claim: Claim) -> list[tuple[tuple[str, Value], ...]]:
-    found: list[tuple[tuple[str, Value], ...]] = [()]
-    for axis, values in claim.each.items():
-        found = [(*axes, (axis, value)) for axes in found for value in values]
-    return found
-
-
-def _contrary(region: Region, samples: Sequence[Sample]) -> float:
-    """Probability of what was seen if the contrary were true.
-
-    All cases inside: the claim holds unless some case does not, so the largest of their p-values counts. Some outside:
-    one that is truly outside is enough, so the smallest counts, times the number of cases.
-    """
-    means = [statistics.estimate(sample).value for sample in samples]
-    if all(mean in region for mean in means):
-        return max(_outside(region, sample) for sample in samples)
-    beyond = [_inside(region, sample) for sample, mean in zip(samples, means, strict=True) if mean not in region]
-    return min(1.0, len(samples) * min(beyond))
-
-
-def _outside(region: Region, sample: Sample) -> float:
-    """p-value of a mean inside: that the true one is beyond either edge."""
-    edges = ((region.low, True), (region.high, False))
-    return max(statistics.beyond(sample, edge, above=above) for edge, above in edges if math.isfinite(edge))
-
-
-def _inside(region: Region, sample: Sample) -> float:
-    """p-value of a mean outside: that the true one is inside."""
-    above = statistics.estimate(sample).value > region.high
-    return statistics.beyond(sample, region.high if above else region.low, above=above)
-
-
-def _chosen(fitted: Mapping[str, str]) -> str:
-    """What was chosen by looking at a published value; of many the names, their values are in the study's table."""
-    if len(fitted) <= 2:
-        return "; ".join(f"{name} was chosen for {what}" for name, what in fitted.items())
-    return f"{len(fitted)} numbers were chosen by published values (listed below), {next(iter(fitted))} and others"
-
-
-def _decide(one: Judged, p_value: float, fitted: Mapping[str, str]) -> Judged:
-    claim = one.claim
-    depends = {name: what for name, what in fitted.items() if claim.depends is None or name in claim.depends}
-    holds = one.inside == len(one.cases)
-    if p_value >= LEVEL:
-        return Judged(
-            claim, one.cases, Verdict.NOT_JUDGED, "the interval reaches over the edge: more seeds are needed", p_value
-        )
-    if not holds:
-        return Judged(claim, one.cases, Verdict.NOT_REPRODUCED, p_value=p_value)
-    if depends:
-        return Judged(claim, one.cases, Verdict.FITTED, _chosen(depends), p_value)
-    return Judged(claim, one.cases, Verdict.REPRODUCED, p_value=p_value)
+    endless = next(
+        (one.name for one in claims if one.one_run and not math.isfinite(one.region.high - one.region.low)), ""
+    )
+    if endless:
+        raise SpecError(f"claim {endless!r}: a single run has a number, but its region has one side only")

@@ -16,12 +16,12 @@ from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import report
-from spillway.experiments.studies.claims import Judged, judge
 from spillway.experiments.studies.points import Grid, Point, Value
 from spillway.experiments.studies.report import Outcome, Reading
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played, play_points
 from spillway.experiments.studies.study import Computed, Study
+from spillway.experiments.studies.verdicts import Judged, judge, vary
 
 FAILURES = 1
 """Exit code when a point failed, or a faster way to play differs from the product."""
@@ -39,24 +39,29 @@ def run(study: Study, options: argparse.Namespace) -> int:
     withheld = QUICK if options.quick else _changed(changes) or study.lacks(usual[0])
     with results_folder(options.out or Path("results") / study.name) as out:
         crossed = study.crossed(changes) if options.readings and not options.quick else {}
-        points = list(dict.fromkeys([*usual, *(point for found in crossed.values() for point in found)]))
+        draws = [] if withheld else study.varied(changes)
+        points = list(dict.fromkeys([*usual, *(point for found in (*crossed.values(), *draws) for point in found)]))
         played = play_points(
             study, points, out, executor_of(options), console, workers=options.workers, rerun=options.rerun
         )
         withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
         claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims
+        varied = vary(
+            [claim.cut(study.varying) for claim in claims], [_results(study, played, found) for found in draws]
+        )
         outcome = Outcome(
             study=study,
             played=played,
             results=results,
-            judged=judge(claims, results, study.fitted(study.usual), withheld=withheld),
+            judged=judge(claims, results, study.fitted(study.usual), withheld=withheld, varied=varied),
+            varied=varied,
             crossed={} if withheld else _judge_readings(study, played, crossed),
             withheld=withheld,
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
         )
         report.show(outcome, console)
-        pictures = [path for figure in study.figures for path in figure(results, out / "figures")]
+        pictures = _drawn(study, results, out / "figures")
         for path in (*report.write(outcome, out, pictures), *pictures):
             console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
     kept.remind(played.old, console, what="points")
@@ -136,6 +141,15 @@ def _judge_readings(
 def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
     values = {point: played.values[point] for point in points if point in played.values}
     return Results(values, study.unit, folders=played.folders)
+
+
+def _drawn(study: Study, results: Results, folder: Path) -> list[Path]:
+    if not study.figures:
+        return []
+    from spillway.analysis.plots.style import drawing
+
+    with drawing():
+        return [path for figure in study.figures for path in figure(results, folder)]
 
 
 def _audit_failed(study: Study, played: Played) -> str:

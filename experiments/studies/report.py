@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,18 +21,20 @@ from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as show_table
-from spillway.experiments.studies.claims import Case, Judged, Verdict
+from spillway.experiments.studies.claims import Parameter
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played
 from spillway.experiments.studies.study import Study
 from spillway.experiments.studies.tables import Means
+from spillway.experiments.studies.verdicts import Case, Judged, Varied, Verdict, width
 
 CLAIMS = "claims.json"
 """File of a study's verdicts, as :func:`spillway.experiments.campaign.kept.keep` writes it."""
 
 MARKS = {
     Verdict.REPRODUCED: "yes",
+    Verdict.FITS_ONE_RUN: "fits",
     Verdict.NOT_REPRODUCED: "no",
     Verdict.FITTED: "fitted",
     Verdict.NOT_JUDGED: "?",
@@ -68,6 +71,8 @@ class Outcome:
         Claims under the study's own reading.
     crossed
         Claims under every reading that was compared.
+    varied
+        By claim, what it does over draws of what was fitted.
     withheld
         Why published values are left out ("": the conditions are the paper's).
     command
@@ -79,6 +84,7 @@ class Outcome:
     results: Results
     judged: Sequence[Judged]
     crossed: Mapping[Reading, Sequence[Judged]] = field(default_factory=dict)
+    varied: Mapping[str, Varied] = field(default_factory=dict)
     withheld: str = ""
     command: str = ""
 
@@ -117,6 +123,9 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     }
     if outcome.crossed:
         texts["readings.csv"] = _csv(reading_table(outcome.crossed))
+        texts["pairs.csv"] = _csv(pair_table(outcome.study, outcome.crossed))
+    if outcome.varied:
+        texts["varied.csv"] = _csv(varied_table(outcome))
     texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind in outcome.study.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -153,10 +162,10 @@ def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
         looked += f" {left_out} statements are compared under none of them."
     if not played:
         return looked
-    all_hold = [reading for reading, ones in played.items() if all(_holds(one) for one in ones)]
+    all_hold = [reading for reading, ones in played.items() if all(one.verdict.holds for one in ones)]
     if all_hold and not left_out:
         return f"{looked} All statements hold under: {'; '.join(map(_words, all_hold))}."
-    most = max(sum(_holds(one) for one in ones) for ones in played.values())
+    most = max(sum(one.verdict.holds for one in ones) for ones in played.values())
     return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {len(compared)}."
 
 
@@ -169,15 +178,47 @@ def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
         (
             *(str(value) for _, value in reading),
             *(MARKS[one.verdict] for one in crossed[reading]),
-            str(sum(_holds(one) for one in crossed[reading])),
+            str(sum(one.verdict.holds for one in crossed[reading])),
         )
         for reading in readings
     ]
     return Table((*axes, *names, "hold"), rows)
 
 
-def _holds(one: Judged) -> bool:
-    return one.verdict in (Verdict.REPRODUCED, Verdict.FITTED)
+def pair_table(study: Study, crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
+    """Pairs of statements of which each holds under some reading, and both under none, not even by their means.
+
+    The last column has the questions of the paper that decide between the two: those whose readings that give the one
+    do not give the other.
+    """
+    first = next(iter(crossed.values()))
+    rows = []
+    for one, other in itertools.combinations(range(len(first)), 2):
+        give = [[reading for reading, every in crossed.items() if every[place].verdict.holds] for place in (one, other)]
+        if not all(give) or any(every[one].by_value and every[other].by_value for every in crossed.values()):
+            continue
+        apart = [
+            choice.axis
+            for choice in study.choices
+            if not {dict(reading)[choice.axis] for reading in give[0]}
+            & {dict(reading)[choice.axis] for reading in give[1]}
+        ]
+        names = (first[one].claim.name, first[other].claim.name)
+        rows.append((*names, str(len(give[0])), str(len(give[1])), ", ".join(apart)))
+    return Table(("statement", "excludes", "readings that give it", "that give the other", "decided by"), rows)
+
+
+def varied_table(outcome: Outcome) -> Table:
+    """What claims do over draws of what was fitted, for those that hold or might."""
+    rows = [
+        (
+            one.claim.name, _ours(one), f"{found.holds} of {found.draws}", _number(found.low), _number(found.high),
+            one.verdict.value,
+        )
+        for one in outcome.judged
+        if (found := outcome.varied.get(one.claim.name)) is not None
+    ]  # fmt: skip
+    return Table(("claim", "ours", "holds in draws", "smallest", "largest", "verdict"), rows)
 
 
 def _words(reading: Reading) -> str:
@@ -209,19 +250,22 @@ def _ours(one: Judged) -> str:
     if not one.cases:
         return ""
     if len(one.cases) == 1:
-        return _value(one.cases[0])
+        return _value(one, one.cases[0])
     shown = [one.cases[0], one.cases[len(one.cases) // 2], one.cases[-1]] if len(one.cases) > 3 else one.cases
-    words = "; ".join(f"{case.words}: {_value(case)}" for case in shown)
+    words = "; ".join(f"{case.words}: {_value(one, case)}" for case in shown)
     return f"{one.inside} of {len(one.cases)} cases: {words}"
 
 
-def _value(case: Case) -> str:
+def _value(one: Judged, case: Case) -> str:
     found = case.estimate
     if math.isnan(found.value):
         return "not defined"
     value = _number(found.value)
     if math.isnan(found.low) or found.low == found.high:
         return value
+    if one.claim.one_run:
+        between = f"{_number(found.low)} to {_number(found.high)}"
+        return f"{value}, one run {between} ({width(one.claim, found):.0%} wide)"
     return f"{value} [{_number(found.low)}, {_number(found.high)}]"
 
 
@@ -241,13 +285,20 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Paragraph(
             f"{counts(outcome.judged)}. Intervals of 95 % over {study.unit}s (Student's, of logarithms where ratios "
             "are meant). A claim is decided where the p-value of its contrary, adjusted for all claims (Holm), is "
-            "below 0.05; a number counts as reproduced only within its tolerance on both sides."
+            "below 0.05; a number counts as reproduced only within its tolerance on both sides. A number from a single "
+            "run fits where it lies in the interval of 95 % of a single run of ours."
         )
         yield from _grouped(outcome)
     if outcome.crossed:
         yield Heading("Readings by statement")
         yield Paragraph(reading_sentence(outcome.crossed))
         yield reading_table(outcome.crossed)
+        yield Heading("Statements that no reading gives together", 3)
+        yield pair_table(study, outcome.crossed)
+    if outcome.varied:
+        yield Heading("What hangs on fitted numbers")
+        yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")
+        yield varied_table(outcome)
     for kind in study.tables:
         yield Heading(kind.title)
         yield kind(outcome.results)
@@ -275,15 +326,20 @@ def _chosen(study: Study) -> Iterator[Block]:
     if study.choices:
         yield Heading("What the paper leaves open")
         rows = [
-            (choice.axis, choice.question, str(value), words, choice.fitted.get(value, ""))
+            (choice.axis, choice.question, str(value), words, ", ".join(choice.fitted.get(value, ())))
             for choice in study.choices
             for value, words in choice.readings.items()
         ]
         yield Table(("axis", "question", "value", "reading", "fitted to"), rows)
     if study.parameters:
         yield Heading("Numbers that were chosen")
-        columns = ("parameter", "value", "why", "fitted to")
-        yield Table(columns, [(one.name, one.value, one.why, one.fitted_to) for one in study.parameters])
+        columns = ("parameter", "value", "range", "why", "fitted to")
+        yield Table(columns, [_parameter(one) for one in study.parameters])
+
+
+def _parameter(one: Parameter) -> tuple[str, ...]:
+    between = f"{one.between[0]:g} to {one.between[1]:g}" if one.between else ""
+    return (one.name, str(one.value), between, one.why, ", ".join(one.fitted_to))
 
 
 def _how(outcome: Outcome) -> Iterator[Block]:

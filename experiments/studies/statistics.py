@@ -58,11 +58,18 @@ class Estimate:
     units: int
 
 
-def estimate(sample: Sample) -> Estimate:
-    """Mean of a sample with its interval; NaN where a value is not defined."""
+def estimate(sample: Sample, *, one: bool = False) -> Estimate:
+    """Mean of a sample with its interval; NaN where a value is not defined.
+
+    Parameters
+    ----------
+    one
+        Whether the interval is the one in which a single further unit is expected (a prediction interval).
+    """
     if not sample.defined:
         return Estimate(math.nan, math.nan, math.nan, len(sample.values))
     mean, error, units = _moments(sample)
+    error = _of_one(error, units) if one else error
     reach = student(units - 1, CONFIDENCE) * error if error else 0.0 if units > 1 else math.nan
     return Estimate(_back(mean, sample), _back(mean - reach, sample), _back(mean + reach, sample), units)
 
@@ -93,15 +100,18 @@ def resampled(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 
     return Estimate(math.exp(centre), math.exp(low), math.exp(high), units)
 
 
-def beyond(sample: Sample, edge: float, *, above: bool) -> float:
+def beyond(sample: Sample, edge: float, *, above: bool, one: bool = False) -> float:
     """Probability of a sample so far on its side of an edge if the true mean were on the other (one-sided t-test).
 
     Parameters
     ----------
     above
         Whether the sample's mean is taken to be above the edge.
+    one
+        Whether a single further unit is asked for, not the true mean.
     """
     mean, error, units = _moments(sample)
+    error = _of_one(error, units) if one else error
     distance = (mean - _forth(edge, sample)) * (1 if above else -1)
     if not error:
         return 0.0 if distance >= 0 else 1.0
@@ -132,6 +142,11 @@ def _moments(sample: Sample) -> tuple[float, float, int]:
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     mean = math.fsum(values) / len(values)
     return mean, 0.0 if spread <= 1e-12 * abs(mean) else spread / math.sqrt(len(values)), len(values)
+
+
+def _of_one(error: float, units: int) -> float:
+    """Standard error of a single further unit from that of the mean."""
+    return error * math.sqrt(units + 1)
 
 
 def _forth(value: float, sample: Sample) -> float:

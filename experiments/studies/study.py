@@ -14,6 +14,7 @@ from spillway.experiments.studies.points import Grid, Point, Value, Values, expa
 from spillway.experiments.studies.product import Product
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.tables import Means
+from spillway.workloads.draws import Draws
 
 SEEDS = tuple(range(5))
 
@@ -90,6 +91,9 @@ class Study:
         Ambiguous points of the paper.
     crossing
         Axes that are replaced where readings are compared (fewer loads, say); ``None``: readings are not compared.
+    draws, varying
+        How often all numbers that were fitted are drawn from their ranges, to see which verdicts hang on them; axes
+        that are replaced there (fewer seeds, say).
     figures, tables
         What is drawn, and what is tabulated besides the claims.
     unit
@@ -114,6 +118,8 @@ class Study:
     parameters: Sequence[Parameter] = ()
     choices: Sequence[Choice] = ()
     crossing: Grid | None = None
+    draws: int = 0
+    varying: Grid = field(default_factory=dict)
     figures: Sequence[Figure] = ()
     tables: Sequence[Means] = ()
     unit: str = "seed"
@@ -126,15 +132,24 @@ class Study:
         check_claims(self.claims)
         self.points(whole=True)
         known = {*self.axes, *(parameter.name for parameter in self.parameters)}
+        fits = [claims for choice in self.choices for claims in choice.fitted.values()]
+        fits += [parameter.fitted_to for parameter in self.parameters if parameter.fitted_to]
+        names = [claim.name for claim in self.claims]
         for claim in self.claims:
+            if claim.depends is None and fits:
+                raise SpecError(f"claim {claim.name!r} must say what it depends on: this study has fitted numbers")
             unknown = [name for name in (claim.depends or ()) if name not in known]
             if unknown:
                 raise SpecError(f"claim {claim.name!r} depends on {unknown[0]!r}, which is no axis and no parameter")
+        lost = next((name for claims in fits for name in claims if name not in names), None)
+        if lost is not None:
+            raise SpecError(f"something was fitted to {lost!r}, which is no claim of this study")
 
     @property
     def usual(self) -> dict[str, Value]:
-        """The study's own reading."""
-        return {choice.axis: choice.usual for choice in self.choices}
+        """The study's own reading, and its own values of the numbers that can be drawn."""
+        drawn = {one.name: one.value for one in self.parameters if one.between is not None}
+        return drawn | {choice.axis: choice.usual for choice in self.choices}
 
     @property
     def axes(self) -> dict[str, None]:
@@ -171,11 +186,20 @@ class Study:
         grids = vary_axes(vary_axes(self._grids(), changes or {}), self.crossing)
         return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
 
+    def varied(self, changes: Grid | None = None) -> list[list[Point]]:
+        """Points of each draw of all numbers that were fitted and have a range."""
+        grids = vary_axes(vary_axes(self._grids(), changes or {}), self.varying)
+        found = []
+        for draw in range(self.draws):
+            drawn = {one.name: _drawn(one, draw) for one in self.parameters if one.between is not None}
+            found.append(expand(_without(grids, drawn), self.usual | drawn))
+        return found
+
     def _grids(self, *, quick: bool = False, whole: bool = False) -> list[Grid]:
         return replace_axes([*self.grids, *(self.more if whole else ())], self.quick if quick else {})
 
-    def fitted(self, reading: Mapping[str, Value]) -> dict[str, str]:
-        """Parameters and choices in force that were chosen by looking at a published value, with that value."""
+    def fitted(self, reading: Mapping[str, Value]) -> dict[str, tuple[str, ...]]:
+        """Parameters and choices in force that were chosen by published values, with the claims of these values."""
         found = {one.name: one.fitted_to for one in self.parameters if one.fitted_to}
         for choice in self.choices:
             value = reading.get(choice.axis, choice.usual)
@@ -187,3 +211,9 @@ class Study:
 def _without(grids: Sequence[Grid], reading: Mapping[str, Value]) -> list[Grid]:
     """A grid that varies a choice itself keeps to the reading here."""
     return [{name: values for name, values in grid.items() if name not in reading} for grid in grids]
+
+
+def _drawn(parameter: Parameter, draw: int) -> float:
+    """A number from its range, alike over it, with four digits."""
+    low, high = parameter.between or (0.0, 0.0)
+    return float(f"{low + (high - low) * Draws(draw, f'fitted/{parameter.name}').uniform(1)[0]:.4g}")

@@ -22,10 +22,9 @@ from spillway.experiments.trials.drawing import other_options, random_world
 from spillway.experiments.trials.examination import Examined, spec_of
 from spillway.experiments.trials.play import Played
 from spillway.experiments.trials.shrink import simpler
-from spillway.experiments.trials.verdict import FAILS, NOT_SEEN, PASSES, Extent, Failure, Tell, Verdict, silent
+from spillway.experiments.trials.verdict import FAILS, NOT_SEEN, PASSES, Extent, Failure, Outcome, Tell, silent
 from spillway.experiments.trials.watch import CPU_S
 from spillway.experiments.trials.world import World
-from spillway.schedulers.assembly import check_combination
 from spillway.schedulers.policies import find_policy
 
 HASH_SEEDS = ("1", "2")
@@ -50,7 +49,7 @@ class Findings:
 
     worlds: int
     refused: Mapping[str, str]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Outcome, ...]
 
 
 def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[World]:
@@ -137,13 +136,13 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Findings:
     return Findings(1, {}, _verdicts(failures, clean=not failures))
 
 
-def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Verdict, ...]:
+def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Outcome, ...]:
     """One for each check; nothing is seen where no world was played to its end, of other processes where any failed."""
     found = []
     for name, words in CHECKS.items():
         unseen = not clean or (name == "same again" and failures)
         result = FAILS if name in failures else NOT_SEEN if unseen else PASSES
-        found.append(Verdict(name, words, "", result, (failures[name],) if name in failures else ()))
+        found.append(Outcome(name, words, "", result, (failures[name],) if name in failures else ()))
     return tuple(found)
 
 
@@ -220,9 +219,8 @@ def _answer(process: subprocess.Popen[str]) -> list[str]:
 
 def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
     """Whether policy, model, settings and options can be combined; else the reason is kept."""
-    spec = spec_of(policy, world)
     try:
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec_of(policy, world).check()
     except OptionError as error:
         refused.setdefault(world.model, str(error))
         return False

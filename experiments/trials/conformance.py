@@ -34,18 +34,18 @@ from spillway.experiments.trials.report import (
 )
 from spillway.experiments.trials.shrink import fewer_jobs, simpler
 from spillway.experiments.trials.subject import Command, Own, Scheduler
-from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Tell, Verdict, silent
-from spillway.experiments.trials.world import PLAIN, Job, World, world_from
+from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, PASSES, Extent, Failure, Outcome, Tell, silent
+from spillway.experiments.trials.world import PLAIN, TrialJob, World, world_from
 from spillway.schedulers.policies import POLICIES
 
 FAILED = 1
 """Exit code where a case failed."""
 
-FIRST = World((Job(1, 1, walltime_s=10),), nodes=1)
+FIRST = World((TrialJob(1, 1, walltime_s=10),), nodes=1)
 """Played before all others: what does not run this job does not speak the protocol."""
 
 
-def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Verdict]:
+def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Outcome]:
     """Test a scheduler for a discipline (:data:`spillway.experiments.trials.disciplines.DISCIPLINES`).
 
     Raises
@@ -70,9 +70,9 @@ def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = sil
     return found
 
 
-def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterable[Failure]) -> Verdict:
+def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterable[Failure]) -> Outcome:
     failures = tuple(failures)
-    return Verdict(name, aims, source, FAILS if failures else PASSES if applies else NOT_APPLICABLE, failures)
+    return Outcome(name, aims, source, FAILS if failures else PASSES if applies else NOT_APPLICABLE, failures)
 
 
 def standing(subject: Subject, extent: Extent) -> dict[str, dict[str, Failure]]:
@@ -213,7 +213,8 @@ def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
     """What is tested, and how the command line names it."""
     if options.policy:
         return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
-    return Command(tuple(options.words), options.silence), f"-- {shlex.join(options.words)}"
+    batsim = "--batsim 5 " if options.batsim == 5 else ""
+    return Command(tuple(options.words), options.silence, options.batsim), f"{batsim}-- {shlex.join(options.words)}"
 
 
 def _report(

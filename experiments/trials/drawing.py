@@ -13,7 +13,7 @@ import msgspec
 
 from spillway.base.options import OptionInfo, plain
 from spillway.experiments.trials.verdict import Extent, Tell
-from spillway.experiments.trials.world import MOST_JOBS, Change, Drain, Job, World
+from spillway.experiments.trials.world import MOST_JOBS, Change, Drain, TrialJob, World
 
 HOSTS = 11
 """Hosts of ``tiny`` that can be out, by Batsim's ids: nodes, two storage nodes, the file system."""
@@ -70,7 +70,7 @@ def plain_world(rng: Random, buffers: bool) -> World:
         widths, storages, gb, sizes = [1, 1, 2, 3, nodes // 2, nodes], 0, 0, [0]
     empty = World((), nodes=nodes, storages=storages, gb=gb)
 
-    def ends(job: Job) -> Job:
+    def ends(job: TrialJob) -> TrialJob:
         run_s = 0 if rng.random() < 0.6 else rng.randint(1, job.walltime_s or 1)
         job = job._replace(run_s=run_s, nodes=min(job.nodes, nodes))
         return job if empty.fits(job) else job._replace(nodes=1)
@@ -91,11 +91,13 @@ def plain_worlds(extent: Extent, tell: Tell) -> Iterator[World]:
 
 
 def _jobs(
-    rng: Random, fewest: int, ranges: Mapping[str, Sequence[Any]], finish: Callable[[Job], Job]
-) -> tuple[Job, ...]:
+    rng: Random, fewest: int, ranges: Mapping[str, Sequence[Any]], finish: Callable[[TrialJob], TrialJob]
+) -> tuple[TrialJob, ...]:
     """Draw a few jobs, one after the other: each member of the table in its order, then what ``finish`` draws."""
     count = rng.randint(fewest, MOST_JOBS)
-    return tuple(finish(Job(**{name: rng.choice(values) for name, values in ranges.items()})) for _ in range(count))
+    return tuple(
+        finish(TrialJob(**{name: rng.choice(values) for name, values in ranges.items()})) for _ in range(count)
+    )
 
 
 def _changes(rng: Random) -> tuple[Change, ...]:

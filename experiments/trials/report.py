@@ -15,7 +15,7 @@ from spillway.analysis.document.text import to_markdown
 from spillway.experiments.campaign.progress import columns
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
-from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Tell, Verdict
+from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Outcome, Tell
 from spillway.experiments.trials.world import World
 
 Rows = Sequence[Sequence[str]]
@@ -97,7 +97,7 @@ def story(failure: Failure, discipline: str, tested: str) -> list[str]:
     return [*lines, f"  again: spillway conformance --discipline {having} --world '{world.text()}' {tested}"]
 
 
-def verdict_rows(found: Iterable[Verdict]) -> Rows:
+def verdict_rows(found: Iterable[Outcome]) -> Rows:
     """One row for each case, a header first."""
     rows = [(one.name, one.aims, one.source, one.result) for one in found]
     return [("case", "mistake or requirement", "source", "verdict"), *rows]
@@ -118,7 +118,7 @@ def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]
     return rows
 
 
-def count(found: Iterable[Verdict]) -> str:
+def count(found: Iterable[Outcome]) -> str:
     """How many passed, failed, and were not applicable."""
     results = [one.result for one in found]
     return ", ".join(f"{results.count(result)} {result}" for result in (PASSES, FAILS, NOT_APPLICABLE))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
-from spillway.experiments.trials.world import Job, World
+from spillway.experiments.trials.world import TrialJob, World
 
 
 def shrink(
@@ -100,13 +100,13 @@ def _smaller_machine(world: World) -> Iterator[World]:
         yield fewer
 
 
-def _plainer_on_tiny(job: Job) -> list[Job]:
+def _plainer_on_tiny(job: TrialJob) -> list[TrialJob]:
     plainer = [job._replace(special=False), job._replace(gb=0), job._replace(io_rate_mb_s=0)]
     plainer += [job._replace(submit_s=0), job._replace(run_s=1.0), job._replace(walltime_s=200)]
     return [*plainer, job._replace(nodes=1), job._replace(nodes=job.nodes // 2)]
 
 
-def _plainer(job: Job, before_s: int) -> list[Job]:
+def _plainer(job: TrialJob, before_s: int) -> list[TrialJob]:
     plainer = [job._replace(gb=0), job._replace(run_s=0), job._replace(nodes=1), job._replace(nodes=job.nodes - 1)]
     plainer += [job._replace(submit_s=before_s)]
     walltime_s = job.walltime_s or 0

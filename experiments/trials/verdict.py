@@ -71,7 +71,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Outcome:
     """What came of one case, or of the random worlds for one requirement.
 
     Attributes

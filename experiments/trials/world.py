@@ -39,7 +39,7 @@ SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 """What a job of each model says in its profile and beside it."""
 
 
-class Job(NamedTuple):
+class TrialJob(NamedTuple):
     """A job.
 
     Attributes
@@ -106,14 +106,14 @@ class Notation(NamedTuple):
     columns: tuple[str, ...]
     fewest: int
 
-    def job(self, row: Sequence[Any]) -> Job:
+    def job(self, row: Sequence[Any]) -> TrialJob:
         """Read a row."""
-        return Job(**dict(zip(self.columns, row, strict=False)))
+        return TrialJob(**dict(zip(self.columns, row, strict=False)))
 
 
 CASE = Notation(
     "--case", "a failed check", ("model", "jobs"), ("settings", "changes", "options", "seed", "drains"),
-    Job._fields, len(Job._fields),
+    TrialJob._fields, len(TrialJob._fields),
 )  # fmt: skip
 """Of ``spillway check-policy``: worlds on ``tiny``."""
 PLAIN = Notation(
@@ -144,7 +144,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Seed of the policy's generator.
     """
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[TrialJob, ...]
     model: str = "rigid"
     nodes: int = 0
     storages: int = 0
@@ -160,7 +160,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Whether the machine is a plain one."""
         return self.nodes > 0
 
-    def fits(self, job: Job) -> bool:
+    def fits(self, job: TrialJob) -> bool:
         """Whether a job can start on the empty plain machine."""
         most = self.storages * (self.gb // job.gb) if job.gb else job.nodes
         return job.nodes <= min(self.nodes, most)

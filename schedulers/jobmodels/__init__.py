@@ -22,6 +22,7 @@ from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.stream import Stream
 from spillway.schedulers.jobmodels.time_sharing import TimeSharing
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.rules import Rules, Trait
 
 MODELS: dict[str, type[JobModel]] = {
     "rigid": Rigid,
@@ -111,6 +112,28 @@ def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callabl
         return refuses(job)
 
     return reason
+
+
+def rules_of(model: JobModel) -> Rules:
+    """What a model states, and what it lacks because it does not state that its jobs do so."""
+    lacking: dict[Trait, tuple[str, str]] = {
+        trait: ("", why.format(", ".join(name for name, cls in MODELS.items() if does(cls))))
+        for trait, (does, why) in _STATED.items()
+        if not does(type(model))
+    }
+    if type(model).lives is not JobModel.lives:
+        lacking[Trait.APART] = (", which states lives of its own,", "there can be only one")
+    stated = model.rules()
+    return Rules(stated.needs, {**lacking, **stated.lacks})
+
+
+_STATED: Mapping[Trait, tuple[Callable[[type[JobModel]], bool], str]] = {
+    Trait.TURNS: (lambda cls: cls.shares_nodes, "jobs that share nodes in time are played by --model {} only"),
+    Trait.SHRINKING: (lambda cls: cls.shrinks, "only applications of --model {} can go on with fewer nodes"),
+    Trait.CHECKPOINTS: (lambda cls: cls.restarts, "its jobs write no checkpoints; models whose jobs do: {}"),
+    Trait.GATE: (lambda cls: cls.needs.gate, "its jobs make no transfers that take turns; models that do: {}"),
+}
+"""How a model states a trait, and why it cannot be combined where it does not; the braces: the models that do."""
 
 
 def name_of(model: JobModel) -> str:

@@ -31,6 +31,7 @@ from spillway.schedulers.jobmodels.record import Checkpoints as Checkpoints
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.rules import Rules
 from spillway.schedulers.model.staging import staging_of
 from spillway.schedulers.timeline import Resource
 
@@ -276,6 +277,10 @@ class JobModel:
         Options that differ where the published experiment is followed to the letter.
     restarts
         Whether its jobs write checkpoints (:meth:`checkpoints`) and go on from them (:attr:`Granted.resumed`).
+    shrinks
+        Whether its jobs go on with fewer nodes where some become unavailable (:class:`Shrinks`).
+    shares_nodes
+        Whether its jobs take turns on nodes, as a gang policy lays them out.
     """
 
     needs: ClassVar[Needs] = Needs()
@@ -288,6 +293,16 @@ class JobModel:
     source: ClassVar[str] = ""
     literal: ClassVar[Mapping[str, Any]] = {}
     restarts: ClassVar[bool] = False
+    shrinks: ClassVar[bool] = False
+    shares_nodes: ClassVar[bool] = False
+
+    def rules(self) -> Rules:
+        """What its options need of policy, settings and lives of burst buffers, and what they lack."""
+        return Rules()
+
+    def fewest_nodes(self) -> Callable[[Job], int] | None:
+        """On how few nodes jobs may start; ``None``: on all that they request."""
+        return None
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """What a job does, in order."""
@@ -322,6 +337,10 @@ class JobModel:
         change, it takes turns, it begins again).
         """
         return None
+
+    def moves(self, job: Job) -> bool:
+        """Whether a job moves bytes, so that its time without contention says something."""
+        return True
 
     def lives(self, job: Job) -> Lives | None:
         """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""

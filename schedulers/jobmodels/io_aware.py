@@ -33,6 +33,7 @@ from spillway.schedulers.jobmodels.demand import stream_rate
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import IO_RATE_FIELD, Job
 from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import STAGING_BYTES, staging_of
 
 
@@ -72,6 +73,15 @@ class IoAware(JobModel):
         """Refuse to book less than the average."""
         if 0 < self.book_stages < 1:
             raise OptionError(f"option 'book_stages' must be 0 or at least 1, got {self.book_stages:g}")
+
+    def rules(self) -> Rules:
+        """Booked stages need booked bandwidth, and last as long as nodes."""
+        if not self.book_stages:
+            return Rules()
+        return Rules(
+            {Trait.BANDWIDTH: (":book_stages=...", "nothing would be booked")},
+            {Trait.APART: (":book_stages", "streams of stages are booked as long as nodes")},
+        )
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Section 2.4.2; a job without a burst buffer computes in one phase."""
@@ -139,7 +149,7 @@ class IoAware(JobModel):
         """Number of compute phases: work over target, rounded half to even, between 1 and the maximum."""
         if not job.bb_bytes:
             return 1
-        return min(max(round(flops_per_node(job.profile) / self.phase_target), 1), self.max_phases)
+        return phases_of(flops_per_node(job.profile), self)
 
     def alone(self) -> IoAware:
         """The same phases; drains belong to a job's time even where its nodes are given back before them."""
@@ -159,6 +169,11 @@ class IoAware(JobModel):
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """Compute phases."""
         return {"phases": str(self.phases(record.job))}
+
+
+def phases_of(flops: float, model: IoAware) -> int:
+    """Number of compute phases of a job with a burst buffer and so much work per node."""
+    return min(max(round(flops / model.phase_target), 1), model.max_phases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), sections 2, 4.2.1 (Figur
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ from spillway.base.errors import RemoteProtocolError, shown
 from spillway.base.options import option
 from spillway.protocol.messages import JobState, JsonObject
 from spillway.schedulers.applications.application import FIELD, Application, read_application
+from spillway.schedulers.applications.moldable import Moldable
 from spillway.schedulers.controllers.control import Control
 from spillway.schedulers.controllers.prediction import io_duration_s
 from spillway.schedulers.controllers.running import Activity
@@ -53,6 +54,7 @@ from spillway.schedulers.jobmodels.running_app import RunningApp
 from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.rules import NODES_CHANGE, Rules, Trait
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Malleable(Control, JobModel):
     needs: ClassVar[Needs] = Needs(gate=True)
     fields: ClassVar[tuple[str, ...]] = (FIELD,)
     only_with_fields: ClassVar[bool] = True
+    shrinks: ClassVar[bool] = True
     stages: ClassVar[tuple[str, ...]] = ("compute", "transfer", "resize")
     moved: ClassVar[tuple[str, ...]] = ("transfer",)
     columns: ClassVar[tuple[str, ...]] = ("iterations", "resizes", "most_nodes", "node_seconds")
@@ -70,6 +73,14 @@ class Malleable(Control, JobModel):
     moldable: bool = option(
         False, help="whether jobs may start on fewer nodes than they request, down to their minimum"
     )
+
+    def rules(self) -> Rules:
+        """Resized jobs hold their burst buffers with their nodes; moldable jobs need a policy that chooses sizes."""
+        return Rules({Trait.FEWER_NODES: (":moldable=true", "")} if self.moldable else {}, NODES_CHANGE)
+
+    def fewest_nodes(self) -> Callable[[Job], int] | None:
+        """Down to the minimum of the application, where jobs are moldable."""
+        return Moldable() if self.moldable else None
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """Section 2 of the paper: intervals, I/O phases, control points."""

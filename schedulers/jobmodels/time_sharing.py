@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from spillway.schedulers.jobmodels.base import JobModel, Needs
 from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.rules import NODES_CHANGE, Rules
 from spillway.schedulers.timesharing.files import BLOCKS_FIELD, NODES_FIELD
 
 
@@ -28,7 +29,12 @@ class TimeSharing(JobModel):
     needs: ClassVar[Needs] = Needs(profile_reuse=False)
     job_fields: ClassVar[tuple[str, ...]] = (BLOCKS_FIELD, NODES_FIELD)
     stages: ClassVar[tuple[str, ...]] = ()
+    shares_nodes: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = ("time_slices",)
+
+    def rules(self) -> Rules:
+        """Jobs hold their burst buffers with their nodes."""
+        return Rules(lacks=NODES_CHANGE)
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
         """In how many pieces, of one or more slices each, a job ran."""

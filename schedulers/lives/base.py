@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.view import Around, Policy, View
 
@@ -34,6 +35,11 @@ class Life:
     def limits(self) -> StageLimits | None:
         """Time-outs of staging; ``None`` where jobs stage on their nodes."""
         return None
+
+    def rules(self) -> Rules:
+        """What it needs of the others: that buffers can be held without nodes, where they are."""
+        reason = "a buffer is placed before the nodes in whose racks it would have to be"
+        return Rules({Trait.APART: ("", ""), Trait.ANY_STORAGE: ("", reason)} if self.apart else {})
 
     @property
     def apart(self) -> bool:

@@ -19,6 +19,7 @@ from spillway.schedulers.lives.base import Expects, Life, StandIns
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
 from spillway.schedulers.policykit.ordering import ORDERS, ordered
@@ -101,6 +102,12 @@ class Slurm(Life):
     def limits(self) -> StageLimits | None:
         """The time-outs."""
         return StageLimits(self.stage_in_timeout, self.stage_out_timeout)
+
+    def rules(self) -> Rules:
+        """An order of its own means nothing to a policy that gives buffers in another one."""
+        changed = [name for name in ("order", "overtake") if getattr(self, name) != getattr(Slurm, name)]
+        lacks = {Trait.BUFFER_ORDER: (f":{changed[0]}", "")} if changed and self.policies_give else {}
+        return Rules(super().rules().needs, lacks)
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
         """Give out buffers, then let the policy decide on the nodes of jobs that are ready for them."""

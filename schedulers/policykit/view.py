@@ -18,6 +18,7 @@ from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
+from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
@@ -299,6 +300,28 @@ class GivesBuffers(Protocol):
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
         """Yield decisions for this instant, :class:`spillway.schedulers.model.decisions.Hold` among them."""
         ...
+
+
+def rules_of(policy: Policy) -> Rules:
+    """What a policy needs of the others, and what it lacks, by what its class states beside ``__call__``.
+
+    ``sharing`` (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`): its jobs take turns on nodes.
+    ``packs_buffers``: it decides itself which storage node gets each node's request. ``starts_moldable``: it starts
+    jobs on fewer nodes than they request. ``with_buffers_first``: :class:`GivesBuffers`.
+    """
+    needs: dict[Trait, tuple[str, str]] = {}
+    if getattr(policy, "packs_buffers", False):
+        needs[Trait.ANY_STORAGE] = ("", "it packs burst buffers by a rule of its own, onto any storage node")
+    if hasattr(policy, "sharing"):
+        needs[Trait.TURNS] = ("", "")
+        reason = "it chooses nodes by its rows, in racks whose storage may never have room"
+        needs[Trait.ANY_STORAGE] = ("", reason)
+    if hasattr(policy, "with_buffers_first"):
+        needs[Trait.BUFFER_ORDER] = ("", "the policy gives burst buffers in an order of its own")
+    moldable = getattr(policy, "starts_moldable", False)
+    return Rules(
+        needs, {} if moldable else {Trait.FEWER_NODES: ("", "it starts every job on all nodes that it requests")}
+    )
 
 
 @runtime_checkable

@@ -24,11 +24,11 @@ else:
     packing_kernels = late("spillway.schedulers.search.packing_kernels")
 
 
-class Verdict(enum.Enum):
+class Fits(enum.Enum):
     """Answer to whether units fit into bins; the values are the kernels' codes."""
 
-    FITS = 1
-    DOES_NOT_FIT = 0
+    YES = 1
+    NO = 0
     UNDECIDED = -1
 
 
@@ -45,7 +45,7 @@ class Packing(NamedTuple):
         Steps of the search.
     """
 
-    verdict: Verdict
+    verdict: Fits
     taken: npt.NDArray[np.int64]
     steps: int
 
@@ -84,7 +84,7 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
         for i in range(len(units)):
             if sizes[i] == 0 and len(capacities):
                 taken[i, 0] = units[i]
-    return Packing(Verdict(verdict), taken, steps)
+    return Packing(Fits(verdict), taken, steps)
 
 
 def pack_plain(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.base.late import late
-from spillway.schedulers.search.packing import Packing, Verdict, new_memo
+from spillway.schedulers.search.packing import Fits, Packing, new_memo
 from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult
 
 if TYPE_CHECKING:
@@ -252,10 +252,10 @@ def _settle(
             break
         chosen = np.flatnonzero(took)
         packing = settle(tuple(items.order[chosen].tolist())) if settle is not None else None
-        if packing is not None and packing.verdict is Verdict.DOES_NOT_FIT:
+        if packing is not None and packing.verdict is Fits.NO:
             continue
         bound = max(bound, note)  # the sets that go on from this one stay unexplored
-        if packing is not None and packing.verdict is Verdict.FITS and _score(items, took) > best.score:
+        if packing is not None and packing.verdict is Fits.YES and _score(items, took) > best.score:
             taken = np.zeros_like(best.taken)
             taken[chosen] = packing.taken
             best = _Best(_score(items, took), took, taken)

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from spillway.schedulers.search.packing import Packing, Verdict
+from spillway.schedulers.search.packing import Fits, Packing
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
 SEED = 42
 """Z3's own random seed: fixed, so that the same problem always has the same solution."""
 
-_VERDICTS = {"sat": Verdict.FITS, "unsat": Verdict.DOES_NOT_FIT, "unknown": Verdict.UNDECIDED}
+_VERDICTS = {"sat": Fits.YES, "unsat": Fits.NO, "unknown": Fits.UNDECIDED}
 
 
 class Z3Packer:

@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillway.base.arguments import Parser, complain, play, seconds
+from spillway.base.arguments import Parser, add_declared, complain, given, play, positive, seconds
 from spillway.base.errors import OptionError, RemoteProtocolError
-from spillway.base.options import describe, split_assignments
+from spillway.base.options import build, split_assignments
 from spillway.protocol.detect import AnyBatsim
 
 if TYPE_CHECKING:
@@ -131,7 +131,6 @@ def _check(options: argparse.Namespace) -> None:
 def _spec(options: argparse.Namespace) -> SessionSpec:
     from spillway.base.plugins import split_spec
     from spillway.schedulers.assembly import SessionSpec, Settings
-    from spillway.schedulers.core.session import Cadence
     from spillway.schedulers.policies import find_policy
     from spillway.schedulers.policykit.pass_limit import SERVICE_S, Limitable, PassLimit
     from spillway.schedulers.service.arguments import of_policy
@@ -143,19 +142,16 @@ def _spec(options: argparse.Namespace) -> SessionSpec:
     limit_s = options.pass_limit
     if limit_s is None and issubclass(find_policy(policy).cls, Limitable):
         limit_s = SERVICE_S
-    names = [info.name for info in describe(Settings)]
-    return SessionSpec(
-        policy,
-        own | split_assignments([of_policy(text, [policy])[1] for text in options.options]),
-        model,
-        model_options,
-        {name: getattr(options, name) for name in names if getattr(options, name) is not None},
-        options.thesis_literal,
-        Cadence(options.cadence) if options.cadence else None,
-        options.seed,
-        options.burst_buffer_bytes,
-        options.location_shape,
-        PassLimit(limit_s, time.monotonic) if limit_s is not None and limit_s < math.inf else None,
+    return build(
+        SessionSpec,
+        given(options, SessionSpec),
+        policy=policy,
+        policy_options=own | split_assignments([of_policy(text, [policy])[1] for text in options.options]),
+        model=model,
+        model_options=model_options,
+        settings=given(options, Settings),
+        location_shape=options.location_shape,
+        pass_limit=PassLimit(limit_s, time.monotonic) if limit_s is not None and limit_s < math.inf else None,
     )
 
 
@@ -192,7 +188,7 @@ def add_arguments(parser: Parser) -> None:
     add("--watchdog", type=seconds, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)")
     add(
         "--max-message-bytes",
-        type=_message_bytes,
+        type=positive,
         default=MAX_MESSAGE_BYTES,
         metavar="N",
         help="largest message that is read (%(default)s: SIMULATION_BEGINS with the profiles of two million jobs fits)",
@@ -209,15 +205,15 @@ def session_parser() -> Parser:
 
 
 def _add_session_arguments(parser: Parser) -> None:
+    from spillway.schedulers.assembly import SessionSpec, Settings
     from spillway.schedulers.jobmodels import MODELS
     from spillway.schedulers.policykit.pass_limit import SERVICE_S
-    from spillway.schedulers.service.arguments import add_options, add_settings
+    from spillway.schedulers.service.arguments import add_options
 
     group = parser.add_argument_group("policy and job model")
     add_options(group)
     add = group.add_argument
-    add("--seed", type=int, default=0, metavar="N", help="seed of the policy's random numbers (%(default)s)")
-    add("--cadence", choices=("message", "event"), help="call the policy once per message (default) or per event")
+    add_declared(group, SessionSpec, "seed", "cadence", "thesis_literal")
     add(
         "--model",
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
@@ -232,16 +228,9 @@ def _add_session_arguments(parser: Parser) -> None:
         "or with what is left of the promises of 'conservative' unmoved; where that happens, decisions depend on the "
         f"machine's speed, and the service says so ({SERVICE_S:g} s where a policy takes a bound; inf: none)",
     )
-    add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
-    add = parser.add_argument_group("what the simulator's platform does not state").add_argument
-    add(
-        "--burst-buffer-bytes",
-        type=_bytes,
-        default=0,
-        metavar="BYTES",
-        help="capacity of each storage node whose host states no capacity_bytes (%(default)s: none)",
-    )
-    add(
+    group = parser.add_argument_group("what the simulator's platform does not state")
+    add_declared(group, SessionSpec, "burst_buffer_bytes")
+    group.add_argument(
         "--location-shape",
         type=_shape,
         default=(),
@@ -249,7 +238,7 @@ def _add_session_arguments(parser: Parser) -> None:
         help="place of hosts that state no location, from the number in their names: 3,3,4 means 3 nodes per router, "
         "3 routers per chassis, 4 chassis per group",
     )
-    add_settings(parser)
+    add_declared(parser.add_argument_group("settings of the session"), Settings)
     words = "log what happens to each job; -vv also why jobs wait"
     parser.add_argument_group("what is printed").add_argument("-v", "--verbose", action="count", default=0, help=words)
 
@@ -258,33 +247,11 @@ def _limit(text: str) -> float:
     return math.inf if text == "inf" else seconds(text)
 
 
-def _bytes(text: str) -> int:
-    expected = "a whole number of bytes below 2^62"
-    value = _number(text, expected)
-    if not (0 <= value < 2**62 and value.is_integer()):
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
-    return int(value)
-
-
-def _message_bytes(text: str) -> int:
-    value = _bytes(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1 byte, got {text!r}")
-    return value
-
-
 def _shape(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         raise argparse.ArgumentTypeError(f"expected whole numbers of at least 1 such as 3,3,4, got {text!r}")
     return tuple(int(part) for part in parts)
-
-
-def _number(text: str, expected: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}") from None
 
 
 def _warn(text: str) -> None:

@@ -25,7 +25,7 @@ from spillway.experiments.run.spec import (
 from spillway.experiments.run.stopwatch import TimedSession
 from spillway.experiments.trials.world import GB as GB
 from spillway.experiments.trials.world import NODES as NODES
-from spillway.experiments.trials.world import Job, World
+from spillway.experiments.trials.world import TrialJob, World
 from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import generate
 from spillway.protocol.messages import Message, Reply
@@ -34,7 +34,7 @@ from spillway.schedulers.core.session import Session
 
 def workload(model: str, jobs: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
     """A Batsim workload from (submission, nodes, seconds, GB of burst buffer, I/O rate in MB/s, walltime, special)."""
-    return World(tuple(Job(*job) for job in jobs), model).workload()
+    return World(tuple(TrialJob(*job) for job in jobs), model).workload()
 
 
 def runs(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
-from spillway.schedulers.assembly import SessionSpec, check_combination
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.outages import OnOutage, Restart
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.policies import POLICIES
@@ -37,7 +37,7 @@ PAIRS = [(model, policy) for model in MODELS for policy in POLICIES]
 def playable(spec: SessionSpec) -> bool:
     """Whether policy, model and settings can be combined."""
     try:
-        check_combination(spec.make_policy(), spec.make_settings(), spec.make_model())
+        spec.check()
     except OptionError:
         return False
     return True
@@ -67,7 +67,7 @@ def settled(played: Played, jobs: int) -> None:
 def test_every_combination(model: str, policy: str, tmp_path: Path) -> None:
     """Busy and idle nodes go away, a storage node too; later all come back (the issue's first fault)."""
     literal = len(policy) % 2 == 0 or policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")
-    spec = SessionSpec(policy, model=model, literal=literal)
+    spec = SessionSpec(policy, model=model, thesis_literal=literal)
     if not playable(spec):
         return
     changes: list[Change] = [

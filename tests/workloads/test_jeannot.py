@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spillway.experiments.studies.jeannot import STUDY
+from spillway.experiments.studies.jeannot.play import drawn
 from spillway.simulator.reading.workload import load_workload
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.cli import main
@@ -25,7 +27,7 @@ from spillway.workloads.jeannot import (
     prevalence,
 )
 
-BASE = JeannotOptions(family="M-No", alpha=0.5)
+BASE = JeannotOptions(family="M-No", alpha=0.5, limit="short")
 
 
 def test_means_of_the_truncated_normals() -> None:
@@ -43,7 +45,7 @@ def test_prevalence_gives_the_load_as_mean() -> None:
 def test_mean_size_of_the_uniform_protocol() -> None:
     """P E / (alpha (1 + E)): 2048 x 0.5 / (0.5 x 1.5) at alpha 0.5; such sizes are drawn."""
     assert mean_size("U-No", 0.5, 2048) == pytest.approx(2048 / 1.5)
-    drawn = draw_jeannot(JeannotOptions(family="U-No", alpha=0.5, jobs=4000, literal=True))
+    drawn = draw_jeannot(JeannotOptions(family="U-No", alpha=0.5, jobs=4000, sizes="formula", literal=True))
     sizes = [job.res for job in drawn.workload.jobs]
     assert np.mean(sizes) == pytest.approx(2048 / 1.5, rel=0.03)
     assert {size & (size - 1) for size in sizes} == {0}
@@ -72,7 +74,9 @@ def test_the_load_is_the_wanted_one(family: str, alpha: float) -> None:
 
 def test_the_printed_formulas_miss_the_load_on_mira_and_meet_it_in_the_uniform_protocol() -> None:
     """Why volumes are multiplied by a factor: 1 where the formula is consistent with itself, else not."""
-    assert calibrate(JeannotOptions(family="U-No", alpha=0.6)) == pytest.approx(1.0, abs=0.03)
+    assert calibrate(JeannotOptions(family="U-No", alpha=0.6, sizes="formula", volume="whole")) == pytest.approx(
+        1.0, abs=0.03
+    )
     assert calibrate(JeannotOptions(family="M-No", alpha=0.2)) < 0.7
     literal = draw_jeannot(JeannotOptions(family="M-No", alpha=0.8, jobs=3000, literal=True))
     assert literal.load == pytest.approx(0.57, abs=0.02)
@@ -95,7 +99,7 @@ def test_sizes_and_durations_of_mira() -> None:
 
 def test_two_kinds_of_jobs_in_binormal_workloads() -> None:
     """At 0.5 half of the jobs have much I/O: more than half of a uniform job's transfer over computing time."""
-    drawn = draw_jeannot(JeannotOptions(family="U-BN", alpha=0.5, jobs=3000, literal=True)).workload
+    drawn = draw_jeannot(JeannotOptions(family="U-BN", alpha=0.5, jobs=3000, volume="whole", literal=True)).workload
     shares = []
     for job in drawn.jobs:
         periods = drawn.profiles[job.profile]["periods"]
@@ -124,11 +128,16 @@ def test_batsim_can_read_the_file(tmp_path: Path) -> None:
 
 def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same workload as the function's; the load and the rejected draws are said; wrong input is one line."""
-    assert main(["periodic", "M-No", "--load", "0.5", "--jobs", "40", "--out", str(tmp_path / "w.json")]) == 0
-    drawn = draw_jeannot(replace(BASE, jobs=40))
+    assert (
+        main(
+            ["periodic", "M-No", "--load", "0.5", "--jobs", "40", "--limit", "short", "--out", str(tmp_path / "w.json")]
+        )
+        == 0
+    )
+    found = draw_jeannot(replace(BASE, jobs=40))
     printed = capsys.readouterr().out
-    assert drawn.workload.checksum in printed
-    assert f"I/O load {drawn.load:.3f}" in printed
+    assert found.workload.checksum in printed
+    assert f"I/O load {found.load:.3f}" in printed
     assert main(["periodic", "M-No", "--load", "2", "--out", str(tmp_path / "x.json")]) == 2
     assert "alpha" in capsys.readouterr().err
 
@@ -160,3 +169,12 @@ def test_no_draw_fits() -> None:
     """One job rarely has the load of a thousand: after so many attempts the error says what to change."""
     with pytest.raises(WorkloadError, match="more jobs or a larger tolerance"):
         draw_jeannot(replace(BASE, jobs=1, alpha=0.2, tolerance=1e-6, attempts=3))
+
+
+def test_the_command_draws_what_the_study_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without options: the workload of the study's own reading, in each family."""
+    for family in FAMILIES:
+        command = ["periodic", family, "--load", "0.4", "--jobs", "12", "--out", str(tmp_path / "w.json")]
+        assert main(command) == 0
+        point = STUDY.points()[0].replaced(family=family, load=0.4, jobs=12, seed=0)
+        assert drawn(point).workload.checksum in capsys.readouterr().out

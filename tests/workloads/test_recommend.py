@@ -69,7 +69,7 @@ def test_an_example_is_what_the_study_plays() -> None:
     features = features_of(example.family, example.load, example.seed)
     assert dataclasses.astuple(features) == pytest.approx(dataclasses.astuple(example.features), rel=1e-5)
     lists, packs = (
-        play(point(family=example.family, load=example.load, seed=example.seed, policy=policy))
+        play(point(family=example.family, load=example.load, seed=example.seed, policy=policy, volume="whole"))
         for policy in ("LS", "Max")
     )
     for objective, metric in (("makespan", "makespan_s"), ("stretch", "mean_stretch")):

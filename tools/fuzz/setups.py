@@ -49,7 +49,7 @@ class Setup:
     @property
     def may_stall(self) -> bool:
         """Whether the published scheduler's rules hold: a job that its last pass leaves waiting waits for ever."""
-        return self.spec.literal or bool(self.spec.policy_options.get("literal_depth"))
+        return self.spec.thesis_literal or bool(self.spec.policy_options.get("literal_depth"))
 
 
 def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup:
@@ -63,7 +63,7 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         model,
         _options(rng, _infos(MODELS[model]), 0.3),
         _settings(rng),
-        literal=rng.random() < 0.1,
+        thesis_literal=rng.random() < 0.1,
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )

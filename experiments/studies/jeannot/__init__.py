@@ -13,8 +13,8 @@ CHOICES = (
         "volume",
         "the printed volume is v = X w Q / P, but the mean size of the uniform protocol follows from v = X w",
         {
+            "proportional": "v = X w Q / P, as printed: what fits on the processors fits in the bandwidth, too",
             "whole": "v = X w: what fits on the processors may need more bandwidth than there is",
-            "proportional": "v = X w Q / P: what fits on the processors fits in the bandwidth, too, as printed",
         },
     ),
     Choice(
@@ -24,26 +24,31 @@ CHOICES = (
             "uniform": "all sizes alike",
             "formula": "the largest sizes, so that the mean is that: at most alpha (1 + E) / E jobs run at a time",
         },
+        crossed=False,
     ),
     Choice(
         "shares",
         "share of I/O of No: normal, 'variance sigma = 0.1'",
         {"variance": "a variance of 0.1, as BN has it", "deviation": "a standard deviation of 0.1"},
+        crossed=False,
     ),
     Choice(
         "durations",
         "durations on Mira: 'a variance of 10 percent of the median time'",
         {"deviation": "a standard deviation of a tenth of it", "variance": "a variance of a tenth of it, in hours"},
+        crossed=False,
     ),
     Choice(
         "limit",
         "jobs of exactly 4,096 nodes: 'less than 4K' 1 h, 'between 4K and 16K' 2 h",
         {"long": "2 h", "short": "1 h"},
+        crossed=False,
     ),
     Choice(
         "list",
         "lists backfill; how is not said",
         {"reserve": "the first job that waits has a reservation", "greedy": "whatever fits starts, in order"},
+        crossed=False,
     ),
 )
 assert {choice.axis: choice.usual for choice in CHOICES} == USUAL
@@ -70,7 +75,7 @@ STUDY = Study(
     claims=CLAIMS,
     quick={"load": [0.2, 0.8], "jobs": [15], "seed": [0, 1]},
     choices=CHOICES,
-    crossing={"load": [0.2, 0.8], "jobs": [30], "seed": range(5)},
+    crossing={},
     parameters=[
         Parameter("jobs", "100 (30 where readings are compared)", "the paper does not state it"),
         Parameter("load", "volumes times one factor for a family", "else truncation moves the load away from alpha"),

@@ -45,7 +45,7 @@ BACKFILLING: Mapping[str, Mapping[str, Value]] = {
 """What backfilling of a list means: one reservation (EASY), none, or no job overtakes."""
 
 USUAL = {
-    "volume": "whole",
+    "volume": "proportional",
     "sizes": "uniform",
     "shares": "variance",
     "durations": "deviation",

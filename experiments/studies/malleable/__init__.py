@@ -7,10 +7,18 @@ and 59 processes (1 process), percentages are whole (0.5).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
 from spillway.experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, at_most, between, within
-from spillway.experiments.studies.malleable.cases import APART, play, same
-from spillway.experiments.studies.malleable.figures import Bars, Shift, Writers
-from spillway.experiments.studies.measures import change, mean
+from spillway.experiments.studies.malleable.cases import AGAIN, APART, PAIRS, SMALL_APART, WORKED, play, same
+from spillway.experiments.studies.malleable.figures import Bars, Excluded, Shift, Writers
+from spillway.experiments.studies.malleable.jacobi import OF_CASE, PARAMETERS
+from spillway.experiments.studies.measures import change, mean, ratio
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.statistics import Sample
 from spillway.experiments.studies.study import SEEDS, Computed, Study
 
 A = {"case": "A", "control": "watch"}
@@ -41,10 +49,69 @@ def whole(value: float) -> Region:
     return within(value, 0.5)
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The smallest fall of a value from each of some points to the next, seed by seed; below 0 where one rises."""
+
+    metric: str
+    points: tuple[Mapping[str, Value], ...]
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per seed."""
+        levels = [results.mean(self.metric, axes).values for axes in self.points]
+        return Sample(tuple(min(one - two for one, two in pairwise(seed)) for seed in zip(*levels, strict=True)))
+
+
+@dataclass(frozen=True)
+class Points:
+    """By how many points of the baseline a value lies higher under one control than under another, seed by seed."""
+
+    metric: str
+    case: str
+    above: str
+    below: str
+
+    def __call__(self, results: Results) -> Sample:
+        """One value per seed."""
+        one, other = (
+            change(self.metric, {"control": control}, BASELINE, case=self.case)(results).values
+            for control in (self.above, self.below)
+        )
+        return Sample(tuple(more - less for more, less in zip(one, other, strict=True)))
+
+
+def _of(case: str, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims with what their use case depends on."""
+    return [replace(claim, depends=OF_CASE[case]) for claim in claims]
+
+
+def _worked(name: str, place: str, statement: str, value: float, metric: str, tolerance: float = 0.0) -> Claim:
+    """An example of the paper's with numbers."""
+    return Claim(name, place, statement, within(value, tolerance), mean(metric, case=WORKED), depends=(), exact=True)
+
+
+EXAMPLES = [
+    _worked("14 s", "4.2.1", "a shift of 10 s with an overhead of 1 s: computation to save (s)", 14, "reduction"),
+    _worked("12 s", "4.2.1", "the same: by how much the phase comes earlier (s)", 12, "shift"),
+    _worked("speed-up 2", "4.2.1, Eq. 2", "50 s of 100 s are to be saved: relative speed-up", 2, "speedup_100"),
+    _worked("speed-up 1.33", "4.2.1, Eq. 2", "50 s of 200 s: relative speed-up", 1.33, "speedup_200", 0.005),
+    _worked("speed-up 12", "4.2.1, Eq. 2", "2 on top of a speed-up of 6: absolute speed-up", 12, "absolute"),
+    _worked("figure 7", "4.2.1, Fig. 7", "the later phase is shifted by its duration and the time until the overlap: "
+            "difference (s)", 0, "figure_7"),
+    _worked("figure 8", "4.2.1, Fig. 8", "the earlier phase is shifted by the overlap: difference (s)", 0, "figure_8"),
+    _worked("440 s", "4.2.2", "periods of 220 and 440 s: the application that is coupled", 2, "coupled"),
+    _worked("220 s", "4.2.2", "the same: its new period in periods of the other, the nearest multiple", 2, "multiple"),
+]  # fmt: skip
+
+LARGE = tuple({"case": f"{APART}{delay}"} for delay in range(11))
 SECTION_2 = [
+    Claim("2 nearly doubled", "2, Fig. 1", "two writes of 24.4 GB that begin together take nearly twice as long as one "
+          "(taken: 1.8 to 2)", between(1.8, 2.0), ratio("io_1", LARGE[0], LARGE[-1]), depends=(), exact=True),
+    Claim("2 decreases", "2, Fig. 1", "the further apart they begin, the shorter they take (smallest fall)",
+          at_least(0), Steps("io_1", LARGE), "s", depends=(), exact=True),
     Claim("2 at once", "2", "two writes of 11.9 GB that begin together take this each", seconds(9.2),
-          mean("io_1", case=f"{APART}0"), "s", depends=("write",), exact=True),
-    Claim("2 alone", "2", "one that begins 10 s after the other", seconds(4.7), mean("io_2", case=f"{APART}10"),
+          mean("io_1", case=f"{SMALL_APART}0"), "s", depends=("write",), exact=True),
+    Claim("2 alone", "2", "one that begins 10 s after the other", seconds(4.7), mean("io_2", case=f"{SMALL_APART}10"),
           "s", depends=("write",), exact=True),
 ]  # fmt: skip
 
@@ -91,6 +158,8 @@ CASE_C = [
           change("cpu_1", SHIFTING, BASELINE, case="C"), "%"),
     Claim("C gain", "1, 6.2", "phase shifting improves on I/O blocking: less I/O time of both", at_most(0),
           change("io", SHIFTING, BLOCKING, case="C"), "%"),
+    Claim("7 I/O", "7", "up to 10 % less I/O time than with I/O blocking: application 1 of C, 49 less 39", whole(-10),
+          Points("io_1", "C", "shifting", "blocking"), "points"),
 ]  # fmt: skip
 
 CASE_D = [
@@ -98,6 +167,9 @@ CASE_D = [
           mean("delay", case="D", control="blocking"), "s"),
     Claim("D delay, shifting", "5.1", "delay with phase shifting", seconds(11.0), mean("delay", **D), "s"),
     Claim("D delay, coupling", "5.1", "delay with period coupling", seconds(0.7), mean("delay", **COUPLED), "s"),
+    Claim("D order", "5.1", "less delay by coupling than by shifting, and by shifting than by blocking (smallest fall)",
+          at_least(0), Steps("delay", tuple({"case": "D", "control": name} for name in
+                                            ("blocking", "shifting", "coupling"))), "s"),
     Claim("D I/O", "5.1", "I/O blocking reduces the I/O time", at_most(0), change("io", BLOCKING, BASELINE, case="D"),
           "%"),
     Claim("D shifts", "5.1", "phase shifts per execution", whole(4), mean("shifts", **D)),
@@ -117,11 +189,6 @@ CASE_D = [
           change("run", SHIFTING, BASELINE, case="D"), "%"),
     Claim("D uneven", "5.1, Fig. 16", "after the coupling execution times are similar (as 59 and 64 processes are)",
           at_most(100 * (64 / 59 - 1)), mean("uneven", **COUPLED), "%"),
-]  # fmt: skip
-
-SECTION_7 = [
-    Claim("7 I/O", "7", "less I/O time than with I/O blocking, up to (D, both applications)", whole(-10),
-          change("io", SHIFTING, BLOCKING, case="D"), "%"),
     Claim("7 delay", "7", "less delay than with I/O blocking (D: 25.1 to 11.0 s)", whole(-56),
           change("delay", SHIFTING, BLOCKING, case="D"), "%"),
 ]  # fmt: skip
@@ -129,51 +196,48 @@ SECTION_7 = [
 STUDY = Study(
     name="malleable",
     title="Singh & Carretero 2019: I/O interference and malleability",
-    source="D. E. Singh, J. Carretero, J. Syst. Softw. 148, 2019 (DOI 10.1016/j.jss.2018.11.006), sections 2, 5.1, 7",
+    source="D. E. Singh, J. Carretero, J. Syst. Softw. 148, 2019 (DOI 10.1016/j.jss.2018.11.006), all but section 5.2",
     play=Computed(play, same=same, batch=4),
     grids=[
-        {"case": [f"{APART}{delay}" for delay in range(11)], "control": ["baseline"], "seed": [0]},
+        {"case": [WORKED, PAIRS, AGAIN], "control": ["baseline"], "seed": [0]},
+        {"case": [*(str(axes["case"]) for axes in LARGE), f"{SMALL_APART}0", f"{SMALL_APART}10"],
+         "control": ["baseline"], "seed": [0]},
         {"case": ["A"], "control": ["watch"], "seed": SEEDS},
         {"case": ["B"], "control": ["baseline", "shifting"], "seed": SEEDS},
         {"case": ["C"], "control": ["baseline", "blocking", "shifting"], "seed": SEEDS},
         {"case": ["D"], "control": ["baseline", "blocking", "shifting", "coupling"], "seed": SEEDS},
     ],
-    claims=[*SECTION_2, *CASE_A, *CASE_B, *CASE_C, *CASE_D, *SECTION_7],
+    claims=[
+        *EXAMPLES,
+        *SECTION_2,
+        *(claim for case, claims in (("A", CASE_A), ("B", CASE_B), ("C", CASE_C), ("D", CASE_D))
+          for claim in _of(case, claims)),
+    ],
     quick={"seed": [0, 1]},
     parameters=[
-        Parameter("write", "4.7 s by itself, two at once share the file system", "section 2 has both times",
-                  "4.7 s (section 2)"),
-        Parameter("curve", "32.27 / n + 0.1698 s per iteration", "no curve is given; two periods fix it",
-                  "903.2 s (A) and 67.40 s (D)"),
-        Parameter("A: I/O every", "250 iterations", "the eighth phase begins at 903.2 s", "903.2 s (A)"),
-        Parameter("A, B: application 2", "1.1406 of the work, 21.4 and 21.0 s later", "its period is 1.7 s shorter",
-                  "911.0 s (A), one shift of 3.4 s (B)"),
-        Parameter("overhead", "1.3 s a reconfiguration", "24 processes save 3.4 s and two of them", "24 and 3.4 s (B)"),
-        Parameter("C: I/O every", "80 iterations", "450 s of I/O without control are 49 phases of 9.2 s",
-                  "18 s, 41 and 45 % (C)"),
-        Parameter("C: application 2", "0.2 s later", "9.2 s in place of twice 4.7 s", "9.2 s (section 2)"),
-        Parameter("D: I/O every", "100 iterations, application 2 3 s later", "67.40 s of computation", "67.40 s (D)"),
-        Parameter("D: application 2", "0.908 of the work", "the period of application 1 takes 58 processes",
-                  "57 to 59 processes (D)"),
+        *PARAMETERS,
         Parameter("control points", "5 in a period", "Figure 4 has four"),
         Parameter("variation", "0.5 % per interval", "the paper states low variability and no number"),
         Parameter("machine", "400 processes", "more than the paper's cases use"),
+        Parameter("24.4 GB", "8 s a write", "section 2, Figure 1"),
     ],
     choices=[
-        Choice("writes", "How long does a write of the one file of 11.9 GB take by itself?",
-               {"stated": "8.49 s in A and B (section 5.1), 4.7 s in C and D (section 2)",
-                "fitted": "the same, but 6.0 s in D", "long": "8.49 s in all"},
-               {"fitted": "25.1 s (D)"}),
+        Choice("write", "How long does a write of the one file of 11.9 GB take by itself in C and D?",
+               {4.7: "4.7 s (section 2)", 8.49: "8.49 s (section 5.1, A)", 6.0: "6 s, which gives D its delay"},
+               {4.7: ("2 alone", "2 at once"), 6.0: ("D delay, blocking",)}),
         Choice("pace", "Are the two applications of C identical (section 5.1)?",
-               {"in step": "yes", "apart": "the second computes 2.45 % faster"}, {"apart": "64.7 s (C)"}),
+               {"in step": "yes", "apart": "the second computes 2.45 % faster"}, {"apart": ("C delay, blocking",)}),
     ],
     crossing={},
+    draws=60,
+    varying={"seed": [0]},
     figures=[
         Writers("figure-1"),
         Shift("figure-13"),
         Bars("figure-14", "C", "execution time (s)", ("cpu", "transfer", "delay")),
         Bars("figure-15", "D", "I/O time (s)", ("transfer", "delay")),
         Bars("figure-16", "D", "execution time (s)", ("cpu", "transfer", "delay")),
+        Excluded("use-case-c"),
     ],
     notes=[
         "two identical applications that wait for each other do so once: the one that waited is behind by one write "

@@ -6,18 +6,22 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean, median
 
+from spillway.experiments.studies.malleable import exclusion, worked
 from spillway.experiments.studies.malleable.jacobi import (
-    CASES,
-    OUTPUT_BYTES,
+    FILE_BYTES,
+    LARGE_FILE_BYTES,
+    LARGE_WRITE_S,
+    OF_CASE,
+    PARAMETERS,
     SLOTS,
-    WRITES,
     Case,
+    case_of,
     two_writers,
     workload_of,
 )
 from spillway.experiments.studies.malleable.play import Played, slots
 from spillway.experiments.studies.malleable.play import play as simulate
-from spillway.experiments.studies.points import Point, Values
+from spillway.experiments.studies.points import Point, Value, Values
 from spillway.schedulers.controllers.interference import Conflict
 from spillway.schedulers.jobmodels.app_record import AppRecord
 
@@ -31,8 +35,11 @@ CONTROLS: Mapping[str, Mapping[str, str]] = {
 """Section 5.1: the baseline has no control; I/O blocking is CLARISSE's; the others come on top of it. ``watch``
 predicts and does nothing."""
 
-APART = "apart "
-"""Names of the cases of section 2: seconds between two writes follow."""
+APART, SMALL_APART = "apart ", "small apart "
+"""Names of the cases of section 2, files of 24.4 and of 11.9 GB: seconds between two writes follow."""
+
+WORKED, PAIRS, AGAIN = "worked", "pairs", "pairs, again in step"
+"""The paper's own examples (:mod:`...worked`); searches for the numbers of C (:mod:`...exclusion`)."""
 
 EIGHTH = 7
 """Place of the I/O phase of use case A that the paper follows, at about 903 s."""
@@ -40,22 +47,26 @@ EIGHTH = 7
 
 def run(point: Point) -> Played:
     """Simulate a point."""
-    case, io_s = _described(point)
+    case = _described(point)
     settings = dict(CONTROLS[point.text("control")])
-    return simulate(slots(SLOTS, OUTPUT_BYTES / io_s), workload_of(case, io_s, point.whole("seed")), settings)
+    return simulate(slots(SLOTS, case.io_bytes / case.io_s), workload_of(case, point.whole("seed")), settings)
 
 
 def play(point: Point) -> Values:
-    """Simulate a point and measure."""
+    """Simulate a point and measure, or work out what is no simulation."""
+    name = point.text("case")
+    if name == WORKED:
+        return worked.numbers()
+    if name in (PAIRS, AGAIN):
+        return exclusion.search(again=name == AGAIN, seed=point.whole("seed"))
     return dict(measured(run(point)))
 
 
 def same(point: Point) -> Point:
-    """Write times differ by reading in C and D only, the second application's pace in C."""
-    case, writes = point.text("case"), point.text("writes")
-    if case not in ("C", "D") or (case, writes) == ("C", "fitted"):
-        point = point.replaced(writes="stated")
-    return point if case == "C" else point.replaced(pace="in step")
+    """A use case has its own numbers: those of the others do not matter to it."""
+    own = OF_CASE.get(point.text("case"), ("write",) if point.text("case").startswith(SMALL_APART) else ())
+    idle: dict[str, Value] = {one.name: one.value for one in PARAMETERS if one.name not in own}
+    return point.replaced(**idle, **({} if "pace" in own else {"pace": "in step"}))
 
 
 def measured(played: Played) -> Iterator[tuple[str, float]]:
@@ -81,12 +92,13 @@ def measured(played: Played) -> Iterator[tuple[str, float]]:
     yield from _shifts(both, [conflict for conflict in played.conflicts if conflict.outcome == "shift"])
 
 
-def _described(point: Point) -> tuple[Case, float]:
-    name, writes = point.text("case"), WRITES[point.text("writes")]
+def _described(point: Point) -> Case:
+    name = point.text("case")
+    if name.startswith(SMALL_APART):
+        return two_writers(float(name.removeprefix(SMALL_APART)), point.number("write"), FILE_BYTES)
     if name.startswith(APART):
-        return two_writers(float(name.removeprefix(APART))), writes["C"]
-    apart = name == "C" and point["pace"] == "apart"
-    return CASES["C apart" if apart else name], writes[name]
+        return two_writers(float(name.removeprefix(APART)), LARGE_WRITE_S, LARGE_FILE_BYTES)
+    return case_of(point)
 
 
 def _eighth(both: list[AppRecord], conflicts: list[Conflict]) -> Iterator[tuple[str, float]]:

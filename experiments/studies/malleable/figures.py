@@ -1,15 +1,17 @@
-"""Figures 1 and 13 to 16 of the paper, drawn from our runs."""
+"""Figures 1 and 13 to 16 of the paper, drawn from our runs, and which numbers of use case C exclude each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.patches import Rectangle
+
 from spillway.analysis.colours import PALETTE
 from spillway.analysis.plots.panels import panels
 from spillway.analysis.plots.style import INK, legend_above, save, set_title
 from spillway.experiments.studies import statistics
-from spillway.experiments.studies.malleable import cases
+from spillway.experiments.studies.malleable import cases, exclusion
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import NotRun, Results
 
@@ -47,7 +49,7 @@ class Writers:
         ax.set_ylabel("I/O time (s)")
         ax.legend(frameon=False)
         ax.grid()
-        set_title(ax, "Two writes of 11.9 GB")
+        set_title(ax, "Two writes of 24.4 GB")
         return save(ax, folder / self.name)[:1]
 
 
@@ -135,3 +137,34 @@ class Bars:
         set_title(ax, f"Use case {self.case}, applications 1 and 2")
         ax.legend(loc="upper right", frameon=False, fontsize=8, ncols=len(self.parts))
         return save(ax, folder / self.name)[:1]
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """How near each two of the seven numbers of use case C come together, without and with beginning in step again."""
+
+    name: str
+
+    def __call__(self, results: Results, folder: Path) -> list[Path]:
+        """Draw; nothing where nothing was searched."""
+        found = {case: _points(results, case=case) for case in (cases.PAIRS, cases.AGAIN)}
+        if not all(found.values()):
+            return []
+        numbers = exclusion.NAMES
+        axes = panels(1, 2, width=12.0, height=4.6)
+        titles = ("as in the paper", "in step again at times")
+        for ax, (point,), title in zip(axes, found.values(), titles, strict=True):
+            for row, one in enumerate(numbers):
+                for column, other in enumerate(numbers[:row]):
+                    apart = results.metric(f"{other} | {one}", point)
+                    together = apart <= 1
+                    colour = PALETTE[2] if together else PALETTE[1]
+                    ax.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color=colour, alpha=0.35))
+                    words = "both" if together else f"{apart:.1f}" if apart < 10 else f"{apart:.0f}"
+                    ax.annotate(words, (column, row), ha="center", va="center", fontsize=8)
+            ax.set_xlim(-0.5, len(numbers) - 1.5)
+            ax.set_ylim(len(numbers) - 0.5, 0.5)
+            ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize=8)
+            ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize=8)
+            set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 together")
+        return save(axes[0], folder / self.name)[:1]

@@ -10,8 +10,8 @@ Assumptions (the paper gives Table 2 and no curves):
   computation and scales with ``1/n``.
 * I/O phases take Table 2's time whatever the number of processes.
 * Which writes next when several wait is not in the paper: first come, first served, or the one with least to write.
-* Control points every half period; a reconfiguration takes 1.3 s
-  (:mod:`spillway.experiments.studies.malleable.jacobi`).
+* Control points every half period; a reconfiguration takes 1.3 s, as in use case B
+  (:mod:`spillway.experiments.studies.malleable.jacobi`), or what the axis ``overhead`` has.
 
 Idle slots are shared once, at the start; then none is idle any more.
 """
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spillway.base.options import Value as Setting
-from spillway.experiments.studies.malleable.jacobi import OVERHEAD_S, VARIATION, variation
+from spillway.experiments.studies.malleable.jacobi import VARIATION, variation
 from spillway.experiments.studies.malleable.play import play as simulate
 from spillway.experiments.studies.malleable.play import slots
 from spillway.experiments.studies.points import Point, Values
@@ -41,9 +41,9 @@ RULES = {"fair": "fair", "speed-up": "speedup", "I/O": "io"}
 """Fair, Algorithm 5, Algorithm 6: the model's option ``expansion``."""
 
 COMMUNICATIONS: Mapping[str, tuple[float, float]] = {
+    "fabric": (2e-6, 6.4e-10),
     "picked": (2e-4, 1e-6),
     "half": (1e-4, 5e-7),
-    "fabric": (2e-6, 6.4e-10),
 }
 """Seconds of communication in an iteration per process and per row, by reading. ``fabric``: 2 us a message and
 8 bytes a row at the 100 Gb/s of section 5."""
@@ -89,7 +89,7 @@ TABLE_2 = (
 )
 
 
-def workload_of(total: int, communication: str, seed: int) -> dict[str, Any]:
+def workload_of(total: int, communication: str, overhead_s: float, seed: int) -> dict[str, Any]:
     """The four applications as the object of a Batsim workload; they are stopped after :data:`SPAN_S`."""
     jobs, profiles = [], {}
     for row in TABLE_2:
@@ -104,7 +104,7 @@ def workload_of(total: int, communication: str, seed: int) -> dict[str, Any]:
                 "control_every": row.iterations // 2,
                 "minimum": row.processes,
                 "maximum": total,
-                "overhead": OVERHEAD_S,
+                "overhead": overhead_s,
                 "io_bytes": row.io_s * PFS_BYTES_PER_S,
                 "model": row.model(communication),
                 "variation": variation(seed, row.name, VARIATION, 400),
@@ -122,7 +122,7 @@ def play(point: Point) -> Values:
         "expansion": RULES[point.text("rule")],
         "io_weight": point.number("weight"),
     }
-    workload = workload_of(total, point.text("communication"), point.whole("seed"))
+    workload = workload_of(total, point.text("communication"), point.number("overhead"), point.whole("seed"))
     return dict(measured(simulate(slots(total, PFS_BYTES_PER_S), workload, settings).records))
 
 
@@ -132,10 +132,11 @@ def same(point: Point) -> Point:
 
 
 def measured(records: Mapping[str, AppRecord]) -> Iterator[tuple[str, float]]:
-    """Per application: processes gained, mean delay, FLOPS; sums of the latter two; who gains most."""
+    """Per application: I/O ratio of Table 2, processes gained, mean delay, FLOPS; sums of the latter two; who gains."""
     gained: dict[str, int] = {}
     flops = delay_s = 0.0
     for row in TABLE_2:
+        yield f"ratio_{row.name}", 100 * row.io_s / (row.cpu_s + row.io_s)
         record = records[row.name]
         gained[row.name] = record.sizes[-1][1] - row.processes
         yield f"gained_{row.name}", gained[row.name]

@@ -20,32 +20,68 @@ fitted to.
 * Use case D: the second application needs 57 to 59 processes for the period that the first one has on 64: its
   iterations have 0.908 of the work.
 
-Intervals between control points vary by half a percent (standard deviation), drawn from the seed; that is our choice,
-the paper states low variability.
+All of these are axes of the study (:data:`PARAMETERS`), so that other values can be played. Intervals between control
+points vary by half a percent (standard deviation), drawn from the seed; that is our choice, the paper states low
+variability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spillway.experiments.studies.claims import Parameter
+from spillway.experiments.studies.points import Point
 from spillway.workloads.draws import Draws, exp
 
-WORK_S, SERIAL_S = 32.27, 0.1698
 OVERHEAD_S = 1.3
-OUTPUT_BYTES = 11.9e9
+FILE_BYTES, LARGE_FILE_BYTES = 11.9e9, 24.4e9
+"""Of section 5.1, and of figure 1."""
+LARGE_WRITE_S = 8.0
+"""A write of the larger file by itself (section 2)."""
+EARLY_WRITE_S = 8.49
+"""A write in use cases A and B by itself (section 5.1)."""
 VARIATION = 0.005
 INTERVALS_DRAWN = 400
+INTERVALS = 5
+"""Between two I/O phases; a control point ends each (Figure 4 has four)."""
 SLOTS = 400
 
-WRITES: Mapping[str, Mapping[str, float]] = {
-    "stated": {"A": 8.49, "B": 8.49, "C": 4.7, "D": 4.7},
-    "fitted": {"A": 8.49, "B": 8.49, "C": 4.7, "D": 6.0},
-    "long": {"A": 8.49, "B": 8.49, "C": 8.49, "D": 8.49},
+PARAMETERS = (
+    Parameter("write", 4.7, "seconds of a write of 11.9 GB by itself: 4.7 in section 2, 8.49 in section 5.1",
+              ("2 alone", "2 at once"), (4.7, 8.49)),
+    Parameter("work", 32.27, "seconds of an iteration on one process that are parallel; two periods fix the curve",
+              ("A start 1", "D period 1"), (20.0, 45.0)),
+    Parameter("serial", 0.1698, "seconds of an iteration that are not", ("A start 1", "D period 1"), (0.05, 0.3)),
+    Parameter("overhead", OVERHEAD_S, "seconds of a reconfiguration: 24 processes save 3.4 s and two of them",
+              ("B extra", "B advanced"), (0.3, 3.0)),
+    Parameter("every A", 250, "iterations between I/O phases in A and B: the eighth begins at 903.2 s",
+              ("A start 1",), (150, 400)),
+    Parameter("slower", 1.1406, "work of application 2 in A and B: its period is 1.7 s shorter",
+              ("A start 2", "B shifts", "B advanced"), (1.0, 1.3)),
+    Parameter("later A", 21.4, "seconds by which application 2 begins later in A", ("A start 2",), (0.0, 60.0)),
+    Parameter("later B", 21.0, "the same in B", ("B shifts", "B advanced"), (0.0, 60.0)),
+    Parameter("every C", 80, "iterations between I/O phases in C: 450 s of I/O without control are 49 phases of 9.2 s",
+              ("C delay, shifting", "C I/O 2, shifting", "C writes 2"), (40, 160)),
+    Parameter("later C", 0.2, "seconds by which application 2 begins later in C: 9.2 s in place of twice 4.7 s",
+              ("2 at once",), (0.0, 2.0)),
+    Parameter("every D", 100, "iterations between I/O phases in D: 67.40 s of computation", ("D period 1",), (50, 200)),
+    Parameter("smaller", 0.908, "work of application 2 in D: the period of application 1 takes 58 processes",
+              ("D coupled",), (0.8, 1.1)),
+    Parameter("later D", 3.0, "seconds by which application 2 begins later in D", (), (0.0, 30.0)),
+)  # fmt: skip
+"""Numbers of the use cases, with the claims whose published values they were chosen by, and the ranges that the paper
+leaves open: between its two times of a write, about half to twice a number of iterations or of seconds of an iteration,
+0.8 to 1.3 times the work, up to a period of what begins later."""
+
+OF_CASE = {
+    "A": ("work", "serial", "every A", "slower", "later A"),
+    "B": ("work", "serial", "overhead", "every A", "slower", "later B"),
+    "C": ("write", "pace", "work", "serial", "overhead", "every C", "later C"),
+    "D": ("write", "work", "serial", "overhead", "every D", "smaller", "later D"),
 }
-"""How long a write of the one file takes by itself (s), by reading and use case: section 5.1 states 8.49 s for A,
-section 2 has 4.7 s for a file of this size; 6.0 s give the 25.1 s of delay of D."""
+"""What a use case depends on."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +116,10 @@ class Case:
         Iterations in all, between I/O phases, between control points.
     instances
         The two applications.
+    io_s, io_bytes
+        A write by itself; its file.
+    work, serial, overhead_s
+        Seconds of an iteration on one process: parallel, not parallel; of a reconfiguration.
     spread
         Relative standard deviation of the intervals between control points.
     """
@@ -88,43 +128,57 @@ class Case:
     io_every: int
     control_every: int
     instances: tuple[Instance, Instance]
+    io_s: float
+    io_bytes: float = FILE_BYTES
+    work: float = 32.27
+    serial: float = 0.1698
+    overhead_s: float = OVERHEAD_S
     spread: float = VARIATION
 
 
-CASES = {
-    "A": Case(2000, 250, 50, (Instance(128), Instance(150, 21.4, 1.1406))),
-    "B": Case(2000, 250, 50, (Instance(128), Instance(150, 21.0, 1.1406))),
-    "C": Case(4000, 80, 16, (Instance(64), Instance(64, 0.2))),
-    "C apart": Case(4000, 80, 16, (Instance(64), Instance(64, 1.8, 0.9755, 0.9755))),
-    "D": Case(4000, 100, 20, (Instance(64), Instance(50, 3.0, 0.908))),
-}
-"""Table 1: iterations and processes are the paper's."""
+def case_of(point: Point) -> Case:
+    """Table 1, whose iterations and processes are the paper's, with the point's numbers for the rest."""
+    name, number = point.text("case"), point.number
+    iterations, every, first, second, io_s = {
+        "A": (2000, "every A", Instance(128), Instance(150, number("later A"), number("slower")), EARLY_WRITE_S),
+        "B": (2000, "every A", Instance(128), Instance(150, number("later B"), number("slower")), EARLY_WRITE_S),
+        "C": (4000, "every C", Instance(64), Instance(64, number("later C")), number("write")),
+        "D": (4000, "every D", Instance(64), Instance(50, number("later D"), number("smaller")), number("write")),
+    }[name]
+    if name == "C" and point["pace"] == "apart":
+        second = Instance(64, 1.8, 0.9755, 0.9755)
+    control_every = round(number(every) / INTERVALS)
+    return Case(
+        iterations, INTERVALS * control_every, control_every, (first, second), io_s,
+        work=number("work"), serial=number("serial"), overhead_s=number("overhead"),
+    )  # fmt: skip
 
 
-def two_writers(seconds: float) -> Case:
+def two_writers(seconds: float, io_s: float, io_bytes: float) -> Case:
     """Section 2: two applications that write once, the second so many seconds after the first."""
-    return Case(1, 1, 1, (Instance(20), Instance(20, seconds)), spread=0.0)
+    return Case(1, 1, 1, (Instance(20), Instance(20, seconds)), io_s, io_bytes, spread=0.0)
 
 
-def workload_of(case: Case, io_s: float, seed: int) -> dict[str, Any]:
-    """The use case as the object of a Batsim workload; a write takes ``io_s`` without interference."""
+def workload_of(case: Case, seed: int) -> dict[str, Any]:
+    """The use case as the object of a Batsim workload."""
     jobs, profiles = [], {}
     for number, instance in enumerate(case.instances, start=1):
         jobs.append({
             "id": str(number), "subtime": instance.start_s, "res": instance.processes, "profile": f"app{number}"
         })  # fmt: skip
+        work, serial = case.work * instance.work, case.serial * instance.serial
         profiles[f"app{number}"] = {
             "type": "delay",
-            "delay": case.iterations * (WORK_S / instance.processes + SERIAL_S),
+            "delay": case.iterations * (case.work / instance.processes + case.serial),
             "malleable": {
                 "iterations": case.iterations,
                 "io_every": case.io_every,
                 "control_every": case.control_every,
                 "minimum": 1,
                 "maximum": SLOTS,
-                "overhead": OVERHEAD_S,
-                "io_bytes": OUTPUT_BYTES,
-                "model": {"work": WORK_S * instance.work, "serial": SERIAL_S * instance.serial, "io_fixed": io_s},
+                "overhead": case.overhead_s,
+                "io_bytes": case.io_bytes,
+                "model": {"work": work, "serial": serial, "io_fixed": case.io_s},
                 "variation": variation(seed, f"application {number}", case.spread, INTERVALS_DRAWN),
             },
         }

@@ -45,7 +45,7 @@ def test_lines_without_a_terminal() -> None:
     """One line per ended run, with its place in the campaign, and its cause if it failed."""
     runs = runs_of()
     target = console(terminal=False)
-    display = make_display(target, 2)
+    display = make_display(target, runs[:2])
     assert isinstance(display, LineDisplay)
     with display:
         for run, end in ((runs[0], Finished()), (runs[1], Failed("out of order"))):
@@ -53,15 +53,16 @@ def test_lines_without_a_terminal() -> None:
             display.heard(run, Progress(86_400, 5, 10, 2))
             display.heard(run, end)
     lines = printed(target).splitlines()
-    assert lines[0].startswith("[1/2] part-0: fcfs, seed 0: ")
-    assert lines[1] == "[2/2] part-0: easy depth=2, seed 0: FAILED: out of order"
+    assert lines[0].startswith("[1/2] part-0: fcfs: ")
+    assert lines[0].endswith(" left")
+    assert lines[1] == "[2/2] part-0: easy depth=2: FAILED: out of order"
 
 
 def test_bars_on_a_terminal() -> None:
     """Overall and per run: jobs done of how many, simulated time, queue, rate; a failure stays on the screen."""
     run = runs_of()[0]
     target = console(terminal=True)
-    display = make_display(target, 1)
+    display = make_display(target, [run])
     assert isinstance(display, BarDisplay)
     with display:
         display.started(run, 10)
@@ -70,7 +71,7 @@ def test_bars_on_a_terminal() -> None:
         display._bars.refresh()
         display.heard(run, Failed("out of order"))
     text = printed(target)
-    assert "part-0 fcfs" in text
+    assert "part-0: fcfs" in text
     assert "5/10" in text
     assert "t = 2.0 days, 5 jobs done, 3 waiting" in text
     assert "jobs/s" in text
@@ -82,7 +83,7 @@ def test_bars_at_any_width(width: int) -> None:
     """Names (cut, if they must be) and counts are whole, each bar has one line; from 70 characters there is a bar."""
     run = runs_of()[0]
     target = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    with BarDisplay(target, 2_500) as display:
+    with BarDisplay(target, [run] * 2_500) as display:
         display.started(run, 30_000)
         display.heard(run, Progress(172_800_000, 15_000, 30_000, 12_345))
         shown = Console(file=io.StringIO(), width=width, color_system=None)
@@ -92,7 +93,7 @@ def test_bars_at_any_width(width: int) -> None:
     assert max(map(len, lines)) <= width
     assert lines[0].startswith("runs ")
     assert "0/2500" in lines[0].replace(" ", "")
-    assert lines[1].startswith("part-0 fcfs")
+    assert lines[1].startswith("part-0: fcfs")
     assert "15000/30000" in lines[1]
     assert ("\N{BOX DRAWINGS HEAVY HORIZONTAL}" in lines[1]) == (width >= 70)
     assert "\N{HORIZONTAL ELLIPSIS}" not in "".join(lines)

@@ -6,19 +6,19 @@ import csv
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from spillway.analysis.compare import Interval, Paired
+from spillway.analysis.document.blocks import Words
+from spillway.analysis.whatif import read_table, table_of
 from spillway.experiments.campaign import whatif
 from spillway.experiments.campaign.campaign import run_grids
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.campaign.pool import Pool
-from spillway.experiments.campaign.whatif_answer import Asked, Relation, Row, sentences
+from spillway.experiments.campaign.whatif_answer import differing, sentences
+from spillway.experiments.campaign.whatif_rows import Asked, Outcome, Row, Rows, related
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.single import execute
@@ -45,10 +45,10 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answered(log: Path) -> tuple[Path, str]:
     """The folder of a question with five settings, and what was printed."""
     settings = ["storage.capacity=x1.5", "pfs.bandwidth=2GBps", "nodes=x0.5,load=x0.5", "policy=fcfs", "walltime=150s"]
-    question = whatif.question_of(str(log), settings, platform=PlatformSpec(source="auto"), plots=False, together=False)
+    question = whatif.question_of(str(log), settings, platform=PlatformSpec(source="auto"), plots=False, shakes=0)
     root = log.parent / "out"
     console = Console(record=True, width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
-    code = run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer)
+    code = run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer, notes=False)
     assert code == 0
     return root, console.export_text()
 
@@ -71,14 +71,25 @@ def test_the_site_the_policy_and_each_setting(answered: tuple[Path, str]) -> Non
     waits = [600 + 100 * (i // 4) for i in range(1, 121)]
     assert float(rows["what the site did"]["mean_waiting_time_s"]) == pytest.approx(np.mean(waits), rel=0.3)
     assert float(rows["unchanged"]["to_site_ratio"]) < 0.5
-    assert rows["pfs.bandwidth=2GBps"]["to_same_difference_s"] == "0.0"
+    assert rows["pfs.bandwidth=2GBps"]["to_same_ratio"] == "1.0"
     assert rows["nodes=x0.5,load=x0.5"]["to_site_ratio"] == ""  # the site had other arrivals
     assert {row["to_same_ratio_low"] for row in list(rows.values())[2:]} == {"nan"}  # one short log
     said = (root / "whatif.txt").read_text()
     assert "pfs.bandwidth=2GBps: under easy every job starts when it did. Under the job model rigid no job" in said
-    assert "That is the policy's doing: the site's schedule is recorded" in said
-    assert "Where there is no interval" in said
+    assert "policy's doing" not in said  # without a band that is open
+    assert "Where there is no band, whether the difference is chance is open (--shakes 10 gives one)." in said
     assert all(line in printed for line in said.splitlines())
+    assert "notes on machine and jobs are in" in printed
+    assert "120 jobs of 120 records" not in printed
+    assert "120 jobs of 120 records" in (root / "assumptions.txt").read_text()
+
+
+def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
+    """Of runs under one policy the lines say which machine and which jobs, of how many, and how long it takes still."""
+    lines = [line for line in answered[1].splitlines() if line.startswith("[")]
+    assert [line.partition("]")[0] for line in lines] == [f"[{number}/7" for number in range(1, 8)]
+    assert any(" storage.capacity=x1.5: " in line and ": easy, nodes-16," in line for line in lines)
+    assert all(line.endswith(" left") for line in lines[:-1])
 
 
 def test_settings_are_tried_on_the_same_jobs(answered: tuple[Path, str]) -> None:
@@ -100,7 +111,9 @@ def test_asked_again_nothing_runs(answered: tuple[Path, str], log: Path) -> None
     """The same question goes on where it stopped; one setting more only plays that one."""
     root, _ = answered
     before = {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")}
-    question = whatif.question_of(str(log), ["policy=fcfs"], platform=PlatformSpec(source="auto"), plots=False)
+    question = whatif.question_of(
+        str(log), ["policy=fcfs"], platform=PlatformSpec(source="auto"), plots=False, shakes=0
+    )
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
     assert {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")} == before
@@ -180,29 +193,143 @@ def test_devices_are_no_link(tmp_path: Path) -> None:
         load(PlatformSpec(source=str(file), changes={"storage.bandwidth": "x2"}))
 
 
-def paired(ratio: Interval) -> Relation:
-    """A relation with this ratio."""
-    one = Paired(ratio, Interval(1.0, math.nan, math.nan), 0.5, 0.4, 0.1, 10, "5 runs")
-    return Relation(one, 3600.0, 3600.0 * ratio.value)
+def outcome(waits: dict[str, float], **figures: float) -> Outcome:
+    """A run with these waits (s); jobs that wait NaN were rejected, those that wait less than 0 are killed."""
+    ends = {job: "rejected" if math.isnan(wait) else "killed" if wait < 0 else "" for job, wait in waits.items()}
+    ran = {job: abs(wait) for job, wait in waits.items() if not math.isnan(wait)}
+    plain = {
+        "starved": 0,
+        "rejected": sum(end == "rejected" for end in ends.values()),
+        "killed": sum(end == "killed" for end in ends.values()),
+        "max_waiting_time_s": max(ran.values()),
+    }
+    return Outcome(ends, ran, plain | figures)
+
+
+def row(name: str, waits: list[dict[str, float]], policy: str = "easy", **figures: float) -> Row:
+    """A row with these plays: the log as it is, then its shakes."""
+    settings = () if name in ("unchanged", "what the site did") else (name,)
+    return Row(Asked(name, settings), policy, "rigid", [[outcome(one, **figures)] for one in waits])
+
+
+def plays(*means: float) -> list[dict[str, float]]:
+    """Plays of two jobs with these mean waits (s)."""
+    return [{"1": 0.5 * mean, "2": 1.5 * mean} for mean in means]
+
+
+HOUR = plays(*[3600.0] * 11)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "words"),
+    ("waits", "words"),
     [
-        (Interval(0.75, 0.6, 0.9), "45 min on average, 25 % less (95 % interval 40 % less to 10 % less), not 1 h as"),
-        (Interval(0.75, 0.5, 1.1), "25 % less (95 % interval 50 % less to 10 % more), which may be chance, not 1 h as"),
-        (Interval(1.5, math.nan, math.nan), "1 h 30 min on average, 50 % more (no interval), not 1 h as"),
-        (Interval(4.0, 3.5, 4.5), "4.0 times as much (95 % interval 3.5 times as much to 4.5 times as much)"),
+        (
+            plays(1, *range(2600, 2800, 20)),
+            "easy jobs wait 25 % less than without it (23 to 27 % less over 10 shakes): 44 min 50 s on average instead",
+        ),
+        (
+            plays(1, *range(3000, 4000, 100)),
+            "no effect on waiting times can be told from chance (14 % less to 6 % more over 10 shakes)",
+        ),
+        (
+            plays(1, *range(14400, 14500, 10)),
+            "easy jobs wait 4.0 times as long as without it (4.0 to 4.0 times as long over",
+        ),
+        (plays(5400), "wait 1 h 30 min on average instead of 1 h without it, and whether that is chance is open"),
+        (HOUR, "under easy every job starts when it did."),
     ],
 )
-def test_sentences_claim_what_the_interval_allows(ratio: Interval, words: str) -> None:
-    """Certain, open, or without an interval."""
-    figures: Any = [SimpleNamespace(rejected=0, killed=0)]
-    same = Row(Asked("unchanged", ()), "easy", "rigid", [], figures)
-    row = Row(Asked("nodes=9", ("nodes",)), "easy", "rigid", [], figures, to_same=paired(ratio))
-    (said,) = sentences([same, row])
+def test_sentences_claim_what_the_band_allows(waits: list[dict[str, float]], words: str) -> None:
+    """An effect, none, none that is known, none at all."""
+    found = related([row("unchanged", HOUR[: len(waits)]), row("nodes=9", waits)])
+    (said,) = sentences(found)
+    assert said.startswith("nodes=9: under easy ")
     assert words in said
-    assert said.startswith("nodes=9: under easy jobs wait")
+
+
+def test_the_price_stands_in_the_same_sentence() -> None:
+    """What is worse where waits are shorter; where they are longer, what else is worse, and what is better."""
+    gain = row("policy=plan", plays(*[1800.0] * 11), "plan", max_waiting_time_s=21 * 86400.0, starved=29, killed=1)
+    base = row("unchanged", HOUR, max_waiting_time_s=8 * 86400.0, starved=6, killed=3)
+    (said,) = sentences(related([base, gain]))
+    assert said == (
+        "policy=plan: under plan jobs wait 50 % less than under easy (50 to 50 % less over 10 shakes): 30 min on "
+        "average instead of 1 h; the price: the longest wait is 21 d instead of 8 d and 29 jobs wait for more than a "
+        "week instead of 6."
+    )
+    crowded = row("unchanged", plays(*[1800.0] * 11), "plan", starved=29, rejected=0)
+    (back,) = sentences(related([crowded, row("policy=easy", HOUR, starved=6, rejected=4)]))
+    assert back == (
+        "policy=easy: under easy jobs wait 100 % more than under plan (100 to 100 % more over 10 shakes): 1 h on "
+        "average instead of 30 min; besides: the longest wait is 1 h 30 min instead of 45 min and 4 jobs are rejected "
+        "instead of 0; in return: 6 jobs wait for more than a week instead of 29."
+    )
+
+
+def test_compared_are_the_same_jobs() -> None:
+    """What one setting rejects or kills is compared nowhere; what all kill alike is."""
+    base = row("unchanged", [{"1": 10.0, "2": 20.0, "3": 30.0, "4": -40.0}])
+    small = row("nodes=9", [{"1": 10.0, "2": math.nan, "3": 60.0, "4": -40.0}])
+    short = row("walltime=1h", [{"1": -1.0, "2": 2.0, "3": 3.0, "4": -4.0}])
+    found = related([base, small, short])
+    assert (found.compared, found.jobs) == (2, 4)
+    assert [list(one.waits[0][0]) for one in found.all] == [[30.0, 40.0], [60.0, 40.0], [3.0, 4.0]]
+    assert [tuple(one) for one in found.left_out] == [("2", "nodes=9", "rejected"), ("1", "walltime=1h", "killed")]
+    assert [one.value("rejected") for one in found.all] == [0, 1, 0]
+
+
+def test_nothing_in_common() -> None:
+    """A setting that rejects every job leaves nothing to compare, and no sentence claims anything."""
+    found = related([row("unchanged", [{"1": 10.0}]), row("nodes=1", [{"1": math.nan} | {"2": 1.0}])])
+    assert found.compared == 0
+    assert sentences(found) == []
+
+
+def test_whose_doing_it_is() -> None:
+    """The policy's alone only where nothing else differs; else the list, the largest share of node-hours first."""
+    site = row("what the site did", plays(7200.0), "replay")
+    found: Rows = related([site, row("unchanged", HOUR)])
+    assert sentences(found)[0].endswith("As far as the log tells, nothing else differs: this is the policy's doing.")
+    waiting = {"name": "dependencies", "words": "state another job", "jobs": 75, "share": 0.041}
+    pooled = {"name": "partitions", "words": "are of 3 partitions", "jobs": 1943, "share": 1.0}
+    note = "x: what is known of the jobs: measured: size; imputed: burst buffer; absent: memory"
+    assumed = {"omissions": [waiting, pooled], "notes": ["one", note]}
+    others = differing(found, {"assumed": assumed}, "12 of 40 jobs start late")
+    said = sentences(found, others)[0]
+    assert said.endswith(
+        "This is not the policy's doing alone. What else differs from the site: 1,943 jobs (100.0 % of the node-hours) "
+        "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; made up, because "
+        "the log does not state it: burst buffer; the recorded schedule does not fit this machine (see above)."
+    )
+    assert differing(found, {}, "") == []
+
+
+def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
+    """Shaken runs stand in a folder of their own, the band in table and report; asked again, nothing runs."""
+    question = whatif.question_of(str(log), ["nodes=x0.75"], platform=PlatformSpec(source="auto"), shakes=7)
+    root = tmp_path / "out"
+    console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
+    assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
+    assert len(list((root / "shakes").glob("*/run.json"))) == 14
+    assert len(list(root.glob("*/run.json"))) == 3
+    changed = table(root)["nodes=x0.75"]
+    assert changed["to_same_over"] == "7 shakes"
+    assert (
+        1
+        < float(changed["to_same_ratio_low"])
+        <= float(changed["to_same_ratio"])
+        <= float(changed["to_same_ratio_high"])
+    )
+    page = (root / "report.html").read_text()
+    assert "<h2>What would change</h2>" in page
+    assert "There is nothing to compare" not in page
+    shown = table_of(read_table(root / "whatif.csv"))
+    assert shown.headings[-2:] == ["against the site", "against unchanged"]
+    assert all(cell.text in page for line in shown.rows for cell in line if isinstance(cell, Words))
+    assert main(["verify", str(root)]) == 0
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("run.json")}
+    assert run_grids(question.grids, root, Pool(execute, 1), console, conclude=question.answer) == 0
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("run.json")} == before
 
 
 @pytest.mark.parametrize(
@@ -226,6 +353,7 @@ def test_sentences_claim_what_the_interval_allows(ratio: Interval, words: str) -
             ["--set", "walltime=3 weeks"],
             "walltime=3 weeks: expected a factor such as x0.5 or -50%, or a longest time such",
         ),
+        (["--set", "nodes=3", "--shakes", "3"], "shakes: expected 0, or at least 7 for 3 comparisons, got 3"),
         (["--set", "nodes=3", "--set", "nodes=4", "--together"], "--together: nodes is set to 3 and to 4"),
     ],
 )

@@ -120,7 +120,7 @@ def test_what_cannot_be_combined_is_refused_first(
     ):
         assert cli.main(given) == 2
         printed = capsys.readouterr()
-        assert "'gang' and --model io cannot be combined" in printed.err
+        assert "Gang and --model io cannot be combined" in printed.err
         assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert {path.name for path in tmp_path.iterdir()} == {"c.toml", "x.swf"}
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from spillway.experiments.cli import warm
 from spillway.schedulers.search import packing_kernels
-from spillway.schedulers.search.packing import Verdict
+from spillway.schedulers.search.packing import Fits
 
 COMPILED = """
 import atexit, sys
@@ -133,7 +133,7 @@ def test_what_is_compiled_is_not_announced() -> None:
 
 def test_verdicts_are_the_kernels_codes() -> None:
     """They are stated twice, so that the class needs no compiled code."""
-    assert [one.value for one in (Verdict.FITS, Verdict.DOES_NOT_FIT, Verdict.UNDECIDED)] == [
+    assert [one.value for one in (Fits.YES, Fits.NO, Fits.UNDECIDED)] == [
         packing_kernels.FITS,
         packing_kernels.DOES_NOT_FIT,
         packing_kernels.UNDECIDED,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spillway.experiments.studies import malleable_machine
-from spillway.experiments.studies.malleable import STUDY, cases, four
-from spillway.experiments.studies.malleable.jacobi import Case, Instance, workload_of
+from spillway.experiments.studies.malleable import STUDY, cases, exclusion, four, worked
+from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, OF_CASE, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
 from spillway.experiments.studies.malleable_sharing import STUDY as SHARING
 from spillway.experiments.studies.points import Point, Value, Values
@@ -17,7 +19,7 @@ from spillway.experiments.studies.results import Results
 from spillway.schedulers.jobmodels.app_record import AppRecord
 
 
-def played(case: str, control: str, seed: int = 0, **axes: str) -> Values:
+def played(case: str, control: str, seed: int = 0, **axes: Value) -> Values:
     """Measures of a use case."""
     given: dict[str, Value] = {"case": case, "control": control, "seed": seed}
     return cases.play(Point(tuple((given | STUDY.usual | axes).items())))
@@ -43,8 +45,8 @@ def test_use_case_b_shifts_once() -> None:
 
 def test_use_case_d_couples_periods() -> None:
     """Exclusive delays, less by shifting and by coupling; 57 to 59 processes after coupling."""
-    runs = {control: played("D", control, writes="fitted") for control in ("baseline", "blocking", "shifting")}
-    coupled = played("D", "coupling", writes="fitted")
+    runs = {control: played("D", control, write=6.0) for control in ("baseline", "blocking", "shifting")}
+    coupled = played("D", "coupling", write=6.0)
     assert runs["blocking"]["delay"] > 20.0 > runs["shifting"]["delay"] >= coupled["delay"]
     assert 57 <= coupled["size_2"] <= 59
     assert runs["baseline"]["io_1"] > runs["shifting"]["io_1"]
@@ -52,9 +54,10 @@ def test_use_case_d_couples_periods() -> None:
 
 
 def test_two_writers_share_the_file_system() -> None:
-    """4.7 s by itself: 9.4 s each at once, 7.4 s each 2 s apart, 4.7 s where they do not overlap."""
-    for apart, seconds in ((0, 9.4), (2, 7.4), (10, 4.7)):
-        found = played(f"apart {apart}", "baseline")
+    """By itself 4.7 s (11.9 GB) and 8 s (24.4 GB): twice that at once, 2 s less 2 s apart, once where none overlaps."""
+    for case, seconds in (("small apart 0", 9.4), ("small apart 2", 7.4), ("small apart 10", 4.7), ("apart 0", 16.0),
+                          ("apart 2", 14.0), ("apart 10", 8.0)):  # fmt: skip
+        found = played(case, "baseline")
         assert found["io_1"] == pytest.approx(seconds, abs=0.01)
         assert found["io_2"] == pytest.approx(seconds, abs=0.01)
 
@@ -62,10 +65,9 @@ def test_two_writers_share_the_file_system() -> None:
 def waits(faster: float) -> list[float]:
     """Waits of application 2 (s); it first writes 0.2 s after the other, and computes ``faster`` s less."""
     shorter = 1 - faster / (20 * (32.27 / 64 + 0.1698))
-    case = Case(100, 20, 20, (Instance(64), Instance(64, 0.2 + faster, shorter, shorter)), spread=0.0)
-    record: AppRecord = play(slots(400, 11.9e9 / 4.7), workload_of(case, 4.7, 0), cases.CONTROLS["blocking"]).records[
-        "2"
-    ]
+    case = Case(100, 20, 20, (Instance(64), Instance(64, 0.2 + faster, shorter, shorter)), 4.7, spread=0.0)
+    ran = play(slots(400, FILE_BYTES / 4.7), workload_of(case, 0), cases.CONTROLS["blocking"])
+    record: AppRecord = ran.records["2"]
     return [phase.begin_s - phase.asked_s for phase in record.phases]
 
 
@@ -78,14 +80,67 @@ def test_identical_applications_wait_for_each_other_once() -> None:
     assert waits(1.0) == pytest.approx([4.5, 1, 1, 1, 1], abs=0.01)
 
 
+def test_pairs_of_writers_wait_as_the_product_has_it() -> None:
+    """The same two by the search's arithmetic; one that ends nothing together takes its time by itself."""
+    pair = exclusion.Pair(4.7, 1.0, 20 * (32.27 / 64 + 0.1698), 5, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0)
+    none = np.zeros((2, 5))
+    assert exclusion.exclusive_delays(pair, none, shift=False) == pytest.approx([0.0, 4.5])
+    faster = replace(pair, later=1.2, pace=1 - 1 / pair.compute)
+    assert exclusion.exclusive_delays(faster, none, shift=False)[1] == pytest.approx(sum(waits(1.0)), abs=0.01)
+    assert exclusion.shared_io(pair, none) == pytest.approx([5 * 9.2, 5 * 9.2], abs=0.01), "in step all the time"
+    apart = exclusion.exclusive_delays(replace(pair, shift=5.0), none, shift=True)
+    assert apart == pytest.approx([0.0, 0.0]), "shifted before the first write"
+    again = replace(pair, again=1.0)
+    assert exclusion.exclusive_delays(again, none, shift=False) == pytest.approx([0.0, 4.5 + 4 * 4.7]), "each time anew"
+    assert exclusion.exclusive_delays(replace(again, shift=9.4, shift_after=0.5), none, shift=True)[1] < 10.0
+
+
+def test_a_search_comes_nearer_than_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few draws and steps: a distance for each pair of seven numbers, the same each time."""
+    monkeypatch.setattr(exclusion, "DRAWS", 20)
+    monkeypatch.setattr(exclusion, "STEPS", 10)
+    found = exclusion.search(again=False, seed=0)
+    assert len(found) == 1 + 21
+    assert found == exclusion.search(again=False, seed=0)
+    monkeypatch.setattr(exclusion, "STEPS", 0)
+    drawn = exclusion.search(again=False, seed=0)
+    assert drawn["I/O 1, blocking | writes 2"] > 0
+    pairs = [name for name in drawn if name != "most"]
+    assert all(found[name] <= drawn[name] for name in pairs)
+    assert any(found[name] < drawn[name] for name in pairs)
+
+
+def test_examples_of_the_paper() -> None:
+    """14 and 12 s, speed-ups of 2, 1.33 and 12, figures 7 and 8, 220 and 440 s."""
+    found = worked.numbers()
+    assert found == pytest.approx({
+        "reduction": 14, "shift": 12, "speedup_100": 2, "speedup_200": 4 / 3, "absolute": 12, "figure_7": 0,
+        "figure_8": 0, "coupled": 2, "multiple": 2,
+    })  # fmt: skip
+
+
 def test_points_that_a_reading_does_not_change_are_one() -> None:
-    """Use case C has two paces and two write times, D two write times more, A none; only I/O-based has weights."""
+    """Use case C has two paces and three write times, D three write times, A none; only I/O-based has weights."""
     crossed = STUDY.crossed()
     same = {cases.same(point) for points in crossed.values() for point in points}
     count = {case: sum(point["case"] == case for point in same) for case in ("A", "B", "C", "D")}
-    assert count == {"A": 5, "B": 10, "C": 3 * 5 * 4, "D": 4 * 5 * 3}
+    assert count == {"A": 5, "B": 10, "C": 3 * 5 * 6, "D": 4 * 5 * 3}
+    assert sum(str(point["case"]).startswith("apart") for point in same) == 11
+    drawn = {cases.same(point) for points in STUDY.varied() for point in points}
+    assert {case: sum(point["case"] == case for point in drawn) for case in "ABCD"} == {
+        case: 60 * controls for case, controls in (("A", 1), ("B", 2), ("C", 3), ("D", 4))
+    }
     kept = {four.same(point) for points in SHARING.crossed().values() for point in points}
     assert sum(point["rule"] == "I/O" for point in kept) == 3 * sum(point["rule"] == "fair" for point in kept)
+
+
+def test_what_a_use_case_depends_on_is_what_changes_it() -> None:
+    """Of all numbers that can be drawn, a use case's points keep those that its claims name, and no others."""
+    other = {one.name: 0.25 * one.between[0] + 0.75 * one.between[1] for one in STUDY.parameters if one.between}
+    for case, names in OF_CASE.items():
+        point = next(point for point in STUDY.points() if point["case"] == case).replaced(**other, pace="apart")
+        kept = dict(cases.same(point).axes)
+        assert {name for name in (*other, "pace") if kept[name] == {**other, "pace": "apart"}[name]} == set(names)
 
 
 def test_table_2_is_met_at_the_initial_sizes() -> None:
@@ -101,7 +156,8 @@ def test_table_2_is_met_at_the_initial_sizes() -> None:
 def test_smallest_scenario_gives_all_to_a1(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight idle processes: the I/O-based rule gives them to A1; fair gives two each."""
     monkeypatch.setattr(four, "SPAN_S", 600.0)
-    axes: dict[str, Value] = {"processes": 36, "weight": 1.0, "order": "fifo", "communication": "picked", "seed": 0}
+    axes: dict[str, Value] = {"processes": 36, "weight": 1.0, "order": "fifo", "communication": "picked"}
+    axes |= {"overhead": 1.3, "seed": 0}
     found = {rule: four.play(Point(tuple((axes | {"rule": rule}).items()))) for rule in ("fair", "I/O")}
     gained = {rule: [values[f"gained_{name}"] for name in ("A1", "A2", "A3", "A4")] for rule, values in found.items()}
     assert gained == {"fair": [2, 2, 2, 2], "I/O": [8, 0, 0, 0]}

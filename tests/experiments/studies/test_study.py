@@ -59,7 +59,7 @@ def test_a_study_plays_judges_and_compares_its_readings(tmp_path: Path, capsys: 
     out = tmp_path / "out"
     assert main(["study", study(tmp_path), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "2 claims: 1 reproduced, 1 not reproduced, 0 fitted, 0 not judged" in printed
+    assert "2 claims: 1 reproduced, 0 fits one run, 0 fitted, 1 not reproduced, 0 not judged" in printed
     assert (
         "2 readings were looked at. No reading tried gives all statements; the most that one gives is 1 of 2" in printed
     )
@@ -131,7 +131,7 @@ def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.Capt
     """Neither in the table nor on the page."""
     out = tmp_path / "out"
     assert main(["study", study(tmp_path), "--quick", "--out", str(out)]) == 0
-    assert "2 claims: 0 reproduced, 0 not reproduced, 0 fitted, 2 not judged" in capsys.readouterr().out
+    assert "2 claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, 2 not judged" in capsys.readouterr().out
     assert all("published" not in row for row in claims(out).values())
     assert "± 0.5" not in (out / "report.md").read_text()
 

@@ -21,7 +21,7 @@ from spillway.experiments.trials.drawing import LEAST_S, random_world
 from spillway.experiments.trials.examination import Examined
 from spillway.experiments.trials.shrink import shrink, simpler
 from spillway.experiments.trials.verdict import NOT_SEEN, Extent, Failure
-from spillway.experiments.trials.world import CASE, PLAIN, Drain, Job, Notation, World, world_from
+from spillway.experiments.trials.world import CASE, PLAIN, Drain, Notation, TrialJob, World, world_from
 from spillway.schedulers.core.book import Book
 
 FAULTS = Path(__file__).parent / "faults.py"
@@ -188,7 +188,7 @@ def test_texts_that_are_no_world(text: str, notation: Notation, words: str) -> N
 
 def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where ledger and timeline agree with each other, and both miss the event."""
-    job = Job(5, 1, 1.0, 5, 0, 200, False)
+    job = TrialJob(5, 1, 1.0, 5, 0, 200, False)
     drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
     world = World((job,), drains=drains)
     assert Examined("fcfs").play(world).faults == {}

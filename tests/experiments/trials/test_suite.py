@@ -19,15 +19,16 @@ from spillway.experiments.trials.drawing import plain_world
 from spillway.experiments.trials.report import story
 from spillway.experiments.trials.shrink import simpler
 from spillway.experiments.trials.subject import Own, Scheduler
-from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Verdict
-from spillway.experiments.trials.world import MOST_JOBS, PLAIN, Job, World, world_from
+from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Outcome
+from spillway.experiments.trials.world import MOST_JOBS, PLAIN, TrialJob, World, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins
+from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.links import InProcessLink, Link
 
 CASES_ALONE = Extent(worlds=0, tries=4)
 
 
-def failing(found: list[Verdict]) -> dict[str, tuple[str, ...]]:
+def failing(found: list[Outcome]) -> dict[str, tuple[str, ...]]:
     """Requirements that are broken, by case."""
     return {one.name: tuple(failure.requirement for failure in one.failures) for one in found if one.result == FAILS}
 
@@ -96,7 +97,7 @@ class Greedy(Scheduler):
     name = "greedy"
 
     @contextlib.contextmanager
-    def talk(self) -> Iterator[Link]:
+    def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
         """A new one."""
         waiting: dict[str, int] = {}
         held: dict[str, tuple[int, ...]] = {}
@@ -117,7 +118,7 @@ class Greedy(Scheduler):
                     requests.append(ExecuteJob(message.now, job_id, held[job_id]))
             return Reply(message.now, tuple(requests))
 
-        yield InProcessLink(handle)
+        yield InProcessLink(handle), SimulationOptions()
 
 
 def test_random_worlds_find_what_is_broken_and_make_it_small() -> None:
@@ -188,7 +189,7 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
     """Worlds whose jobs take their whole walltime: the next one starts at that second."""
-    world = World((Job(1, 1, walltime_s=10), Job(2, 1, walltime_s=10)), nodes=1)
+    world = World((TrialJob(1, 1, walltime_s=10), TrialJob(2, 1, walltime_s=10)), nodes=1)
     assert judged(Own("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
 
 

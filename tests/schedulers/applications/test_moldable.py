@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import OptionError
+from spillway.base.options import build
 from spillway.protocol.messages import JobState
 from spillway.schedulers.applications.moldable import Moldable
-from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
@@ -115,4 +116,4 @@ def test_policies_that_cannot_are_refused(policy: str) -> None:
 def test_it_needs_malleable_jobs() -> None:
     """Without them nothing could start on fewer nodes."""
     with pytest.raises(OptionError, match="unknown option 'moldable'"):
-        make_settings({"moldable": True}, {})
+        build(Settings, {"moldable": True})

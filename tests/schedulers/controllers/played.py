@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spillway.base.options import describe
+from spillway.base.options import build, describe
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobState, Message, Reply
-from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
@@ -99,7 +99,7 @@ def play(
     platform = parse_platform(generate(read_description(text, "small", builtin_files())), "small")
     seen = Seen()
     shared = {info.name for info in describe(Settings)}
-    settings = make_settings({key: value for key, value in given.items() if key in shared}, {})
+    settings = build(Settings, {key: value for key, value in given.items() if key in shared})
     model = make_model("malleable", {key: value for key, value in given.items() if key not in shared})
     session: Session = assemble(POLICIES[policy].build({}), settings, model, observer=seen, on_record=seen.recorded)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError
-from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.base.options import build
+from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.policies import POLICIES
 from tests.schedulers.controllers.played import application, play
@@ -95,4 +96,4 @@ def test_what_it_may_not_do_is_refused(tmp_path: Path, answer: str, words: str) 
 def test_they_need_malleable_jobs(name: str) -> None:
     """Failed before: without malleable jobs these were dropped in silence; now they are options of the job model."""
     with pytest.raises(OptionError, match=f"unknown option {name!r}"):
-        make_settings({name: "fair"}, {})
+        build(Settings, {name: "fair"})

@@ -42,7 +42,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]]
 def test_the_next_job_starts_when_a_call_ends_the_one_before(case: str, policy: str, options: dict[str, str]) -> None:
     """Nothing else happens after that call, so the nodes must be free in its pass."""
     jobs, profiles, (name, start_s) = CASES[case]
-    spec = SessionSpec(policy, model="io", model_options=options, literal=True)
+    spec = SessionSpec(policy, model="io", model_options=options, thesis_literal=True)
     story = play(TINY, spec, jobs, profiles)
     assert story.started_s[name] == start_s
 

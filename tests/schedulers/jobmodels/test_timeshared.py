@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError
+from spillway.base.options import build
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
@@ -21,7 +22,7 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SimulationBegins,
 )
-from spillway.schedulers.assembly import Settings, assemble, make_settings
+from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import make_model
@@ -277,7 +278,7 @@ def test_each_row_has_the_links_for_itself() -> None:
     ends = {name: end_s for name, (end_s, _) in shown.ends.items()}
     assert ends == pytest.approx({"A": 28, "B": 38, "C": 5, "D": 16, "E": 9, "F": 8}, abs=0.01)
     assert {state for _, state in shown.ends.values()} == {DONE}
-    ignorant = play(TWO_ROWS, jobs, paths=["pfs=10e9"] * 4, settings=make_settings({"bandwidth": "ignorant"}, {}))
+    ignorant = play(TWO_ROWS, jobs, paths=["pfs=10e9"] * 4, settings=build(Settings, {"bandwidth": "ignorant"}))
     assert not ignorant.refused
     assert (ignorant.ends["A"][0], ignorant.ends["B"][0]) == pytest.approx((24, 26), abs=0.01)
 
@@ -295,7 +296,7 @@ def test_file_nodes_that_cannot_carry_a_job() -> None:
 
 def test_storage_order_is_the_sessions() -> None:
     """The setting holds for gang policies, too: the emptiest storage node first."""
-    settings = make_settings({"storage_order": "emptiest"}, {})
+    settings = build(Settings, {"storage_order": "emptiest"})
     shown = play(TWO_ROWS, [job("A", 2, 5.0, bb=GB)], settings=settings, platform="tiny", nodes=8)
     assert shown.given["A"].storages == (0, 1)
 
@@ -342,7 +343,7 @@ def test_dynamic_jobs_are_needed() -> None:
 
 def test_other_job_models_are_refused() -> None:
     """A gang policy runs jobs its own way."""
-    with pytest.raises(OptionError, match="'gang' and --model stream cannot be combined"):
+    with pytest.raises(OptionError, match="Gang and --model stream cannot be combined"):
         play(TWO_ROWS, [], make_model("stream"))
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import Packing, Verdict, is_packing, new_memo, pack, pack_plain
+from spillway.schedulers.search.packing import Fits, Packing, is_packing, new_memo, pack, pack_plain
 from spillway.schedulers.search.packing_kernels import FITS, tightest_fit
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
@@ -25,10 +25,10 @@ def test_answer_is_that_of_trying_everything(items: list[tuple[int, int]], capac
     """The verdict is right, and a packing packs."""
     units, sizes = [one for one, _ in items], [size for _, size in items]
     found = pack(units, sizes, capacities)
-    assert found.verdict is (Verdict.FITS if pack_plain(units, sizes, capacities) else Verdict.DOES_NOT_FIT)
-    if found.verdict is Verdict.FITS and (capacities or not any(one for one, size in items if size == 0)):
+    assert found.verdict is (Fits.YES if pack_plain(units, sizes, capacities) else Fits.NO)
+    if found.verdict is Fits.YES and (capacities or not any(one for one, size in items if size == 0)):
         assert is_packing(units, sizes, capacities, found.taken)
-    elif found.verdict is Verdict.DOES_NOT_FIT:
+    elif found.verdict is Fits.NO:
         assert not found.taken.any()
 
 
@@ -44,23 +44,23 @@ def test_equal_bins_nearly_full(items: list[tuple[int, int]], bins: int, spare: 
     wanted = sum(one * size for one, size in items)
     capacities = [-(-wanted // bins) + spare] * bins
     if sum(units) <= 14:
-        assert (pack(units, sizes, capacities).verdict is Verdict.FITS) is pack_plain(units, sizes, capacities)
+        assert (pack(units, sizes, capacities).verdict is Fits.YES) is pack_plain(units, sizes, capacities)
 
 
 @pytest.mark.parametrize(
     ("items", "capacities", "verdict"),
     [
-        ([], [], Verdict.FITS),
-        ([(3, 0)], [], Verdict.FITS),
-        ([(1, 1)], [], Verdict.DOES_NOT_FIT),
-        ([(3, 4)], [4, 4, 3], Verdict.DOES_NOT_FIT),  # 11 in all, 12 wanted
-        ([(2, 6)], [11, 5], Verdict.DOES_NOT_FIT),  # capacity enough in all, but no unit may be split
-        ([(2, 5), (1, 6)], [10, 6], Verdict.FITS),
-        ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], Verdict.FITS),  # 6 + 3, 5 + 4
-        ([(1, 6), (2, 4), (1, 3)], [9, 8], Verdict.FITS),  # largest first into the tightest bin takes 6 | 8 and fails
+        ([], [], Fits.YES),
+        ([(3, 0)], [], Fits.YES),
+        ([(1, 1)], [], Fits.NO),
+        ([(3, 4)], [4, 4, 3], Fits.NO),  # 11 in all, 12 wanted
+        ([(2, 6)], [11, 5], Fits.NO),  # capacity enough in all, but no unit may be split
+        ([(2, 5), (1, 6)], [10, 6], Fits.YES),
+        ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], Fits.YES),  # 6 + 3, 5 + 4
+        ([(1, 6), (2, 4), (1, 3)], [9, 8], Fits.YES),  # largest first into the tightest bin takes 6 | 8 and fails
     ],
 )
-def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdict: Verdict) -> None:
+def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdict: Fits) -> None:
     """Cases to check by hand."""
     assert packed(items, capacities).verdict is verdict
 
@@ -68,7 +68,7 @@ def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdic
 def test_budget_leaves_a_question_open() -> None:
     """What neither counting nor the rule of thumb settles stays undecided without steps, and never takes more."""
     items, capacities = [(1, 6), (2, 4), (1, 3)], [9, 8]
-    assert packed(items, capacities, budget=0) == (Verdict.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
+    assert packed(items, capacities, budget=0) == (Fits.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
     assert packed(items, capacities, budget=100).steps <= 100
 
 
@@ -80,9 +80,9 @@ def test_sizes_of_a_real_machine() -> None:
     ]
     sizes = [int(size * gb) for size in (17.55, 10.2, 9.77, 6.59, 5.84)]
     found = pack([1, 6, 4, 2, 13], sizes, capacities)
-    assert found.verdict is Verdict.DOES_NOT_FIT
+    assert found.verdict is Fits.NO
     assert found.steps < 1000
-    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is Verdict.FITS
+    assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is Fits.YES
 
 
 def test_tightest_fit_fills_the_fullest_bin_first() -> None:

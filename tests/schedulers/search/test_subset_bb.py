@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.schedulers.search import subset_bb
-from spillway.schedulers.search.packing import Packing, Verdict, pack, pack_plain
+from spillway.schedulers.search.packing import Fits, Packing, pack, pack_plain
 from spillway.schedulers.search.subset import SubsetProblem, every_set
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
@@ -107,7 +107,7 @@ def test_second_opinion_settles_what_was_left_open() -> None:
 def test_second_opinion_that_says_no() -> None:
     """What another solver refutes no longer keeps the proof open."""
     none = np.zeros((3, 2), np.int64)
-    refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Verdict.DOES_NOT_FIT, none, 0))
+    refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Fits.NO, none, 0))
     assert (refuted.chosen, refuted.proven) == ((0, 2), True)
 
 

@@ -7,7 +7,7 @@ from subprocess import run
 
 from hypothesis import given, settings
 
-from spillway.schedulers.search.packing import Verdict, is_packing, pack_plain
+from spillway.schedulers.search.packing import Fits, is_packing, pack_plain
 from spillway.schedulers.search.subset import SubsetProblem, every_set
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
@@ -21,8 +21,8 @@ def test_packer_agrees_with_trying_everything(problem: SubsetProblem) -> None:
     items = [i for i in range(len(problem.units)) if problem.sizes[i] > 0]
     units, sizes = problem.of(items)
     found = Z3Packer(0).pack(units, sizes, problem.capacities)
-    assert (found.verdict is Verdict.FITS) is pack_plain(units, sizes, problem.capacities)
-    if found.verdict is Verdict.FITS:
+    assert (found.verdict is Fits.YES) is pack_plain(units, sizes, problem.capacities)
+    if found.verdict is Fits.YES:
         assert is_packing(units, sizes, problem.capacities, found.taken)
 
 
@@ -44,7 +44,7 @@ def test_limit_leaves_the_proof_open() -> None:
     result = choose_z3(problem, 1, start)
     assert result.chosen == start.chosen
     assert not result.proven
-    assert Z3Packer(1).pack(problem.units, problem.sizes, capacities).verdict is Verdict.UNDECIDED
+    assert Z3Packer(1).pack(problem.units, problem.sizes, capacities).verdict is Fits.UNDECIDED
 
 
 def test_same_question_same_answer() -> None:
@@ -53,7 +53,7 @@ def test_same_question_same_answer() -> None:
     first = Z3Packer(100_000).pack(*question)
     Z3Packer(100_000).pack([5], [3], [4, 4, 9])
     again = Z3Packer(100_000).pack(*question)
-    assert first.verdict is Verdict.FITS
+    assert first.verdict is Fits.YES
     assert first.taken.tolist() == again.taken.tolist()
 
 

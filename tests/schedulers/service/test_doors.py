@@ -30,7 +30,7 @@ def refusal(*arguments: str) -> str:
 
 
 REFUSED = [
-    (["gang", "--model", "io"], "policy 'gang' and --model io cannot be combined"),
+    (["gang", "--model", "io"], "policy Gang and --model io cannot be combined"),
     (
         ["slurm-backfill", "--bb-life", "slurm:overtake=false"],
         "policy SlurmBackfill and --bb-life slurm:overtake cannot be combined: the policy gives burst buffers",
@@ -49,7 +49,10 @@ REFUSED = [
     (["easy", "--model", "alloc"], "unknown job model 'alloc'"),
     (["easy", "--model", "operatoins"], "unknown job model 'operatoins'"),
     (["easy", "--model", "io:phases=3"], "job model 'io': unknown option 'phases'"),
-    (["conservative", "--model", "malleable:moldable=true"], "cannot be combined with --model malleable:moldable=true"),
+    (
+        ["conservative", "--model", "malleable:moldable=true"],
+        ":moldable=true and policy Conservative cannot be",
+    ),
 ]
 
 

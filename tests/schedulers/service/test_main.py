@@ -134,8 +134,11 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
         (["fcfs", "--bind", "nonsense"], "cannot listen on 'nonsense'"),
         (["fcfs", "--watchdog", "0"], "expected a number of seconds > 0, got '0'"),
         (["fcfs", "--watchdog", "soon"], "expected a number of seconds > 0, got 'soon'"),
-        (["fcfs", "--burst-buffer-bytes", "-1"], "expected a whole number of bytes below 2^62, got '-1'"),
-        (["fcfs", "--burst-buffer-bytes", "inf"], "expected a whole number of bytes"),
+        (
+            ["fcfs", "--burst-buffer-bytes", "-1"],
+            "from 0 to 4611686018427387903 (bytes), got '-1'",
+        ),
+        (["fcfs", "--burst-buffer-bytes", "inf"], "expected a whole number from 0 to"),
         (["fcfs", "--location-shape", "3,x"], "such as 3,3,4, got '3,x'"),
         (["fcfs", "--record", "/nonexistent/folder/file"], "cannot be written: No such file or directory"),
         (["fcfs", "--frobnicate"], "unknown option '--frobnicate'"),

@@ -23,10 +23,8 @@ def test_a_quick_study_compares_with_the_product_and_judges_nothing(
     """Thirty jobs hardly wait: ratios of waits of 0 s are not defined, where +3,166,817,386 % was printed."""
     assert main([*QUICK, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert (
-        f"{len(STUDY.claims)} claims: 0 reproduced, 0 not reproduced, 0 fitted, {len(STUDY.claims)} not judged"
-        in printed
-    )
+    count = len(STUDY.claims)
+    assert f"{count} claims: 0 reproduced, 0 fits one run, 0 fitted, 0 not reproduced, {count} not judged" in printed
     assert "points were played by the product, too: values differ by at most 0 of theirs" in printed
     with (tmp_path / "claims.csv").open(encoding="utf-8", newline="") as stream:
         ours = {row["claim"]: row["ours [95 %]"] for row in csv.DictReader(stream)}

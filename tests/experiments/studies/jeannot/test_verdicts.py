@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from spillway.experiments.studies.claims import Verdict, judge
 from spillway.experiments.studies.jeannot import STUDY
 from spillway.experiments.studies.jeannot.claims import CLAIMS, PACKS
 from spillway.experiments.studies.jeannot.play import USUAL, same
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.verdicts import Verdict, judge
 from tests.experiments.studies.jeannot.points import point
 
 EVEN = {

@@ -1,0 +1,228 @@
+"""Which of the seven numbers of use case C can come out together: random pairs of writers, and a search near the best.
+
+Two applications compute and write in turns. Without control their writes share the file system, with blocking they take
+turns, with shifting one write of application 1 comes earlier on top of that. All that the paper leaves open is drawn:
+how long a write takes by itself and how much longer two at once are than one after the other, the period, the second
+application's pace and delay, how much periods vary, when the shift comes and by how much.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.workloads.draws import Draws
+
+Floats = npt.NDArray[np.float64]
+
+DRAWS = 12_000
+STEPS, STARTS = 200, 20
+"""Steps of a search after the draws; from how many of them the search for all seven numbers begins."""
+
+PUBLISHED: Mapping[str, tuple[float, float]] = {
+    "I/O 1, blocking": (-39, 0.5),
+    "I/O 2, blocking": (-25, 0.5),
+    "I/O 1, shifting": (-49, 0.5),
+    "I/O 2, shifting": (-41, 0.5),
+    "writes 2": (-45, 0.5),
+    "delay, blocking": (64.7, 1.0),
+    "delay, shifting": (18.0, 1.0),
+}
+"""Section 5.1: percent of the I/O time without control, and seconds; with what counts as the same."""
+NAMES = tuple(PUBLISHED)
+WANTED, TOLERANCE = (np.array(column) for column in zip(*PUBLISHED.values(), strict=True))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two applications and a shift; times in seconds.
+
+    Attributes
+    ----------
+    write, slowdown
+        A write by itself; how many times as long as one after the other two at once take.
+    compute, periods
+        Computation between two writes, and how many there are.
+    later, pace
+        When the second application begins, and its computation relative to the first's.
+    variation
+        Relative standard deviation of the computation.
+    shift_after, shift
+        Period of application 1 in which the shift comes, as a share of all; by how much its write comes earlier.
+    again
+        Share of the periods at whose end, before the shift, both begin in step again; the paper has nothing that does
+        so.
+    """
+
+    write: float
+    slowdown: float
+    compute: float
+    periods: float
+    later: float
+    pace: float
+    variation: float
+    shift_after: float
+    shift: float
+    again: float
+
+
+LOW = Pair(3.0, 1.0, 5.0, 15.0, 0.0, 0.95, 0.0, 0.0, 0.0, 0.0)
+HIGH = Pair(9.0, 1.3, 80.0, 60.0, 10.0, 1.05, 0.03, 1.0, 20.0, 1.0)
+
+
+def search(*, again: bool, seed: int) -> dict[str, float]:
+    """Draw pairs of writers; count the numbers that one of them meets, and how near each two of them come together.
+
+    Parameters
+    ----------
+    again
+        Whether a share of the periods begins in step again.
+
+    Returns
+    -------
+    dict[str, float]
+        ``most``: numbers that one of the draws, or of what the search came by, meets; ``NAME | NAME``: in tolerances,
+        the larger of both distances where it is smallest (at most 1: both are met).
+    """
+    draws = Draws(seed, f"malleable/exclusion/{again}")
+    low, high = _row(LOW), _row(HIGH if again else replace(HIGH, again=0.0))
+    rows = low + (high - low) * draws.uniform(DRAWS * len(low)).reshape(DRAWS, -1)
+    noise = draws.normal(2 * math.ceil(HIGH.periods)).reshape(2, -1)
+    distances = np.array([distance(_pair(row), noise) for row in rows])
+    most = int((distances <= 1).sum(axis=1).max())
+    found: dict[str, float] = {}
+    for one, other in itertools.combinations(range(len(NAMES)), 2):
+        start = rows[int(distances[:, [one, other]].max(axis=1).argmin())]
+        nearest, met = _near(start, partial(_larger, one, other), low, high, noise, draws)
+        found[f"{NAMES[one]} | {NAMES[other]}"], most = nearest, max(most, met)
+    for start in rows[np.argsort([_all(at) for at in distances], kind="stable")[:STARTS]]:
+        _, met = _near(start, _all, low, high, noise, draws)
+        most = max(most, met)
+    return {"most": float(most), **found}
+
+
+def _larger(one: int, other: int, at: Floats) -> float:
+    """How far a pair of writers is from two numbers."""
+    return max(at.item(one), at.item(other))
+
+
+def _all(at: Floats) -> float:
+    """How far a pair of writers is from all numbers; one that is met, or is out of reach, does not count for more."""
+    return float(np.clip(at, 1.0, 20.0).sum())
+
+
+def _near(
+    row: Floats, cost: Callable[[Floats], float], low: Floats, high: Floats, noise: Floats, draws: Draws
+) -> tuple[float, int]:
+    """Step from a draw to where the distances cost less; return the least cost, and the most numbers met on the way.
+
+    A step changes each parameter with a chance of a half, ever less.
+    """
+    at = distance(_pair(row), noise)
+    least, most = cost(at), int((at <= 1).sum())
+    for step in range(STEPS):
+        reach = 0.3 * (high - low) * 0.01 ** (step / STEPS)
+        moved = np.clip(row + reach * draws.normal(len(row)) * (draws.uniform(len(row)) < 0.5), low, high)
+        there = distance(_pair(moved), noise)
+        most = max(most, int((there <= 1).sum()))
+        if cost(there) <= least:
+            row, least = moved, cost(there)
+    return least, most
+
+
+def distance(pair: Pair, noise: Floats) -> Floats:
+    """How far a pair is from each published number, in tolerances."""
+    return np.asarray(np.abs(numbers(pair, noise) - WANTED) / TOLERANCE, np.float64)
+
+
+def numbers(pair: Pair, noise: Floats) -> Floats:
+    """The seven numbers of a pair, in the order of :data:`PUBLISHED`."""
+    alone = pair.write * round(pair.periods)
+    shared = shared_io(pair, noise)
+    blocked, shifted = (exclusive_delays(pair, noise, shift=shift) for shift in (False, True))
+    changes = [100 * ((alone + delays[place]) / shared[place] - 1) for delays in (blocked, shifted) for place in (0, 1)]
+    return np.array([*changes, 100 * (alone / shared[1] - 1), sum(blocked), sum(shifted)])
+
+
+def exclusive_delays(pair: Pair, noise: Floats, *, shift: bool) -> list[float]:
+    """Seconds that each application waits where one writes at a time, first come, first served."""
+    turns = _Turns(pair, noise, shift=shift)
+    ready, free, delays = turns.first(), 0.0, [0.0, 0.0]
+    while min(ready) < math.inf:
+        place = 0 if ready[0] <= ready[1] else 1
+        begin = max(ready[place], free)
+        delays[place] += begin - ready[place]
+        free = begin + pair.write
+        turns.wrote(place, free, ready)
+    return delays
+
+
+def shared_io(pair: Pair, noise: Floats) -> list[float]:
+    """Seconds that the writes of each application take where two at once share the file system."""
+    turns = _Turns(pair, noise, shift=False)
+    ready, left, io_s, now = turns.first(), [0.0, 0.0], [0.0, 0.0], 0.0
+    while min(ready) < math.inf or max(left) > 0:
+        writing = [place for place in (0, 1) if left[place] > 0]
+        rate = 1.0 / (2 * pair.slowdown) if len(writing) == 2 else 1.0
+        step = min([ready[place] - now for place in (0, 1)] + [left[place] / rate for place in writing])
+        now += step
+        for place in writing:
+            io_s[place] += step
+            left[place] -= step * rate
+            if left[place] <= 1e-9:
+                left[place] = 0.0
+                turns.wrote(place, now, ready)
+        for place in (0, 1):
+            if ready[place] <= now + 1e-12:
+                left[place], ready[place] = pair.write, math.inf
+    return io_s
+
+
+class _Turns:
+    """When both applications are ready to write next."""
+
+    def __init__(self, pair: Pair, noise: Floats, *, shift: bool) -> None:
+        count = round(pair.periods)
+        computing = pair.compute * (1 + pair.variation * noise[:, :count]) * np.array([[1.0], [pair.pace]])
+        last = count
+        if shift:
+            last = min(count - 1, int(pair.shift_after * count))
+            computing[0, last] = max(0.0, computing[0, last] - pair.shift)
+        every = max(1, round(1 / pair.again)) if pair.again else count + 1
+        self._together = frozenset(range(every - 1, last, every))
+        self._computing = computing.tolist()
+        self._written = [0, 0]
+        self._later = pair.later
+
+    def first(self) -> list[float]:
+        """When they are ready for their first writes."""
+        return [self._computing[0][0], self._later + self._computing[1][0]]
+
+    def wrote(self, place: int, now: float, ready: list[float]) -> None:
+        """Say when the application is ready after a write; where both begin in step again, when the other is, too."""
+        done = self._written[place]
+        self._written[place] = done + 1
+        ready[place] = math.inf
+        if done not in self._together:
+            self._go_on(place, now, ready)
+        elif self._written[1 - place] > done:
+            for each in (0, 1):
+                self._go_on(each, now, ready)
+
+    def _go_on(self, place: int, now: float, ready: list[float]) -> None:
+        if self._written[place] < len(self._computing[place]):
+            ready[place] = now + self._computing[place][self._written[place]]
+
+
+def _row(pair: Pair) -> Floats:
+    return np.array([getattr(pair, one.name) for one in fields(pair)])
+
+
+def _pair(row: Floats) -> Pair:
+    return Pair(*row.tolist())

@@ -1,0 +1,281 @@
+"""The judge: five verdicts, and what hangs on numbers that were chosen by published values.
+
+A claim that holds is *reproduced* where it would hold with any other choice of the numbers that were fitted, *fitted*
+where it would not, or where a number was chosen by its very value. A number from a paper's single run *fits one run*
+where it lies in the prediction interval of a single run of ours.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spillway.experiments.studies import statistics
+from spillway.experiments.studies.claims import Claim, Region
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.results import NotRun, Results
+from spillway.experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
+
+Fitted = Mapping[str, Sequence[str]]
+"""Parameters and choices in force that were chosen by published values, with the claims that these belong to."""
+
+
+class Verdict(enum.Enum):
+    """What came of a claim."""
+
+    REPRODUCED = "reproduced"
+    FITS_ONE_RUN = "fits one run"
+    FITTED = "fitted"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_JUDGED = "not judged"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim is true of our runs, whatever it hangs on."""
+        return self in (Verdict.REPRODUCED, Verdict.FITS_ONE_RUN, Verdict.FITTED)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One value of a claim: the axes that it is about, and its estimate (of a single run, with that one's interval)."""
+
+    axes: tuple[tuple[str, Value], ...]
+    estimate: Estimate
+
+    @property
+    def words(self) -> str:
+        """The axes in words."""
+        return ", ".join(f"{name} {value}" for name, value in self.axes)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with our values.
+
+    Attributes
+    ----------
+    cases
+        One per value of ``each``, or one.
+    verdict, why
+        What came of it; the reason where it is not plain from the values.
+    p_value
+        Adjusted probability of the contrary; NaN where nothing was tested.
+    """
+
+    claim: Claim
+    cases: tuple[Case, ...]
+    verdict: Verdict
+    why: str = ""
+    p_value: float = math.nan
+
+    @property
+    def inside(self) -> int:
+        """Cases whose value lies in the region (of a single run: whose interval meets it)."""
+        return sum(_inside(self.claim, case.estimate) for case in self.cases)
+
+    @property
+    def by_value(self) -> bool:
+        """Whether the values are where the claim has them, be it by chance."""
+        return bool(self.cases) and self.inside == len(self.cases)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """What a claim does over draws of the numbers that were fitted.
+
+    Attributes
+    ----------
+    holds, draws
+        In how many of the draws its values are where it has them.
+    low, high
+        Smallest and largest of its values.
+    """
+
+    holds: int
+    draws: int
+    low: float
+    high: float
+
+
+def judge(
+    claims: Sequence[Claim],
+    results: Results,
+    fitted: Fitted,
+    *,
+    withheld: str = "",
+    varied: Mapping[str, Varied] | None = None,
+) -> list[Judged]:
+    """Judge all claims on one reading.
+
+    Parameters
+    ----------
+    claims
+        In the paper's order; the first of two with the same measure counts.
+    results
+        Of one reading.
+    fitted
+        What was chosen by published values.
+    withheld
+        Why nothing may be judged: conditions that are not the paper's ("": they are).
+    varied
+        By claim, what it does over draws of what was fitted (:func:`vary`); ``None``: nothing was drawn.
+    """
+    opened = [_open(claim, results, withheld, claims[:place]) for place, claim in enumerate(claims)]
+    tested = {one.claim.name: one.p_value for one in opened if not math.isnan(one.p_value)}
+    adjusted = statistics.holm(tested)
+    return [
+        one
+        if one.verdict is Verdict.NOT_JUDGED
+        else _decide(replace(one, p_value=adjusted.get(one.claim.name, math.nan)), fitted, varied or {})
+        for one in opened
+    ]
+
+
+def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, Varied]:
+    """Look at claims under each draw of what was fitted; claims without values there are left out."""
+    found: dict[str, Varied] = {}
+    for claim in claims:
+        each = [_estimates(claim, results) for results in draws]
+        values = [one.value for estimates in each for one in estimates if not math.isnan(one.value)]
+        if values:
+            holds = sum(bool(estimates) and all(_inside(claim, one) for one in estimates) for estimates in each)
+            found[claim.name] = Varied(holds, len(each), min(values), max(values))
+    return found
+
+
+def _estimates(claim: Claim, results: Results) -> list[Estimate]:
+    """Values of a claim's cases; none where something of it did not happen, such as a shift."""
+    try:
+        return [_estimate(claim, sample) for sample in _samples(claim, results).values()]
+    except NotRun:
+        return []
+
+
+def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]) -> Judged:
+    """Measure a claim, and test it by itself."""
+    try:
+        samples = _samples(claim, results)
+        unmet = _unmet(claim, results)
+    except NotRun as missing:
+        return Judged(claim, (), Verdict.NOT_JUDGED, f"not run: {missing}")
+    cases = tuple(Case(axes, _estimate(claim, sample)) for axes, sample in samples.items())
+    why = withheld or unmet or _unfit(claim, samples.values(), before) or _too_wide(claim, cases)
+    if why:
+        return Judged(claim, cases, Verdict.NOT_JUDGED, why)
+    one = Judged(claim, cases, Verdict.REPRODUCED, p_value=0.0)
+    if claim.one_run and one.by_value:
+        return replace(one, verdict=Verdict.FITS_ONE_RUN, p_value=math.nan)
+    return one if claim.exact else replace(one, p_value=_contrary(claim, list(samples.values())))
+
+
+def _samples(claim: Claim, results: Results) -> dict[tuple[tuple[str, Value], ...], Sample]:
+    return {axes: claim.measure(results.at(dict(axes))) for axes in _cases(claim)}
+
+
+def _estimate(claim: Claim, sample: Sample) -> Estimate:
+    return statistics.estimate(sample, one=claim.one_run > 0)
+
+
+def _inside(claim: Claim, found: Estimate) -> bool:
+    if claim.one_run and not math.isnan(found.low):
+        return found.low <= claim.region.high and found.high >= claim.region.low
+    return found.value in claim.region
+
+
+def _unmet(claim: Claim, results: Results) -> str:
+    """Why the premise is not met, with its value ("": it is)."""
+    if claim.premise is None:
+        return ""
+    value = statistics.estimate(claim.premise.measure(results)).value
+    if value in claim.premise.region:
+        return ""
+    return f"{claim.premise.words}: {value:.3g}, must be {claim.premise.region.published}"
+
+
+def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -> str:
+    """Why a claim cannot be judged ("": it can)."""
+    same = next((one for one in before if (one.measure, one.each) == (claim.measure, claim.each)), None)
+    if same is not None:
+        return f"the value was counted for {same.name!r}"
+    if not all(sample.defined for sample in samples):
+        return "a value is not defined (a ratio to a mean of 0, or no such job)"
+    fewest = min(len(sample.values) for sample in samples)
+    if not claim.exact and fewest < FEWEST:
+        return f"{fewest} seeds, at least {FEWEST} are needed"
+    return ""
+
+
+def _too_wide(claim: Claim, cases: Sequence[Case]) -> str:
+    """Why a single run of ours says nothing ("": it does, or the claim is on a mean)."""
+    if not claim.one_run:
+        return ""
+    widest = max(width(claim, case.estimate) for case in cases)
+    if widest <= claim.one_run:
+        return ""
+    return f"the interval of a single run is {widest:.0%} of the number wide, {claim.one_run:.0%} was the most allowed"
+
+
+def width(claim: Claim, found: Estimate) -> float:
+    """Width of a single run's prediction interval as a share of the published number."""
+    return (found.high - found.low) / abs((claim.region.low + claim.region.high) / 2)
+
+
+def _cases(claim: Claim) -> list[tuple[tuple[str, Value], ...]]:
+    found: list[tuple[tuple[str, Value], ...]] = [()]
+    for axis, values in claim.each.items():
+        found = [(*axes, (axis, value)) for axes in found for value in values]
+    return found
+
+
+def _contrary(claim: Claim, samples: Sequence[Sample]) -> float:
+    """Probability of what was seen if the contrary were true.
+
+    All cases inside: the claim holds unless some case does not, so the largest of their p-values counts. Some outside:
+    one that is truly outside is enough, so the smallest counts, times the number of cases.
+    """
+    means = [statistics.estimate(sample).value for sample in samples]
+    if not claim.one_run and all(mean in claim.region for mean in means):
+        return max(_beyond_edges(claim.region, sample) for sample in samples)
+    beyond = [_within(claim, sample) for sample, mean in zip(samples, means, strict=True) if mean not in claim.region]
+    return min(1.0, len(samples) * min(beyond))
+
+
+def _beyond_edges(region: Region, sample: Sample) -> float:
+    """p-value of a mean inside: that the true one is beyond either edge."""
+    edges = ((region.low, True), (region.high, False))
+    return max(statistics.beyond(sample, edge, above=above) for edge, above in edges if math.isfinite(edge))
+
+
+def _within(claim: Claim, sample: Sample) -> float:
+    """p-value of a mean outside: that the true one (or a single run) is inside."""
+    above = statistics.estimate(sample).value > claim.region.high
+    edge = claim.region.high if above else claim.region.low
+    one = claim.one_run > 0
+    return min(1.0, (2 if one else 1) * statistics.beyond(sample, edge, above=above, one=one))
+
+
+def _decide(one: Judged, fitted: Fitted, varied: Mapping[str, Varied]) -> Judged:
+    if one.p_value >= LEVEL:
+        why = "the interval reaches over the edge: more seeds are needed"
+        if one.claim.one_run:
+            why = "outside of a single run's interval, as one of so many claims may be by chance"
+        return replace(one, verdict=Verdict.NOT_JUDGED, why=why)
+    if not one.by_value:
+        return replace(one, verdict=Verdict.NOT_REPRODUCED)
+    hangs_on, why = _hangs_on_fit(one.claim, fitted, varied.get(one.claim.name))
+    return replace(one, verdict=Verdict.FITTED if hangs_on else one.verdict, why=why)
+
+
+def _hangs_on_fit(claim: Claim, fitted: Fitted, varied: Varied | None) -> tuple[bool, str]:
+    """Whether a claim that holds does so by what was fitted, and how that is known ("": nothing fitted touches it)."""
+    by_it = [name for name, claims in fitted.items() if claim.name in claims]
+    if by_it:
+        return True, f"{', '.join(by_it)}: chosen by this value"
+    touching = [name for name in fitted if claim.depends is None or name in claim.depends]
+    if varied is not None and varied.holds < varied.draws:
+        return True, f"holds in {varied.holds} of {varied.draws} draws of what was fitted"
+    if touching and varied is None:
+        return True, f"{', '.join(touching)}: chosen by other published values, and not drawn"
+    return False, f"holds in all {varied.draws} draws of what was fitted" if touching and varied else ""

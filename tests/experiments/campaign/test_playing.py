@@ -1,0 +1,63 @@
+"""How runs are played: one dataclass, from which both command lines, campaign files and their reference follow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.tools import reference
+from spillway.base.options import OptionInfo, describe, show
+from spillway.experiments import cli
+from spillway.experiments.campaign.campaign_file import parse_campaign
+from spillway.experiments.campaign.comparison import campaign_of
+from spillway.experiments.cli import whatif
+from spillway.experiments.run.spec import Campaign, Playing
+
+FILE = '{} = {}\n[[workload]]\nsource = "kth-like:jobs=3"\n[[policy]]\npolicy = "fcfs"\n'
+
+
+def other(info: OptionInfo) -> Any:
+    """A value that is not the default."""
+    if info.type is bool:
+        return not info.default
+    if info.choices:
+        return show(next(choice for choice in reversed(info.choices) if choice != info.default))
+    return info.default / 2 if info.type is float else "failures:node_mtbf=1e9"
+
+
+def words(info: OptionInfo, value: Any) -> list[str]:
+    """The value on a command line."""
+    flag = info.name.removesuffix("_s").replace("_", "-")
+    if info.type is bool:
+        return [f"--{flag}" if value else f"--no-{flag}"]
+    return [f"--{flag}", show(value)]
+
+
+def asked(*arguments: str) -> Campaign:
+    """What ``whatif`` plays first."""
+    seen: list[Campaign] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "spillway.experiments.campaign.comparison.play_grids", lambda grids, *_: seen.append(grids[0]) or 0
+        )
+        whatif.command(cli.parser_of("whatif").parse_args(["kth-like:jobs=3", "--set", "load=0.9", *arguments]))
+    return seen[0]
+
+
+@pytest.mark.parametrize("info", describe(Playing), ids=lambda info: info.name)
+def test_every_door_has_every_option(info: OptionInfo) -> None:
+    """Failed before: ``whatif`` had three of ten, and a field's name stood in eight files."""
+    value = other(info)
+    options = ["kth-like:jobs=3", "-p", "fcfs", *words(info, value)]
+    made = (
+        campaign_of(cli.parser_of("run").parse_args(options)),
+        asked(*words(info, value)),
+        parse_campaign(FILE.format(info.name, json.dumps(value)), "x.toml", Path()),
+    )
+    for campaign in made[: 2 if info.name == "events" else 3]:
+        assert show(getattr(campaign, info.name)) == show(value)
+        assert getattr(campaign, info.name) != info.default
+    assert f"| `{info.name}` | {info.expected} |" in reference.campaigns()

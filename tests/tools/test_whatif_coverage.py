@@ -1,0 +1,34 @@
+"""The count of false alarms and findings of a what-if's band: on a few small logs."""
+
+from __future__ import annotations
+
+import pytest
+
+from spillway.analysis.compare import Interval
+from tools import whatif_coverage
+from tools.whatif_coverage import LARGE, NOTHING, SMALL, Count, count
+
+
+def test_rows_count_sides() -> None:
+    """A band above 1 says longer, one below says shorter, one that holds 1 says nothing."""
+    bands = [Interval(1.2, 1.1, 1.3), Interval(0.9, 0.8, 0.95), Interval(1.0, 0.9, 1.1)]
+    assert Count(bands, [1.2, 0.9, 1.01]).row("x") == ["x", "3", "+0.0 %", "20 %", "1", "1", "2"]
+
+
+@pytest.mark.slow
+def test_a_few_logs() -> None:
+    """Ten per cent more load is found on the right side; another seed of the shakes never is."""
+    found = count(range(3), 120, 0.9)
+    assert set(found) == {NOTHING, SMALL, LARGE}
+    assert [band.low <= 1 <= band.high for band in found[NOTHING].bands] == [True] * 3
+    assert sum(band.low > 1 for band in found[LARGE].bands) >= 2
+    assert not any(band.high < 1 for one in found.values() for band in one.bands)
+
+
+def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a change below the headings."""
+    assert whatif_coverage.main(["--pairs", "1", "--jobs", "30"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert "says longer" in lines[0]
+    assert NOTHING in lines[1]
