@@ -73,7 +73,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
-    from spillway.workloads.logs.options import given as reading
+    from spillway.workloads.logs.reading import reading_given
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
@@ -84,7 +84,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         given(options, Playing),
         name="run",
         workloads=tuple(
-            WorkloadSpec(source=source, convert=conversion_of(options), read=reading(options))
+            WorkloadSpec(source=source, convert=conversion_of(options), read=reading_given(options))
             for source in logs_of(options)
         ),
         platforms=(platform_of(options),),

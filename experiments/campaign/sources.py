@@ -7,9 +7,10 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from spillway.base.errors import OptionError
 from spillway.base.files import members
 from spillway.base.limits import InputError
 from spillway.experiments.run.errors import SpecError
@@ -21,7 +22,7 @@ from spillway.workloads.load import load_log, load_table, refuse_address
 from spillway.workloads.logs import where
 from spillway.workloads.logs.formats import read_log
 from spillway.workloads.logs.lines import LogFile
-from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.reading import make_reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.swf import SwfLog, parse_swf
@@ -94,10 +95,9 @@ class Source:
             The workload's ``read`` has an unknown option.
         """
         try:
-            reading = Reading(**self.spec.read)
-        except TypeError:
-            known = ", ".join(field.name for field in fields(Reading))
-            raise SpecError(f"{self.text}: 'read' has {', '.join(self.spec.read)}; known options: {known}") from None
+            reading = make_reading(self.spec.read)
+        except OptionError as error:
+            raise SpecError(f"{self.text}: 'read': {error}") from None
         if of_machine:
             reading = replace(reading, where=where.of_machine(reading.where))
         if self.is_generated:

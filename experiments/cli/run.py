@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
-    from spillway.workloads.logs.options import add_reading
+    from spillway.workloads.logs.reading import add_reading
 
     group = parser.add_argument_group("what is played")
     add_logs(group, "; there may be several")
