@@ -52,6 +52,9 @@ FULL_WIDEST = 1.0
 """Of the whole log, whose original burst buffers are lost: a published value is judged where the interval of a single
 draw of them is no wider than the value."""
 
+UNSTEADY = "no-future-1"
+"""When a wide job starts under it is chance: its claims stand by themselves."""
+
 FULL_METRICS: Mapping[str, str] = {
     **METRICS,
     "mean_bounded_slowdown_60s": "bounded slowdown (60 s)",
@@ -263,11 +266,12 @@ def _median_claim(model: str, policy: str, metric: str) -> Claim:
 
 def full_claims() -> Iterator[Claim]:
     """The whole log: a claim for each figure, a case for each of its schedules; what is 0 has no share."""
-    figures: dict[tuple[str, str, str, bool], list[str]] = defaultdict(list)
+    figures: dict[tuple[str, str, str, bool, bool], list[str]] = defaultdict(list)
     for key, given in read_published().items():
         if key.workload == FULL and key.metric in FULL_METRICS and given.value:
-            figures[key.model, given.figure, key.metric, is_random(key.policy)].append(key.policy)
-    for (model, figure, metric, annealed), policies in figures.items():
+            lone = key.policy == UNSTEADY
+            figures[key.model, given.figure, key.metric, is_random(key.policy), lone].append(key.policy)
+    for (model, figure, metric, annealed, _), policies in figures.items():
         schedules = policies[0] if len(policies) == 1 else "annealed schedules" if annealed else "schedules"
         words = f"{FULL_METRICS[metric]}, {MODELS[model]}, {schedules}"
         yield Claim(
