@@ -93,7 +93,7 @@ def read(source: str | Path, *, convert: Mapping[str, Any] | None = None, **read
     convert
         Options of the conversion of logs (``max_records=1000``, ``processors_per_node=4`` ...).
     **reading
-        Options of reading logs (``format="sacct"``, ``lenient=True``, ``scripts="jobs/"`` ...).
+        Options of reading logs (``format="sacct"``, ``where=["partition=batch"]``, ``lenient=True`` ...).
 
     Raises
     ------
@@ -348,6 +348,7 @@ def compare(
     workers: int = 0,
     dask: str = "",
     figures: bool | str = False,
+    force: bool = False,
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
@@ -360,7 +361,8 @@ def compare(
     policies
         Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, or classes; default: the five of the demo.
     machine
-        Built-in name, description (``.toml``) or SimGrid XML; default: what the log states.
+        Built-in name, description (``.toml``), SimGrid XML, ``nodes:240,burst_buffer_total=80TB``, or
+        ``auto,burst_buffer_total=80TB``; default: what the log states, and what its jobs had in use.
     models
         Job models with their options; default: what goes with the policies.
     seeds
@@ -379,6 +381,9 @@ def compare(
         Address of a Dask scheduler that plays the runs instead.
     figures
         Whether figures and the report are made, or the kinds of files of each figure (``"pdf,svg"``).
+    force
+        Whether a log is also played on a machine that cannot be its own (more than 1.5 times its nodes requested, or
+        more than 2 % of the jobs rejected).
     folder
         Where results are kept, and gone on with by the next call; default: a temporary folder.
     progress
@@ -412,7 +417,7 @@ def compare(
         figures=figures if isinstance(figures, str) else Campaign.figures,
         events=events,
     )
-    return _played([campaign], root, workers, dask, progress)
+    return _played([campaign], root, workers, dask, progress, force)
 
 
 def whatif(
@@ -426,6 +431,7 @@ def whatif(
     together: bool = False,
     workers: int = 0,
     figures: bool = False,
+    force: bool = False,
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
@@ -465,7 +471,7 @@ def whatif(
         together=together,
         plots=figures,
     )
-    return _played(question.grids, root, workers, "", progress, question)
+    return _played(question.grids, root, workers, "", progress, force, question)
 
 
 def study(name: str, *options: str, folder: str | Path | None = None) -> Results:
@@ -567,7 +573,13 @@ def _imports_of(source: str) -> str:
 
 
 def _played(
-    campaigns: Sequence[Campaign], root: Path, workers: int, dask: str, progress: bool, question: Question | None = None
+    campaigns: Sequence[Campaign],
+    root: Path,
+    workers: int,
+    dask: str,
+    progress: bool,
+    force: bool,
+    question: Question | None = None,
 ) -> Results:
     from rich.console import Console
 
@@ -577,7 +589,9 @@ def _played(
     console = Console() if progress else Console(file=io.StringIO(), width=160)
     console = NotebookConsole() if console.is_jupyter else console
     executor = _executor(campaigns[0].engine, workers, dask)
-    code = run_grids(campaigns, root, executor, console, conclude=None if question is None else question.answer)
+    code = run_grids(
+        campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
+    )
     if code:
         kept = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
         said = [line for line in kept.splitlines() if line.startswith("failed")]

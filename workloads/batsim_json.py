@@ -15,6 +15,7 @@ from spillway.base.files import number_fault, refuse_nesting
 from spillway.base.limits import NESTING, InputError
 from spillway.protocol.fields import is_whole
 from spillway.protocol.jobs import ID_STOPS, NO_WALLTIME, check_size, read_job
+from spillway.workloads.batsim5 import READ_AS_4, from_batsim5
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
 from spillway.workloads.profiles import Located, check_profile, check_references
@@ -60,6 +61,7 @@ def parse_batsim(
             raise WorkloadError(f"a workload needs the field {key!r}", f"{where}: $")
     if not is_whole(top["nb_res"]) or top["nb_res"] <= 0:
         raise WorkloadError(f"must be a whole number > 0, got {_shown(top['nb_res'])}", f"{where}: $.nb_res")
+    of_batsim5 = from_batsim5(top["jobs"], top["profiles"], where)
     profiles = _profiles(top["profiles"], f"{where}: $.profiles", folder)
     jobs = _jobs(top["jobs"], profiles, f"{where}: $.jobs")
     stated = top.get("name")
@@ -70,6 +72,7 @@ def parse_batsim(
         profiles=profiles,
         description=str(top.get("description", "")),
         extras={key: value for key, value in top.items() if key not in _OWN_FIELDS},
+        notes=(READ_AS_4,) if of_batsim5 else (),
     )
 
 

@@ -60,6 +60,7 @@ def run_campaign(
     *,
     rerun: bool = False,
     max_runs: int = RUNS.most,
+    force: bool = False,
 ) -> int:
     """Run a campaign and show its results; return the exit code.
 
@@ -72,7 +73,7 @@ def run_campaign(
     Interrupted
         The user stopped it.
     """
-    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs)
+    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs, force=force)
 
 
 def run_grids(
@@ -84,6 +85,7 @@ def run_grids(
     rerun: bool = False,
     max_runs: int = RUNS.most,
     conclude: Conclude | None = None,
+    force: bool = False,
     notes: bool = True,
 ) -> int:
     """The same for several grids in one folder: runs that are in more than one of them are run once.
@@ -94,12 +96,15 @@ def run_grids(
         At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
     conclude
         Gets the runs of each grid when all have finished, and writes further files in the folder.
+    force
+        Whether logs are also played on machines that cannot be theirs, which are else refused
+        (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
     notes
         Whether to print what was assumed of the inputs, or how many notes there are and where.
     """
     paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
-        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, notes)
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
 def _run_grids(
@@ -110,6 +115,7 @@ def _run_grids(
     rerun: bool,
     max_runs: int,
     conclude: Conclude | None,
+    force: bool,
     notes: bool,
 ) -> int:
     campaign = campaigns[0]
@@ -119,7 +125,7 @@ def _run_grids(
     def note(text: str) -> None:
         say(console, f"note: {text}")
 
-    inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None)
+    inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None, refuse=not force)
     grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
     runs = tuple({run.id: run for grid in grids for run in grid}.values())
     count = conclude.shakes if conclude is not None else 0

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import shutil
 import socket
+import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -96,6 +97,10 @@ class Own(Scheduler):
         yield InProcessLink(handle), SimulationOptions()
 
 
+LAST_WORDS_S = 5.0
+"""How long a process that closed its connection may take to write why (s of real time); no verdict depends on it."""
+
+
 class Command(Scheduler):
     """A scheduler in a process of its own, one for each world.
 
@@ -148,7 +153,12 @@ class Command(Scheduler):
             link = ZmqLink(endpoint, self.silence_s, check_alive=check_alive, codec=codec)
             stack.callback(link.close)
             options = SimulationOptions()
-            yield link, shake_hands(link, codec, options) if isinstance(codec, Batsim5Simulator) else options
+            try:
+                yield link, shake_hands(link, codec, options) if isinstance(codec, Batsim5Simulator) else options
+            except PeerLost as error:  # its connection closes a moment before its process ends
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(LAST_WORDS_S)
+                raise RunFailed(f"{error}; the last words of its process: {offspring.tail(log)}") from None
 
 
 def _free_port() -> int:

@@ -223,11 +223,11 @@ def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture
     """Where the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis says so."""
     without_header = LOG.partition("\n")[2]
     (tmp_path / "wide.swf").write_text(without_header.replace(" 16 ", " 160 "))
-    given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots"]
+    given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots", "--notes"]
     assert main([*given, "--out", str(tmp_path / "a")]) == 0
     assert "made for this workload: at least 160 compute nodes" in capsys.readouterr().out
     assert rows(tmp_path / "a")[0]["rejected"] == "0"
-    assert main([*given, "--platform", "thesis", "--out", str(tmp_path / "b")]) == 0
+    assert main([*given, "--platform", "thesis", "--force", "--out", str(tmp_path / "b")]) == 0
     assert "1 of 3 jobs request more than the 96 compute nodes of thesis" in capsys.readouterr().out
     assert rows(tmp_path / "b")[0]["rejected"] == "1"
 

@@ -62,6 +62,19 @@ def test_commands_that_are_no_scheduler(capsys: pytest.CaptureFixture[str], scri
     assert len(error.splitlines()) == 1
 
 
+def test_a_traceback_of_a_foreign_scheduler_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its process closes the connection a moment before it ends (was: that the connection was closed, alone)."""
+    script = (
+        "import sys, zmq; socket = zmq.Context().socket(zmq.REP); socket.bind(sys.argv[1]); socket.recv(); "
+        "{}['backfill table']"
+    )
+    assert conformance("--", sys.executable, "-c", script, "{socket}") == 2
+    error = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in error
+    assert "KeyError: 'backfill table'" in error
+    assert len(error.splitlines()) == 1
+
+
 def test_rubbish_is_located(capsys: pytest.CaptureFixture[str]) -> None:
     """What is no reply is named with its place."""
     script = (
