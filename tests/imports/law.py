@@ -185,6 +185,9 @@ LAW: Mapping[str, Rule] = {
     "schedulers.service.pybatsim": _rule(
         "schedulers.*", "protocol.*", "base.*", others="msgspec batsim procset", standard=EVERYTHING
     ),
+    "schedulers.service.pybatsim4": _rule(
+        "schedulers.*", "protocol.*", "base.*", others="msgspec pybatsim", standard=EVERYTHING
+    ),
     # ---------------------------------------------------------------- the other parts
     "platforms.*": _rule("platforms.*", "base.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     # The shuffle of a cross-validation, by its seed.
