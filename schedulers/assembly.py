@@ -349,8 +349,8 @@ class SessionSpec:
         if not isinstance(policy, Limitable):
             able = ", ".join(name for name, entry in POLICIES.items() if issubclass(entry.cls, Limitable))
             raise OptionError(
-                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search; policies that do: "
-                f"{able}"
+                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search or move promises; "
+                f"policies that do: {able}"
             )
         return policy.limited(self.pass_limit)
 
