@@ -10,6 +10,7 @@ from functools import reduce
 import numpy as np
 
 from spillway.analysis.compare import CONFIDENCE, Paired, compare_runs
+from spillway.analysis.fairness import starved
 from spillway.analysis.metrics import bounded_slowdown
 from spillway.analysis.tables import Floats, JobTable
 from spillway.analysis.units import FEWEST_RUNS, SHORTEST
@@ -63,7 +64,8 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
         return [*notes, "There is nothing to compare."]
     comparisons = METRICS * math.comb(len(same), 2)
     waits = standing(same, lambda table: table.wait_s, comparisons)
-    lines = [_sentence(waits, "mean waiting time", duration)]
+    price = _price(same, next(iter(waits.means))) if not waits.over or len(waits.unbeaten) == 1 else ""
+    lines = [_sentence(waits, "mean waiting time", duration).removesuffix(".") + f"{price}."]
     if not waits.over:
         return [*notes, *lines, _why_open(same)]
     slowed = standing(same, bounded_slowdown, comparisons)
@@ -139,6 +141,22 @@ def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
         return f"{_capital(what)}: {names} do not differ with certainty ({_level(found)})."
     worse = "; ".join(_loss(policy, by, paired) for policy, (by, paired) in found.beaten.items())
     return f"{first}; larger: {worse} ({_level(found)})."
+
+
+def _price(runs: Runs, best: str) -> str:
+    """What the jobs of the best policy pay for its mean: a longer longest wait, more that wait for more than a week."""
+    longest = {policy: max(float(table.wait_s.max()) for table in tables) for policy, tables in runs.items()}
+    late = {policy: sum(map(starved, tables)) for policy, tables in runs.items()}
+    parts = []
+    kindest = min(longest, key=lambda policy: longest[policy])
+    if longest[best] > longest[kindest]:
+        parts.append(
+            f"its longest wait is {duration(longest[best])} instead of {duration(longest[kindest])} ({kindest})"
+        )
+    fewest = min(late, key=lambda policy: late[policy])
+    if late[best] > late[fewest]:
+        parts.append(f"{late[best]:,} of its jobs wait for more than a week instead of {late[fewest]:,} ({fewest})")
+    return f"; the price: {' and '.join(parts)}" if parts else ""
 
 
 def _level(found: Standing) -> str:

@@ -1,15 +1,21 @@
-"""Other tools' formats: Batsim's ``jobs.csv`` (which evalys reads) and logs in the Standard Workload Format."""
+"""Other tools' formats: Batsim's ``jobs.csv`` (which evalys reads), logs (SWF), traces (Perfetto), parquet."""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
+import json
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from spillway.analysis.errors import AnalysisError
+from spillway.analysis.holdings import node_spans, storage_spans
 from spillway.analysis.metrics import SHORTEST_EXECUTION_S
 from spillway.analysis.tables import JobTable
+from spillway.analysis.timelines import queue_length
 from spillway.base import durable
 
 BATSIM_COLUMNS = (
@@ -68,9 +74,12 @@ def swf(table: JobTable, comment: str = "") -> str:
     Feitelson, *The Standard Workload Format*, Parallel Workloads Archive, version 2.2.
     """
     users: dict[str, int] = {}
-    lines = [f"; {line}" for line in comment.splitlines()]
+    header = {"Version": "2.2", "MaxJobs": len(table), "MaxRecords": len(table), "UnixStartTime": 0}
     if table.machine.nodes:
-        lines.append(f"; MaxProcs: {len(table.machine.nodes)}")
+        header |= {"MaxNodes": len(table.machine.nodes), "MaxProcs": len(table.machine.nodes)}
+    note = "a schedule that was computed; a processor is a compute node, burst buffers are left out (SWF has none)"
+    lines = [f"; {name}: {value}" for name, value in (header | {"Note": note}).items()]
+    lines += [f"; {line}" for line in comment.splitlines()]
     numbers = [job if job.isdecimal() else "" for job in table.job_id]
     unique = all(numbers) and len(set(numbers)) == len(numbers)
     for row in table.submit_s.argsort(kind="stable").tolist():
@@ -78,10 +87,11 @@ def swf(table: JobTable, comment: str = "") -> str:
         fields = [-1] * 18
         fields[0] = int(numbers[row]) if unique else row + 1
         fields[1] = round(table.submit_s[row])
-        fields[2] = round(table.wait_s[row]) if ran else -1
-        fields[3] = round(table.execution_s[row]) if ran else -1
-        if ran and table.turns is not None:  # SWF's run time is end minus start; what was received is processor time
-            fields[3], fields[5] = round(table.finish_s[row] - table.start_s[row]), fields[3]
+        if ran:  # instants are rounded, not their differences: what did not overlap does not overlap in the log
+            start_s, finish_s = round(table.start_s[row]), round(table.finish_s[row])
+            fields[2], fields[3] = start_s - fields[1], finish_s - start_s
+            if table.turns is not None:  # the time that was received is processor time
+                fields[5] = round(table.execution_s[row])
         fields[4] = int(table.nodes[row]) if ran else -1
         fields[7] = int(table.nodes[row])
         fields[8] = round(table.walltime_s[row]) if math.isfinite(table.walltime_s[row]) else -1
@@ -92,23 +102,123 @@ def swf(table: JobTable, comment: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS = {"csv": batsim_csv, "swf": swf}
-"""Writers by the suffix of the file."""
+def chrome_trace(table: JobTable) -> str:
+    """Text of a trace for Perfetto or ``chrome://tracing``: a row for each compute node and each storage node.
+
+    A job is a slice of each node that it holds, from start to end; what it holds of a storage node is a counter of its
+    bytes, and the number of waiting jobs is one, too. Times are microseconds of simulated time.
+
+    References
+    ----------
+    Google, *Trace Event Format* (complete events, counters, metadata).
+    """
+    ran = table.ran()
+    names = {node.id: node.name for node in table.machine.nodes}
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
+        for pid, name in enumerate(("compute nodes", "burst buffers", "queue"))
+    ]
+    spans = [(node, span) for span in node_spans(ran) for node in span.nodes]
+    events += [
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": node, "args": {"name": names.get(node, f"node {node}")}}
+        for node in sorted({node for node, _ in spans})
+    ]
+    for node, span in spans:
+        job = span.job
+        about = {
+            "user": ran.user[job],
+            "nodes": int(ran.nodes[job]),
+            "waited_s": round(float(ran.wait_s[job]), 6),
+            "state": ran.state[job],
+        }
+        begin, end = _microseconds(span.start_s), _microseconds(span.end_s)
+        name = f"job {ran.job_id[job]}"
+        events.append(
+            {
+                "ph": "X",
+                "name": f"job {ran.job_id[job]}",
+                "pid": 0,
+                "tid": node,
+                "ts": begin,
+                "dur": end - begin,
+                "args": about,
+            }
+        )
+    lanes = {one.id: one.name for one in table.machine.storages}
+    for storage, steps in sorted(_held_bytes(ran).items()):
+        name = lanes.get(storage, f"storage {storage}")
+        events += [{"ph": "C", "name": name, "pid": 1, "ts": at, "args": {"bytes": held}} for at, held in steps]
+    queue = queue_length(ran)
+    events += [
+        {"ph": "C", "name": "jobs waiting", "pid": 2, "ts": _microseconds(at), "args": {"jobs": int(length)}}
+        for at, length in zip(queue.time_s.tolist(), queue.value.tolist(), strict=True)
+    ]
+    return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}, separators=(",", ":")) + "\n"
+
+
+def _microseconds(seconds: float) -> int:
+    return round(1e6 * seconds)
+
+
+def _held_bytes(ran: JobTable) -> dict[int, list[tuple[int, int]]]:
+    """By storage node (resource id) the bytes held from each instant on (microseconds) at which that changes."""
+    changes: dict[int, dict[int, int]] = {}
+    for span in storage_spans(ran):
+        of = changes.setdefault(span.storage, {})
+        for at, size in ((_microseconds(span.start_s), span.size), (_microseconds(span.end_s), -span.size)):
+            of[at] = of.get(at, 0) + size
+    return {
+        storage: list(zip(sorted(of), itertools.accumulate(of[at] for at in sorted(of)), strict=True))
+        for storage, of in changes.items()
+    }
+
+
+def write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write a table of columns as parquet.
+
+    Raises
+    ------
+    AnalysisError
+        pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise AnalysisError(f"{path}: parquet needs pyarrow: pip install 'spillway[parquet]'") from None
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.table(dict(columns)), stream)
+    durable.write_bytes(path, stream.getvalue())
+
+
+def _jobs_parquet(table: JobTable, path: Path) -> None:
+    names = ("job_id", "workload", "user", "state", "allocated", "nodes", "submit_s", "start_s", "finish_s")
+    columns = {name: list(getattr(table, name)) for name in (*names, "walltime_s", "wait_s", "execution_s", "bb_bytes")}
+    write_parquet(path, columns)
+
+
+FORMATS = {"csv": batsim_csv, "swf": swf, "json": chrome_trace}
+"""Writers of text by the suffix of the file."""
 
 
 def export(table: JobTable, path: Path) -> None:
-    """Write a table in the format that the file's suffix names (``.csv``, ``.swf``).
+    """Write a table in the format that the file's suffix names (``.csv``, ``.swf``, ``.json``, ``.parquet``).
 
     Raises
     ------
     AnalysisError
         For another suffix, or where the file cannot be written.
     """
-    write = FORMATS.get(path.suffix.removeprefix("."))
-    if write is None:
-        raise AnalysisError(f"{path}: expected a file ending in {' or '.join('.' + name for name in FORMATS)}")
+    kind = path.suffix.removeprefix(".")
+    if kind not in (*FORMATS, "parquet"):
+        raise AnalysisError(
+            f"{path}: expected a file ending in {', '.join('.' + name for name in FORMATS)} or .parquet"
+        )
     try:
-        durable.write_text(path, write(table))
+        if kind == "parquet":
+            _jobs_parquet(table, path)
+        else:
+            durable.write_text(path, FORMATS[kind](table))
     except OSError as error:
         raise AnalysisError(str(error)) from None
 

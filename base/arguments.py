@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from spillway.base.collecting import collecting_rarely, end_without_search
 from spillway.base.errors import OptionError, printable
 from spillway.base.near import near
-from spillway.base.options import OptionInfo, describe, parse, show
+from spillway.base.options import OptionInfo, describe, parse, plain, show
 
 PROGRAM = "spillway"
 WRONG_INPUT = 2
@@ -145,9 +145,9 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
 
 
 def given(options: argparse.Namespace, declared: type) -> dict[str, Any]:
-    """What was given of the options of a dataclass, as texts by name (:func:`spillway.base.options.build`)."""
-    values = {info.name: getattr(options, info.name, None) for info in describe(declared)}
-    return {name: value for name, value in values.items() if value is not None}
+    """What was given of the options of a dataclass, by name (for :func:`spillway.base.options.build`)."""
+    texts = {info: getattr(options, info.name, None) for info in describe(declared)}
+    return {info.name: plain(parse(info, text)) for info, text in texts.items() if text is not None}
 
 
 _METAVARS = {"s": "SECONDS", "bytes": "BYTES", "bytes/s": "BYTES/S", "jobs": "JOBS"}

@@ -193,6 +193,12 @@ def build(
     return policy_class(**values, **others)
 
 
+def check(made: Any) -> None:
+    """Refuse values out of range in an instance of a dataclass with options (for its ``__post_init__``)."""
+    for info in describe(type(made)):
+        parse(info, getattr(made, info.name), typed=True)
+
+
 def parse(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
     """Read a value of the option: a text as on a command line, or a value already typed, which is not made a text.
 

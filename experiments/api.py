@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import ast
 import csv
+import importlib
 import inspect
 import io
 import json
+import linecache
 import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
 
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     from spillway.experiments.run.single import Task
     from spillway.experiments.run.spec import PolicySpec
 
-Policies = Sequence[str | type] | str | type
+    Plot = Callable[["Results", Sequence[Mapping[str, Any]], Axes], Axes]
+
+Policies = Sequence[str | type | object] | str | type | object
+"""Names with their options, classes, or instances of classes (frozen dataclasses: their fields are the options)."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def read(source: str | Path, *, convert: Mapping[str, Any] | None = None, **read
     convert
         Options of the conversion of logs (``max_records=1000``, ``processors_per_node=4`` ...).
     **reading
-        Options of reading logs (``format="sacct"``, ``lenient=True``, ``scripts="jobs/"`` ...).
+        Options of reading logs (``format="sacct"``, ``where=["partition=batch"]``, ``lenient=True`` ...).
 
     Raises
     ------
@@ -196,32 +201,49 @@ class Results:
             raise SpecError(f"to_pandas({what!r}): expected runs, table, jobs or holdings")
         return pandas.DataFrame(getattr(self, what))
 
-    def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None) -> Axes:
-        """Bars of a figure of :attr:`runs` by policy, the mean over logs and seeds; returns the axes.
+    @property
+    def notes(self) -> list[str]:
+        """What was left out or made up, a line each."""
+        return (self.folder / "assumptions.txt").read_text(encoding="utf-8").splitlines()
+
+    def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None, **chosen: Any) -> Axes:
+        """Draw a figure and return its axes.
+
+        Parameters
+        ----------
+        figure
+            ``distribution`` and ``trade-off`` of the waiting times of all runs; ``queue`` over time in the first log
+            and seed; ``nodes``, ``buffers`` and ``utilisation`` of one run over time; or a figure of :attr:`runs`: bars
+            of its means over logs and seeds.
+        ax
+            Where to draw; a new figure by default.
+        **chosen
+            Which runs count (``policy="easy"``, ``seed=1``); for ``nodes``, ``buffers`` and ``utilisation`` one run.
 
         Raises
         ------
         SpecError
-            There is no such figure; lists those that there are.
+            There is no such figure (lists those that there are), or no such run.
         """
         from matplotlib import pyplot
 
+        from spillway.analysis.plots.style import drawing
+
+        rows = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
         numbers = [name for name, value in self.runs[0].items() if isinstance(value, float | int)] if self.runs else []
-        if figure not in numbers:
-            raise SpecError(f"plot({figure!r}): expected a figure: {', '.join(numbers)}")
-        policies = list(dict.fromkeys(row["policy"] for row in self.runs))
-        means = [_mean([row[figure] for row in self.runs if row["policy"] == policy]) for policy in policies]
-        axes = ax if ax is not None else pyplot.subplots()[1]
-        axes.barh([str(policy) for policy in policies], means)
-        axes.invert_yaxis()
-        axes.set_xlabel(figure)
-        return axes
+        if figure not in (*_PLOTS, *numbers):
+            raise SpecError(f"plot({figure!r}): expected a figure: {', '.join((*_PLOTS, *numbers))}")
+        with drawing():
+            drawn = _PLOTS.get(figure) or _bars_of(figure)
+            if figure in ONE_RUN:
+                self.run_folder(**chosen)  # says which runs there are, where it is not one
+            return drawn(self, rows, pyplot.subplots(layout="constrained")[1] if ax is None else ax)
 
     def explain(self, job: str | int, **chosen: Any) -> list[str]:
         """Why a job of one run waited, in lines; the run is repeated where it kept no reasons."""
         from spillway.experiments.run.explain import explain as told
 
-        return told(self.run_folder(**chosen), str(job))
+        return told(self.run_folder(**chosen), str(job), trust=True)  # the call named its policies
 
     def save(self, folder: str | Path) -> Results:
         """Copy everything into a folder that does not exist yet; returns the results there.
@@ -246,6 +268,72 @@ class Results:
         return f"<table><tr>{head}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
 
+def _by_policy(rows: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(str(row["policy"]), []).append(value(row))
+    return found
+
+
+def _waits(results: Results, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    import numpy as np
+
+    tables = _by_policy(rows, lambda row: results.jobs(run=row["run"]).ran().wait_s)
+    return {policy: np.concatenate(found) for policy, found in tables.items()}
+
+
+def _bars_of(figure: str) -> Plot:
+    def draw(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+        from spillway.analysis.plots.style import policy_colours
+
+        values = _by_policy(rows, lambda row: row[figure])
+        ax.barh(list(values), [_mean(found) for found in values.values()], color=list(policy_colours(values).values()))
+        ax.invert_yaxis()
+        ax.set_xlabel(figure)
+        return ax
+
+    return draw
+
+
+def _distribution(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.boxen import boxen
+
+    return boxen(_waits(results, rows), ax)
+
+
+def _trade_off(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.pareto import pareto
+
+    return pareto({name: (float(w.mean()), float(w.max())) for name, w in _waits(results, rows).items() if w.size}, ax)
+
+
+def _queue(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.queue_timeline import queue_timeline
+
+    first = [row for row in rows if (row["workload"], row["seed"]) == (rows[0]["workload"], rows[0]["seed"])]
+    return queue_timeline({str(row["policy"]): results.jobs(run=row["run"]).ran() for row in first}, ax)
+
+
+def _of_one_run(module: str) -> Plot:
+    def draw(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+        home = importlib.import_module(f"spillway.analysis.plots.{module}")
+        return cast("Axes", getattr(home, module)(results.jobs(run=rows[0]["run"]), ax))
+
+    return draw
+
+
+ONE_RUN = frozenset(("nodes", "buffers", "utilisation"))
+
+_PLOTS: Mapping[str, Plot] = {
+    "distribution": _distribution,
+    "trade-off": _trade_off,
+    "queue": _queue,
+    "nodes": _of_one_run("node_gantt"),
+    "buffers": _of_one_run("storage_gantt"),
+    "utilisation": _of_one_run("utilisation_timeline"),
+}
+
+
 def compare(
     logs: str | Path | Log | Sequence[str | Path | Log],
     policies: Policies = (),
@@ -259,7 +347,8 @@ def compare(
     tau_s: float = DEFAULT_TAU_S,
     workers: int = 0,
     dask: str = "",
-    figures: bool = False,
+    figures: bool | str = False,
+    force: bool = False,
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
@@ -272,7 +361,8 @@ def compare(
     policies
         Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, or classes; default: the five of the demo.
     machine
-        Built-in name, description (``.toml``) or SimGrid XML; default: what the log states.
+        Built-in name, description (``.toml``), SimGrid XML, ``nodes:240,burst_buffer_total=80TB``, or
+        ``auto,burst_buffer_total=80TB``; default: what the log states, and what its jobs had in use.
     models
         Job models with their options; default: what goes with the policies.
     seeds
@@ -290,7 +380,10 @@ def compare(
     dask
         Address of a Dask scheduler that plays the runs instead.
     figures
-        Whether figures and the report are made.
+        Whether figures and the report are made, or the kinds of files of each figure (``"pdf,svg"``).
+    force
+        Whether a log is also played on a machine that cannot be its own (more than 1.5 times its nodes requested, or
+        more than 2 % of the jobs rejected).
     folder
         Where results are kept, and gone on with by the next call; default: a temporary folder.
     progress
@@ -320,10 +413,11 @@ def compare(
         seeds=tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
         engine=Engine(engine),
         tau_s=tau_s,
-        plots=figures,
+        plots=bool(figures),
+        figures=figures if isinstance(figures, str) else Campaign.figures,
         events=events,
     )
-    return _played([campaign], root, workers, dask, progress)
+    return _played([campaign], root, workers, dask, progress, force)
 
 
 def whatif(
@@ -337,6 +431,7 @@ def whatif(
     together: bool = False,
     workers: int = 0,
     figures: bool = False,
+    force: bool = False,
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
@@ -376,7 +471,7 @@ def whatif(
         together=together,
         plots=figures,
     )
-    return _played(question.grids, root, workers, "", progress, question)
+    return _played(question.grids, root, workers, "", progress, force, question)
 
 
 def study(name: str, *options: str, folder: str | Path | None = None) -> Results:
@@ -410,14 +505,32 @@ def _machine(text: str) -> PlatformSpec:
 def _policies(given: Policies, settings: Mapping[str, Any], root: Path) -> list[PolicySpec]:
     from spillway.experiments.run import policies, sessions
 
-    several = [given] if isinstance(given, str | type) else list(given)
+    several = list(given) if isinstance(given, list | tuple) else [given]
     specs = []
     for one in several or policies.FIVE:
-        text = one if isinstance(one, str) else _in_a_file(one, root)
-        spec = sessions.typed(msgspec.structs.replace(policies.parse_policy(text), session=dict(settings)))
-        label = one.__name__ if isinstance(one, type) else policies.label(msgspec.structs.replace(spec, session={}))
+        cls = one if isinstance(one, type) else type(one)
+        options = {} if isinstance(one, str | type) else _options_of(one)
+        spec = policies.parse_policy(one if isinstance(one, str) else _in_a_file(cls, root))
+        spec = policies.typed(msgspec.structs.replace(spec, options=spec.options | options))
+        spec = sessions.typed(msgspec.structs.replace(spec, session=dict(settings)))
+        label = policies.label(msgspec.structs.replace(spec, session={}))
+        if not isinstance(one, str):
+            label = cls.__name__ + label.removeprefix(spec.policy)
         specs.append(msgspec.structs.replace(spec, label=label))
     return specs
+
+
+def _options_of(policy: object) -> dict[str, Any]:
+    """Fields of an instance that differ from their defaults.
+
+    Raises
+    ------
+    SpecError
+        It is no instance of a dataclass.
+    """
+    if not is_dataclass(policy):
+        raise SpecError(f"expected names, classes or instances of policies, got {policy!r}")
+    return {one.name: getattr(policy, one.name) for one in fields(policy) if getattr(policy, one.name) != one.default}
 
 
 def _in_a_file(cls: type, root: Path) -> str:
@@ -425,13 +538,25 @@ def _in_a_file(cls: type, root: Path) -> str:
     if cls.__module__ != "__main__":
         return f"{cls.__module__}:{cls.__qualname__}"
     try:
-        source = textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError) as error:
+        source = _source_of(cls)
+    except (OSError, TypeError, SyntaxError, AttributeError) as error:
         raise SpecError(f"policy {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
     path = root.with_name("policies") / f"{cls.__name__.lower()}.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     durable.write_text(path, _imports_of(source) + "\n\n" + source)
     return f"{path}:{cls.__name__}"
+
+
+def _source_of(cls: type) -> str:
+    """A class's source with its decorators; in a notebook, where no file has it, from the cell of its ``__call__``."""
+    if hasattr(sys.modules["__main__"], "__file__"):
+        return textwrap.dedent(inspect.getsource(cls))
+    lines = linecache.getlines(cls.__call__.__code__.co_filename)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            return textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
+    raise OSError("no cell has it")
 
 
 def _imports_of(source: str) -> str:
@@ -448,18 +573,28 @@ def _imports_of(source: str) -> str:
 
 
 def _played(
-    campaigns: Sequence[Campaign], root: Path, workers: int, dask: str, progress: bool, question: Question | None = None
+    campaigns: Sequence[Campaign],
+    root: Path,
+    workers: int,
+    dask: str,
+    progress: bool,
+    force: bool,
+    question: Question | None = None,
 ) -> Results:
     from rich.console import Console
 
     from spillway.experiments.campaign.campaign import run_grids
+    from spillway.experiments.campaign.progress import NotebookConsole
 
-    quiet = io.StringIO()
-    console = Console() if progress else Console(file=quiet, width=160)
+    console = Console() if progress else Console(file=io.StringIO(), width=160)
+    console = NotebookConsole() if console.is_jupyter else console
     executor = _executor(campaigns[0].engine, workers, dask)
-    code = run_grids(campaigns, root, executor, console, conclude=None if question is None else question.answer)
+    code = run_grids(
+        campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
+    )
     if code:
-        said = [line for line in quiet.getvalue().splitlines() if line.startswith("failed")]
+        kept = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
+        said = [line for line in kept.splitlines() if line.startswith("failed")]
         raise RunFailed(said[0] if said else f"runs failed: their folders below {root} have the causes")
     text = root / "whatif.txt"
     return Results(root, tuple(text.read_text(encoding="utf-8").splitlines()) if question is not None else ())

@@ -12,7 +12,7 @@ from spillway.learning.account import Account
 from spillway.learning.chooser import Chooser, Turn
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
-from spillway.schedulers.assembly import SessionSpec, assemble
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.lives import parse_life
@@ -55,14 +55,14 @@ class World:
             Something is unknown, or cannot be combined.
         """
         spec = self.spec
-        reference, settings, model = spec.make_policy(), spec.make_settings(), spec.make_model()
+        reference, settings = spec.make_policy(), spec.make_settings()
         spec.check()
         if hasattr(reference, "sharing"):
             raise OptionError(f"policy {spec.policy!r} lets jobs share nodes in time: here each job has its own")
         if parse_life(settings.bb_life).apart:
             raise OptionError(f"bb_life={settings.bb_life}: here a job is given its nodes and its buffer together")
         chooser = Chooser(reference, self.window, self.guard_s)
-        return chooser, assemble(chooser, settings, model, seed=spec.seed, observer=observer, direct=True)
+        return chooser, spec.session(observer, direct=True, policy=chooser)
 
 
 class Episode:

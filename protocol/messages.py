@@ -42,6 +42,8 @@ class NotifyKind(enum.Enum):
     MACHINE_AVAILABLE = "event_machine_available"
     REGISTRATION_FINISHED = "registration_finished"
     CONTINUE_REGISTRATION = "continue_registration"
+    GENERIC = "generic"
+    """The user's own; the only external events that Batsim 5 has."""
 
 
 class Struct(msgspec.Struct, frozen=True, gc=False):

@@ -349,8 +349,8 @@ class SessionSpec:
         if not isinstance(policy, Limitable):
             able = ", ".join(name for name, entry in POLICIES.items() if issubclass(entry.cls, Limitable))
             raise OptionError(
-                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search; policies that do: "
-                f"{able}"
+                f"policy {self.policy!r} and --pass-limit cannot be combined: it does not search or move promises; "
+                f"policies that do: {able}"
             )
         return policy.limited(self.pass_limit)
 
@@ -386,10 +386,13 @@ class SessionSpec:
         on_record: Callable[[JobRecord], None] | None = None,
         explain: bool = False,
         direct: bool = False,
+        policy: Policy | None = None,
     ) -> Session:
-        """The session (see :func:`assemble`); :class:`OptionError` for what is wrong or cannot be combined."""
+        """The session (see :func:`assemble`), under another ``policy`` where one is given;
+        :class:`OptionError` for what is wrong or cannot be combined.
+        """
         return assemble(
-            self.make_policy(),
+            policy if policy is not None else self.make_policy(),
             self.make_settings(),
             self.make_model(),
             literal=self.thesis_literal,

@@ -1,4 +1,4 @@
-"""Options of a simulation."""
+"""Options of a simulation, and the rules by which the two versions of Batsim differ."""
 
 from __future__ import annotations
 
@@ -8,6 +8,65 @@ from pathlib import Path
 
 BATSIM_VERSION = "v4.2.1"
 """The version whose behaviour is played, as Batsim spells it in ``_schedule.csv``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a version of Batsim does.
+
+    Attributes
+    ----------
+    decimals
+        Decimals of the times in its messages.
+    by_number
+        Whether hosts are numbered in the order of the numbers in their names (``n2`` before ``n10``), else in that of
+        their texts.
+    reprints
+        Whether jobs and profiles are printed with six decimals and read again before they count.
+    sized
+        Whether an allocation must have as many hosts as the job requests; else executors are dealt out to what it has.
+    late_calls
+        Whether a call for a moment that is over comes at once; else it is refused.
+    kills_again
+        Whether killing a job whose kill is under way is confirmed.
+    links
+        Whether what is registered may name profiles: jobs those of another workload, ``composed`` profiles any.
+    old_words
+        Whether workload files have Batsim 4's types of profiles, and event files machines that go out and return.
+    """
+
+    decimals: int
+    by_number: bool
+    reprints: bool
+    sized: bool
+    late_calls: bool
+    kills_again: bool
+    links: bool
+    old_words: bool
+
+
+BATSIM_4 = Rules(
+    6,
+    by_number=False,
+    reprints=True,
+    sized=True,
+    late_calls=False,
+    kills_again=False,
+    links=False,
+    old_words=True,
+)
+"""Of 4.2.1."""
+BATSIM_5 = Rules(
+    12,
+    by_number=True,
+    reprints=False,
+    sized=False,
+    late_calls=True,
+    kills_again=True,
+    links=True,
+    old_words=False,
+)
+"""Of 5.0.0-rc2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +110,8 @@ class SimulationOptions:
         Whether ``_schedule.csv`` states how long the run took; off, two equal runs give equal files.
     progress_every
         Call the progress hook after so many ended jobs; 0: never.
+    rules
+        Those of Batsim 4 or of Batsim 5.
     """
 
     export: str | None = None
@@ -74,3 +135,4 @@ class SimulationOptions:
     fail_on_deadlock: bool = False
     wall_clock: bool = False
     progress_every: int = 0
+    rules: Rules = BATSIM_4

@@ -1,4 +1,4 @@
-"""A workload in Batsim 5's words: new names of profile types, and user fields where Batsim 5 passes them on.
+"""A workload in Batsim 5's words, and back: names of profile types, and user fields where Batsim 5 passes them on.
 
 Batsim 5 ends on profile types that it does not know, and drops further fields of jobs and profiles without a word: a
 job's ``extra_data``, a text, is all that reaches the scheduler. There the further fields of the job and of its profile
@@ -45,6 +45,69 @@ def to_batsim5(workload: Workload) -> Workload:
             WorkloadJob(id=job.id, subtime=job.subtime, res=job.res, profile=name, walltime=job.walltime, extras=data)
         )
     return replace(workload, jobs=tuple(jobs), profiles=profiles)
+
+
+READ_AS_4 = "written for Batsim 5: read in Batsim 4's words"
+"""The note of a workload that :func:`from_batsim5` translated."""
+
+
+def from_batsim5(jobs: Any, profiles: Any, where: str) -> bool:
+    """Translate the jobs and profiles of a Batsim 5 file into Batsim 4's words, in place.
+
+    Parameters
+    ----------
+    jobs, profiles
+        As they stand in the file; what is malformed stays so.
+    where
+        The file, for errors.
+
+    Returns
+    -------
+    Whether the file was one of Batsim 5.
+
+    Raises
+    ------
+    WorkloadError
+        A profile is of a type that Batsim 4 does not have, or ``extra_data`` is no JSON object.
+    """
+    found = False
+    for name, profile in profiles.items() if isinstance(profiles, dict) else ():
+        kind = profile.get("type") if isinstance(profile, dict) else None
+        if isinstance(kind, str) and kind.endswith("Profile"):
+            found = True
+            profiles[name] = _from_5(profile, f"{where}: $.profiles.{name}")
+    for index, job in enumerate(jobs if found and isinstance(jobs, list) else ()):
+        if isinstance(job, dict) and isinstance(job.get(EXTRA_DATA), str):
+            try:
+                extras = json.loads(job[EXTRA_DATA])
+            except ValueError:
+                extras = None
+            if not isinstance(extras, dict):
+                raise WorkloadError("must be the text of a JSON object", f"{where}: $.jobs[{index}].{EXTRA_DATA}")
+            del job[EXTRA_DATA]
+            jobs[index] = extras | job
+    return found
+
+
+def _from_5(profile: Profile, where: str) -> Profile:
+    members = dict(profile)
+    kind = members.pop("type")
+    strategy = members.pop("generation_strategy", "")
+    if kind == "TraceReplayProfile":
+        traces = {theirs: ours for ours, theirs in _TRACES.items()}
+        ours = traces.get(members.pop("trace_type", ""), "")
+        members["trace"] = members.pop("filename", None)
+    elif kind == "ParallelTaskHomogeneousProfile" and strategy == "DefinedAmountsSpreadUniformly":
+        ours = _TOTAL
+    else:
+        ours = next((name for name, one in PROFILES.items() if one.name == kind and name != _TOTAL), "")
+    if not ours:
+        known = ", ".join(dict.fromkeys(one.name for one in PROFILES.values()))
+        raise WorkloadError(
+            f"{kind!r} is a profile of Batsim 5 that Batsim 4 does not have; of Batsim 5's these are read: {known}",
+            f"{where}.type",
+        )
+    return {"type": ours} | members
 
 
 def _needs_size(profile: Profile, profiles: dict[str, Profile]) -> bool:

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from spillway.base.files import number_fault, refuse_nesting
 from spillway.base.limits import NESTING, InputError
-from spillway.protocol.fields import is_number, is_whole
-from spillway.protocol.limits import time_fault
+from spillway.protocol.fields import is_whole
+from spillway.protocol.jobs import ID_STOPS, NO_WALLTIME, check_size, read_job
+from spillway.workloads.batsim5 import READ_AS_4, from_batsim5
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
-from spillway.workloads.profiles import check_profile, check_references
+from spillway.workloads.profiles import Located, check_profile, check_references
 from spillway.workloads.workload import Workload, WorkloadJob
 
-_FORBIDDEN_IN_ID = "!,|(){}"
 _JOB_FIELDS = frozenset({"id", "subtime", "walltime", "res", "profile"})
 _OWN_FIELDS = frozenset({"name", "description", "nb_res", "jobs", "profiles"})
 
@@ -62,6 +61,7 @@ def parse_batsim(
             raise WorkloadError(f"a workload needs the field {key!r}", f"{where}: $")
     if not is_whole(top["nb_res"]) or top["nb_res"] <= 0:
         raise WorkloadError(f"must be a whole number > 0, got {_shown(top['nb_res'])}", f"{where}: $.nb_res")
+    of_batsim5 = from_batsim5(top["jobs"], top["profiles"], where)
     profiles = _profiles(top["profiles"], f"{where}: $.profiles", folder)
     jobs = _jobs(top["jobs"], profiles, f"{where}: $.jobs")
     stated = top.get("name")
@@ -72,6 +72,7 @@ def parse_batsim(
         profiles=profiles,
         description=str(top.get("description", "")),
         extras={key: value for key, value in top.items() if key not in _OWN_FIELDS},
+        notes=(READ_AS_4,) if of_batsim5 else (),
     )
 
 
@@ -175,51 +176,36 @@ def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[
     return tuple(jobs)
 
 
+_FORBIDDEN_IN_ID = f"!{ID_STOPS}"
+
+
 def _is_id(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value) and not any(sign in value for sign in _FORBIDDEN_IN_ID)
     return is_whole(value)
 
 
-_JOB_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (_is_id, f"a whole number, or a text that is not empty and without {' '.join(_FORBIDDEN_IN_ID)}"),
-    "subtime": (lambda value: is_number(value) and value >= 0, "a number of seconds >= 0"),
-    "res": (lambda value: is_whole(value) and value >= 0, "a whole number of nodes >= 0 (without a decimal point)"),
-    "profile": (lambda value: isinstance(value, str), "the name of a profile"),
-}
-
-
 def _job(item: Any, profiles: dict[str, dict[str, Any]], where: str, index: int) -> WorkloadJob:
     if not isinstance(item, dict):
         raise WorkloadError(f"a job must be an object, got {_shown(item)}", f"{where}[{index}]")
-    for name, (check, expected) in _JOB_CHECKS.items():
-        if name not in item:
-            raise WorkloadError(f"a job needs the field {name!r}", f"{where}[{index}]")
-        if not check(item[name]):
-            raise WorkloadError(f"must be {expected}, got {_shown(item[name])}", f"{where}[{index}].{name}")
-    if not is_number(item.get("bb", 0)) or item.get("bb", 0) < 0:
-        raise WorkloadError(f"must be a number of bytes >= 0, got {_shown(item['bb'])}", f"{where}[{index}].bb")
-    walltime = item.get("walltime", -1)
-    if not is_number(walltime) or (walltime <= 0 and walltime != -1):
-        raise WorkloadError(
-            f"must be a number of seconds > 0, or -1 for no limit, got {_shown(walltime)}", f"{where}[{index}].walltime"
-        )
-    if (fault := time_fault(item["subtime"])) is not None:
-        raise WorkloadError(fault, f"{where}[{index}].subtime")
-    profile = profiles.get(item["profile"])
+    fields = Located(item, f"{where}[{index}]")
+    if not _is_id(fields.required("id")):
+        words = f"a whole number, or a text that is not empty and without {' '.join(_FORBIDDEN_IN_ID)}"
+        raise fields.wrong("id", words, item["id"])
+    subtime, walltime, res, name = read_job(fields)
+    if subtime < 0:
+        raise fields.wrong("subtime", "a number of at least 0", item["subtime"])
+    fields.amount("bb", 0)
+    profile = profiles.get(name)
     if profile is None:
-        raise WorkloadError(f"there is no profile named {item['profile']!r}", f"{where}[{index}].profile")
-    if profile["type"] == "parallel" and len(profile["cpu"]) != item["res"]:
-        raise WorkloadError(
-            f"the job requests {item['res']} nodes, its profile {item['profile']!r} describes {len(profile['cpu'])}",
-            f"{where}[{index}].res",
-        )
+        raise WorkloadError(f"there is no profile named {name!r}", f"{where}[{index}].profile")
+    check_size(fields, res, name, len(profile["cpu"]) if profile["type"] == "parallel" else None)
     return WorkloadJob(
         id=item["id"],
         subtime=item["subtime"],
         res=item["res"],
         profile=item["profile"],
-        walltime=None if walltime == -1 else walltime,
+        walltime=None if walltime == NO_WALLTIME else item["walltime"],
         extras={key: value for key, value in item.items() if key not in _JOB_FIELDS},
     )
 

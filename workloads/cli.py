@@ -19,7 +19,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix, write_pieces
 from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.info import info_rows
-from spillway.workloads.logs.options import add_reading, reading_of
+from spillway.workloads.logs.reading import add_reading, reading_of
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.split import SplitOptions, split_log, split_workload

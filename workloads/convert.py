@@ -260,6 +260,13 @@ def compute_flops(
     return round(machine.node_speed_flops * seconds)
 
 
+def usable_jobs(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> JobTable:
+    """The jobs of a log that can be played, in order of submission."""
+    jobs, _ = _usable(_choose(table, options), machine, options)
+    order = np.lexsort((jobs["number"], jobs["submit_s"]))
+    return jobs if np.array_equal(order, np.arange(len(jobs))) else jobs.chosen(order)
+
+
 def _choose(table: JobTable, options: ConvertOptions) -> JobTable:
     if options.from_job > 0:
         table = table.chosen(table["number"] >= options.from_job)
@@ -328,7 +335,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
     moved = None
     if options.bytes_moved == "stream":
         moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
-    buffers = _buffers(table, sizes, walltimes, machine, options)
+    buffers = buffers_of(table, sizes, walltimes, machine, options)
     stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
     return Converted(
         table=table,
@@ -348,7 +355,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
     )
 
 
-def _buffers(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
+def buffers_of(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
     """Burst-buffer bytes per node: what the log states, else drawn."""
     stated = table["burst_buffer_bytes"]
     model = options.burst_buffers

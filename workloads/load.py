@@ -14,6 +14,7 @@ from spillway.workloads.logs.lines import LogFile, opened
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_swf, as_table
+from spillway.workloads.logs.where import narrowed
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.swf import SwfLog, read_swf
 from spillway.workloads.synthetic import GENERATORS, generator
@@ -55,12 +56,14 @@ def load_workload(
 def load_log(source: Path | str, reading: Reading = STRICT) -> tuple[SwfLog, str]:
     """Load a log as one in the Standard Workload Format, for what reads nothing else; see :func:`load_table`."""
     if str(source).partition(":")[0] in GENERATORS:
-        return generator(str(source))(), str(source).partition(":")[0]
+        made = generator(str(source))()
+        log = as_swf(narrowed(as_table(made), reading.where)) if reading.where else made
+        return log, str(source).partition(":")[0]
     path, name = _file(source)
-    log = LogFile.of(path)
-    if reading == STRICT and recognised(opened(log)[0], log) == SWF:
+    file = LogFile.of(path)
+    if reading == STRICT and recognised(opened(file)[0], file) == SWF:
         return read_swf(path), name
-    return as_swf(read_log(log, reading)), name
+    return as_swf(read_log(file, reading)), name
 
 
 def load_table(source: Path | str, reading: Reading = STRICT) -> tuple[JobTable, str]:
@@ -73,14 +76,24 @@ def load_table(source: Path | str, reading: Reading = STRICT) -> tuple[JobTable,
     """
     if str(source).partition(":")[0] in GENERATORS:
         log, name = load_log(source)
-        return as_table(log), name
+        return narrowed(as_table(log), reading.where), name
     path, name = _file(source)
     return read_log(LogFile.of(path), reading), name
+
+
+def refuse_address(text: str) -> None:
+    """Raise :class:`WorkloadError` for the address of a page or file on the web: what is there may change."""
+    if text.partition("://")[0].lower() in ("http", "https", "ftp"):
+        raise WorkloadError(
+            f"{text} is an address; logs are read from files: download it first (curl -LO ADDRESS) and give the file, "
+            "or name a public log, which is fetched with its checksum ('spillway workload list' shows those)"
+        )
 
 
 def _file(source: Path | str) -> tuple[Path, str]:
     """The file of a log, and a name for it; a public log is fetched."""
     text = str(source)
+    refuse_address(text)
     path = Path(text)
     if path.exists() or content_suffix(path) == ".swf":
         if _is_json(text):

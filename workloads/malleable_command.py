@@ -7,7 +7,7 @@ import argparse
 from spillway.base.arguments import add_out
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.load import load_workload
-from spillway.workloads.logs.options import add_reading, reading_of
+from spillway.workloads.logs.reading import add_reading, reading_of
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.malleable import MalleableOptions, make_malleable
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.workloads.machine_facts import MachineFacts
-from spillway.workloads.workload import Workload
+from spillway.workloads.workload import Workload, WorkloadJob
 
 WEEK_S = 7 * 86_400.0
 FEWEST_JOBS = 100
@@ -78,6 +78,19 @@ def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
 def why_no_load(workload: Workload, machine: MachineFacts) -> str:
     """Why :func:`offered_load` gives none, in words; "" where it gives one."""
     return _unknown(_held(workload, machine))
+
+
+def buffers_fit(workload: Workload, job: WorkloadJob, machine: MachineFacts) -> bool:
+    """Whether an empty machine can give a job its burst buffers; where its storage nodes differ, by bytes alone."""
+    size = workload.burst_buffer_bytes(job)
+    if not size:
+        return True
+    if machine.unequal_bytes:
+        return size * job.res <= machine.unequal_bytes
+    stripes = job.extras.get("bb_stripes")
+    requests, each = (job.res, size) if stripes is None else (stripes, -(-size * job.res // stripes))
+    in_each = machine.storage_bytes // each if stripes is None else min(machine.storage_bytes // each, 1)
+    return machine.storage_nodes * in_each >= requests
 
 
 _Held = list[tuple[float, float, float]]

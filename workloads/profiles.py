@@ -15,20 +15,27 @@ _TRACES = {"smpi", "usage_trace"}
 _REFERENCES = ("success", "failure", "timeout")
 
 
-class _Located(Fields):
-    """Members of a profile, with errors that name the place in the file."""
+class Located(Fields):
+    """Members of a job or a profile, with errors that name the place in the file."""
 
-    __slots__ = ()
+    __slots__ = ("what",)
+
+    def __init__(self, data: dict[str, Any], where: str, what: str = "a job") -> None:
+        super().__init__(data, where)
+        self.what = what
 
     def required(self, key: str) -> Any:
+        """The member, of any kind."""
         if key not in self.data:
-            raise WorkloadError(f"a profile of type {self.data['type']!r} needs the field {key!r}", self.where)
+            raise WorkloadError(f"{self.what} needs the field {key!r}", self.where)
         return self.data[key]
 
     def wrong(self, key: str, expected: str, value: Any) -> ValueError:
+        """The error for a member that is not what was expected."""
         return self.fault(key, f"must be {_WORDS.get(expected, expected)}, got {_shown(value)}")
 
     def fault(self, key: str, text: str) -> ValueError:
+        """The error for a member of which ``text`` says what is wrong."""
         return WorkloadError(f"{key!r} {text}", f"{self.where}.{key}")
 
 
@@ -55,7 +62,7 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     if not isinstance(kind, str) or kind not in PROFILE_FIELDS:
         known = ", ".join(sorted(PROFILE_FIELDS))
         raise WorkloadError(f"profile type must be one of {known}; got {_shown(kind)}", f"{where}.type")
-    fields = _Located(profile, where)
+    fields = Located(profile, where, f"a profile of type {kind!r}")
     read_fields(kind, fields)
     if fields.integer("ret", 0) < 0:
         raise fields.wrong("ret", "a whole number >= 0", profile["ret"])

@@ -7,19 +7,19 @@ Its draws come from streams of their own: a workload with staging has the same j
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spillway.base.errors import OptionError
+from spillway.base.options import build, option, split_assignments
 from spillway.workloads.draws import Draws, Floats
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.table import Ints
 
 MEASURED = "measured"
 MOST_MINUTES = 60.0
-
-_RANGES = {"share_in": 1.0, "share_out": 1.0, "minutes": MOST_MINUTES, "spread": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,34 +41,29 @@ class Staged:
 class StagingModel:
     """Bytes to stage, and the least time that staging them takes.
 
-    Attributes
-    ----------
-    share_in, share_out
-        Share of a job's buffer that is staged in and out, 0 to 1: the mean over jobs.
-    minutes
-        Least time of one staging at the source's own pace, 0 to 60 minutes: the mean over jobs. 0: as fast as the
-        machine.
-    spread
-        Each share and each time is uniform between (1 - spread) and (1 + spread) times its mean, and at most the whole
-        buffer and 60 minutes; 0 to 1. The default draws nothing.
-    volumes
-        ``share``, or ``measured``: the bytes that a log recorded of a job, read ones in and written ones out, no more
-        than its buffer; the shares where it recorded none.
+    The shares and the time are means over jobs. Bytes that a log recorded of a job, read ones in and written ones out,
+    are staged up to the size of its buffer.
     """
 
-    share_in: float = 1.0
-    share_out: float = 1.0
-    minutes: float = 0.0
-    spread: float = 0.0
-    volumes: str = "share"
-
-    def __post_init__(self) -> None:
-        for name, most in _RANGES.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-                raise WorkloadError(f"staging option {name!r} must be a number from 0 to {most:g}, got {value!r}")
-        if self.volumes not in ("share", MEASURED):
-            raise WorkloadError(f"staging option 'volumes' must be one of share, measured; got {self.volumes!r}")
+    share_in: float = option(1.0, low=0, high=1, help="share of a job's buffer that is staged in")
+    share_out: float = option(1.0, low=0, high=1, help="share of a job's buffer that is staged out")
+    minutes: float = option(
+        0.0,
+        unit="min",
+        low=0,
+        high=MOST_MINUTES,
+        help="least time of one staging at the source's own pace; 0: as fast as the machine",
+    )
+    spread: float = option(
+        0.0,
+        low=0,
+        high=1,
+        help="each share and each time is uniform between (1 - spread) and (1 + spread) times its mean, and at most "
+        "the whole buffer and 60 minutes; 0 draws nothing",
+    )
+    volumes: str = option(
+        "share", choices=("share", MEASURED), help="bytes by the shares, or those that a log recorded where it did"
+    )
 
     @classmethod
     def parse(cls, text: str) -> StagingModel:
@@ -79,19 +74,10 @@ class StagingModel:
         WorkloadError
             An option is unknown, given twice, or out of its range.
         """
-        known = [field.name for field in fields(cls)]
-        given: dict[str, Any] = {}
-        for part in filter(None, text.split(",")):
-            name, equals, value = part.partition("=")
-            if name not in known or not equals:
-                raise WorkloadError(f"expected option=value,... with the options {', '.join(known)}; got {part!r}")
-            if name in given:
-                raise WorkloadError(f"staging option {name!r} is given twice")
-            try:
-                given[name] = value if name == "volumes" else float(value)
-            except ValueError:
-                raise WorkloadError(f"staging option {name!r} must be a number, got {value!r}") from None
-        return cls(**given)
+        try:
+            return build(cls, split_assignments([part for part in text.split(",") if part]))
+        except OptionError as error:
+            raise WorkloadError(f"staging: {error}") from None
 
     def draw(self, request_bytes: Ints, read_bytes: Ints, written_bytes: Ints, seed: int) -> Staged:
         """Draw what each job stages.

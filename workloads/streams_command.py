@@ -17,7 +17,7 @@ from spillway.workloads.herbein import (
     fit_herbein,
 )
 from spillway.workloads.load import load_log
-from spillway.workloads.logs.options import add_reading, reading_of
+from spillway.workloads.logs.reading import add_reading, reading_of
 
 MIXES = {"constant": CONSTANT_RATES, "diverse": DIVERSE_RATES}
 """I/O rates by name."""

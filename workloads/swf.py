@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -163,11 +163,13 @@ def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
     """Read a log from its text; ``where`` names it in errors."""
     text = data if isinstance(data, str) else decoded(data)
     comments: list[str] = []
-    records = tuple(read_jobs([(1, text.split("\n"))], where, comments, SwfRecord))
+    records = tuple(read_jobs([(1, text.split("\n"))], where, comments, lambda fields: SwfRecord(*fields)))
     return SwfLog(SwfHeader(tuple(comments)), records)
 
 
-def read_jobs(blocks: Iterable[Block], where: str, comments: list[str], make: Callable[..., T]) -> Iterator[T]:
+def read_jobs(
+    blocks: Iterable[Block], where: str, comments: list[str], make: Callable[[Sequence[Any]], T]
+) -> Iterator[T]:
     """Yield what ``make`` makes of the 18 fields of each job; comments are appended to ``comments``.
 
     Raises
@@ -187,14 +189,14 @@ def read_jobs(blocks: Iterable[Block], where: str, comments: list[str], make: Ca
                     most = max(numbers)
                     late = most > LATEST_S and (most >= MOST or max(map(numbers.__getitem__, _TIME_PLACES)) > LATEST_S)
                     if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
-                        yield make(*numbers)
+                        yield make(numbers)
                         continue
             if not parts:
                 continue
             if parts[0][0] == ";":
                 comments.append(_comment(line, f"{where}:{line_number}"))
             else:
-                yield make(*_fields(parts, f"{where}:{line_number}"))
+                yield make(_fields(parts, f"{where}:{line_number}"))
 
 
 def format_swf(log: SwfLog) -> str:

@@ -18,18 +18,8 @@ LONGEST_NUMBER = 32
 class Words:
     """A text that is shown as it is; in a plain ``str`` what stands between backquotes is code.
 
-    Attributes
-    ----------
-    text
-        The text.
-    mark
-        Class of its look (``better``, ``worse``, ``open``).
-    value
-        A number by which a table is sorted; ``nan`` for what is not known.
-    small
-        What stands behind it in smaller letters.
-    colour
-        Of a square before it (``#rrggbb``).
+    ``mark`` is the class of its look (``better``, ``worse``, ``hint``), ``value`` a number by which a table is sorted
+    (NaN: not known); ``small`` stands behind it in smaller letters, a square of ``colour`` (``#rrggbb``) before it.
     """
 
     text: str
@@ -48,18 +38,9 @@ Cell = str | Words
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures.
+    """A column of figures: its name where they come from, its heading, how a figure is written, and what it is.
 
-    Attributes
-    ----------
-    name
-        Of the figure, where it comes from.
-    title
-        Above the column.
-    shown
-        How a figure is written.
-    words
-        What it is, in a sentence or two; shown when the heading is pointed at.
+    ``words`` are a sentence or two, shown when the heading is pointed at.
     """
 
     name: str
@@ -137,13 +118,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks with a look of their own (``mark``: a class); with a ``summary`` they can be folded.
-
-    Attributes
-    ----------
-    is_open
-        Whether what can be folded is unfolded at first.
-    """
+    """Blocks with a look of their own (``mark``: a class); with a ``summary`` they are folded unless ``is_open``."""
 
     blocks: Sequence[Block]
     mark: str = ""

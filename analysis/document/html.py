@@ -8,20 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from spillway.analysis.document.blocks import (
-    Block,
-    Cell,
-    Code,
-    Column,
-    Heading,
-    Image,
-    Listing,
-    Paragraph,
-    Section,
-    Table,
-    Terms,
-    Words,
-)
+from spillway.analysis.document import blocks as kit
 from spillway.analysis.document.markup import Html, fill, fill_page, html_of, join
 
 MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met", "fitted": "open"}
@@ -30,7 +17,17 @@ MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met",
 MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
-def to_html(blocks: Sequence[Block], *, contents: bool = True, script: str = "", data: str = "") -> str:
+_PAIRS = (("#222222", "#e6e6ea"), ("#111111", "#e6e6ea"), ("#000000", "#e6e6ea"), ("#ffffff", "#17171a"))
+_RULES = "".join(
+    f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
+    for kind in ("fill", "stroke")
+    for light, dark in (*_PAIRS, ("#dddddd", "#3b3b43"), ("#f4f4f4", "#222227"))
+)
+_DARK = f"<style>@media screen and (prefers-color-scheme: dark){{{_RULES}}}</style>"
+"""For SVG as Matplotlib writes it: every element has its colours in its style."""
+
+
+def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str = "", data: str = "") -> str:
     """Write a document as a page.
 
     Parameters
@@ -40,14 +37,14 @@ def to_html(blocks: Sequence[Block], *, contents: bool = True, script: str = "",
     script, data
         The page's own program, and what it reads from the element ``data``.
     """
-    title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
-    links = [block.text for block in blocks if isinstance(block, Heading) and block.level == 2] if contents else []
+    title = next((block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 1), "")
+    links = [block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 2] if contents else []
     items = join(fill('<li><a href="#{anchor}">{text}</a></li>', anchor=_anchor(text), text=text) for text in links)
     nav = fill("\n<nav><ul>{items}</ul></nav>", items=items) if links else Html("")
     body = []
     for block in blocks:
         made = to_element(block, anchors=contents)
-        body.append(join([made, nav]) if isinstance(block, Heading) and block.level == 1 else made)
+        body.append(join([made, nav]) if isinstance(block, kit.Heading) and block.level == 1 else made)
     program = Html("")
     if script:
         element = '<script type="application/octet-stream" id="data">{data}</script>\n<script>{script}</script>'
@@ -59,38 +56,38 @@ def to_html(blocks: Sequence[Block], *, contents: bool = True, script: str = "",
     return fill_page(page, style=style, script=script, title=title, body=join(body, "\n"), program=program).text
 
 
-def to_element(block: Block, *, anchors: bool = False) -> Html:
+def to_element(block: kit.Block, *, anchors: bool = False) -> Html:
     """Write a block as HTML; ``anchors``: headings of level 2 can be linked to."""
     match block:
-        case Heading(text, 2) if anchors:
+        case kit.Heading(text, 2) if anchors:
             return fill('<h2 id="{anchor}">{text}</h2>', anchor=_anchor(text), text=text)
-        case Heading(text, level):
+        case kit.Heading(text, level):
             return fill("<h{level}>{text}</h{level}>", level=level, text=text)
-        case Paragraph(text, mark):
+        case kit.Paragraph(text, mark):
             return fill("<p{mark}>{text}</p>", mark=_class(mark), text=_inline(text))
-        case Listing(points):
+        case kit.Listing(points):
             return fill("<ul>\n{items}\n</ul>", items=join((_cell("li", point) for point in points), "\n"))
-        case Terms(lines):
+        case kit.Terms(lines):
             return fill("<dl>{items}</dl>", items=join((_term(name, about) for name, about in lines), "\n"))
-        case Code(text):
+        case kit.Code(text):
             return fill("<pre>{text}</pre>", text=text)
-        case Table(columns, rows):
+        case kit.Table(columns, rows):
             kinds = ["text" if text else "" for text in block.texts()]
             return fill(
                 '<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>',
                 head=join(_head(column, kind) for column, kind in zip(columns, kinds, strict=True)),
                 body=join((fill("<tr>{cells}</tr>", cells=_cells(row, kinds)) for row in rows), "\n"),
             )
-        case Image(path, caption):
+        case kit.Image(path, caption):
             return fill(
                 '<figure><img alt="{caption}" src="data:{media};base64,{data}">'
                 "<figcaption>{words}</figcaption></figure>",
                 caption=caption,
                 media=MEDIA[path.suffix],
-                data=base64.b64encode(path.read_bytes()).decode(),
+                data=base64.b64encode(_dark_too(path.read_bytes())).decode(),
                 words=_inline(caption),
             )
-        case Section(blocks, mark, summary, is_open):
+        case kit.Section(blocks, mark, summary, is_open):
             inner = join((to_element(one, anchors=anchors) for one in blocks), "\n")
             if not summary:
                 return fill("<section{mark}>\n{inner}\n</section>", mark=_class(mark), inner=inner)
@@ -102,25 +99,30 @@ def to_element(block: Block, *, anchors: bool = False) -> Html:
             return block
 
 
+def _dark_too(picture: bytes) -> bytes:
+    """A figure whose letters, lines and ground, where it is SVG, are light on dark in a dark page; colours stay."""
+    return re.sub(rb"(<svg\b[^>]*[^/]>)", rb"\1" + _DARK.encode(), picture, count=1)
+
+
 def _term(name: str, about: Iterable[str]) -> Html:
     return join([fill("<dt>{name}</dt>", name=name), *(fill("<dd>{line}</dd>", line=line) for line in about)])
 
 
-def _head(column: str | Column, kind: str) -> Html:
+def _head(column: str | kit.Column, kind: str) -> Html:
     if isinstance(column, str):
         return _cell("th", column, kind)
     return fill('<th title="{words}">{title}</th>', title=column.title, words=column.words)
 
 
-def _cells(row: Sequence[Cell], kinds: Sequence[str]) -> Html:
+def _cells(row: Sequence[kit.Cell], kinds: Sequence[str]) -> Html:
     return join(
         _cell("td", cell, MARKS.get(cell, kind) if isinstance(cell, str) else kind)
         for cell, kind in zip(row, kinds, strict=True)
     )
 
 
-def _cell(name: str, cell: Cell, kind: str = "") -> Html:
-    mark, value = (cell.mark or kind, cell.value) if isinstance(cell, Words) else (kind, None)
+def _cell(name: str, cell: kit.Cell, kind: str = "") -> Html:
+    mark, value = (cell.mark or kind, cell.value) if isinstance(cell, kit.Words) else (kind, None)
     number = "" if value is None or math.isnan(value) else repr(float(value))
     sorted_by = Html("") if value is None else fill(' data-value="{number}"', number=number)
     return fill("<{name}{mark}{by}>{text}</{name}>", name=name, mark=_class(mark), by=sorted_by, text=_inline(cell))
@@ -130,7 +132,7 @@ def _class(mark: str) -> Html:
     return fill(' class="{mark}"', mark=mark) if mark else Html("")
 
 
-def _inline(cell: Cell) -> Html:
+def _inline(cell: kit.Cell) -> Html:
     if isinstance(cell, str):
         return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", html_of(cell)))
     square = '<svg class="swatch" viewBox="0 0 10 10"><rect width="10" height="10" rx="2" fill="{colour}"/></svg>'

@@ -9,18 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from spillway.analysis.document.blocks import (
-    Block,
-    Cell,
-    Code,
-    Heading,
-    Image,
-    Listing,
-    Paragraph,
-    Section,
-    Table,
-    Terms,
-)
+from spillway.analysis.document import blocks as kit
 from spillway.analysis.document.markup import Html
 
 _LATEX = {
@@ -37,12 +26,12 @@ _LATEX = {
 }
 
 
-def to_markdown(blocks: Iterable[Block], folder: Path = Path()) -> str:
+def to_markdown(blocks: Iterable[kit.Block], folder: Path = Path()) -> str:
     """Write a document as Markdown; pictures are links, relative to ``folder``."""
     return "\n\n".join(filter(None, (_markdown(block, folder) for block in blocks))) + "\n"
 
 
-def to_latex(table: Table) -> str:
+def to_latex(table: kit.Table) -> str:
     """Write a table as LaTeX, with the rules of the package booktabs: names and texts left, numbers right."""
     columns = "l" + "".join("l" if text else "r" for text in table.texts()[1:])
     lines = (" & ".join(_latex(cell) for cell in cells) + r" \\" for cells in (table.headings, *table.rows))
@@ -60,36 +49,36 @@ def to_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-def _markdown(block: Block, folder: Path) -> str:
+def _markdown(block: kit.Block, folder: Path) -> str:
     match block:
-        case Heading(text, level):
+        case kit.Heading(text, level):
             return f"{'#' * level} {_plain(text)}"
-        case Paragraph(text):
+        case kit.Paragraph(text):
             return _plain(text)
-        case Listing(points):
+        case kit.Listing(points):
             return "\n".join(f"- {_plain(point)}" for point in points)
-        case Terms(lines):
+        case kit.Terms(lines):
             return "\n".join(f"- **{_plain(name)}**: {_plain('; '.join(about))}" for name, about in lines)
-        case Code(text):
+        case kit.Code(text):
             return f"```text\n{text}\n```"
-        case Table(_, rows):
+        case kit.Table(_, rows):
             rule = [":---", *(":---" if text else "---:" for text in block.texts()[1:])]
             cells = ([_plain(cell).replace("|", "\\|") for cell in row] for row in (block.headings, *rows))
             head, *body = (f"| {' | '.join(row)} |" for row in cells)
             return "\n".join([head, f"| {' | '.join(rule)} |", *body])
-        case Image(path, caption):
+        case kit.Image(path, caption):
             return f"![{_plain(caption)}]({path.relative_to(folder).as_posix()})"
-        case Section(blocks):
+        case kit.Section(blocks):
             return to_markdown(blocks, folder).rstrip()
         case Html():
             return ""
 
 
-def _plain(cell: Cell) -> str:
+def _plain(cell: kit.Cell) -> str:
     """Text on one line in which ``<`` begins no element of HTML; ``code`` stays as it is."""
     parts = re.split(r"(`[^`]+`)", " ".join(str(cell).splitlines()))
     return "".join(part if place % 2 else re.sub(r"<(?=[A-Za-z/!?])", r"\\<", part) for place, part in enumerate(parts))
 
 
-def _latex(cell: Cell) -> str:
+def _latex(cell: kit.Cell) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(str(cell).splitlines()))

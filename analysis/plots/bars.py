@@ -39,7 +39,7 @@ def bars(
     marks
         A further value of some policies, drawn as a diamond (a published one, say).
     """
-    ax = new_axes(ax, 8.0, 1.2 + 0.42 * max(len(values), 1))
+    ax = new_axes(ax, 5.4, 1.2 + 0.42 * max(len(values), 1))
     means = [mean_interval(runs) for runs in values.values()]
     top = max((end for one in means for end in (one.value, one.high) if np.isfinite(end)), default=1.0)
     scale, unit = time_unit(top) if seconds else (1.0, "")
@@ -57,7 +57,7 @@ def bars(
             if high < mark < high + NUMBER * top / scale:  # the number would be upon the diamond
                 beside, points = mark, 7
         words = duration(interval.value) if seconds else number(interval.value)
-        ax.annotate(words, (beside, row), xytext=(points, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.annotate(words, (beside, row), xytext=(points, 0), textcoords="offset points", va="center")
     ax.set_yticks(range(len(values)), list(values))
     ax.invert_yaxis()
     ax.margins(x=0.16)

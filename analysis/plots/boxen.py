@@ -43,7 +43,7 @@ def boxen(
     ----------
     Hofmann, Wickham, Kafadar, *Letter-value plots: boxplots for large data*, 2017, DOI 10.1080/10618600.2017.1305277.
     """
-    ax = new_axes(ax, 8.0, 1.6 + 0.55 * max(len(values), 1))
+    ax = new_axes(ax, 5.4, 1.6 + 0.55 * max(len(values), 1))
     names = list(values)
     column = np.concatenate([np.asarray(values[name]) for name in names]) if names else np.zeros(0)
     labels = [name for name in names for _ in range(values[name].size)]

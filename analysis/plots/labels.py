@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
-from spillway.analysis.plots.style import INK
-
-SIZE = 9.0
-"""Height of the letters in points."""
+from spillway.analysis.plots.style import INK, font_size
 
 WIDTH = 0.62
 """Width of a letter as a share of the height, on average (DejaVu Sans)."""
@@ -48,20 +45,20 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Bo
     """Write each name beside its point; return where, in points of the figure. Scales and limits must be final."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    unit = 72.0 / figure.dpi
+    unit, size = 72.0 / figure.dpi, font_size()
     places = [tuple(unit * ax.transData.transform(point)) for point in points.values()]
     window = ax.get_window_extent()
     frame = Box(unit * window.x0, unit * window.y0, unit * window.x1, unit * window.y1)
     taken = [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
     boxes = []
     for (name, point), (x, y) in zip(points.items(), places, strict=True):
-        wide, tall = WIDTH * SIZE * len(name), 1.3 * SIZE
+        wide, tall = WIDTH * size * len(name), 1.3 * size
         boxes.append(box := _best(x, y, wide, tall, taken, frame))
         taken.append(box)
         far = min(abs(box.left - x), abs(box.right - x)) > REACHES[0] + 1 or abs((box.low + box.high) / 2 - y) > 16
         ax.annotate(
             name, point, xytext=(box.left - x, (box.low + box.high) / 2 - y), textcoords="offset points",
-            fontsize=SIZE, va="center", arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6} if far else None,
+            fontsize=size, va="center", arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6} if far else None,
         )  # fmt: skip
     return boxes
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from spillway.analysis.plots.style import SETTINGS
+from spillway.analysis.plots.style import new_figure
 
 
 def panels(rows: int, columns: int, *, width: float, height: float) -> list[Axes]:
@@ -20,8 +17,5 @@ def panels(rows: int, columns: int, *, width: float, height: float) -> list[Axes
     width, height
         Size of the whole figure.
     """
-    with rc_context(SETTINGS):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        grid = figure.subplots(rows, columns, squeeze=False)
+    grid = new_figure(width, height).subplots(rows, columns, squeeze=False)
     return [ax for row in grid for ax in row]

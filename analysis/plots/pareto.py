@@ -43,7 +43,7 @@ def pareto(
     seconds
         Whether both values are seconds (then the ticks are minutes, hours, days).
     """
-    ax = new_axes(ax, 7.0, 4.6)
+    ax = new_axes(ax, 5.4, 4.0)
     palette = policy_colours(points)
     front = unbeaten(points)
     if log and all(min(point) > 0 for point in points.values()):

@@ -42,6 +42,6 @@ def promises(
     ax.grid()
     ax.set_xlabel(f"waiting time promised by the first reservation ({unit})")
     ax.set_ylabel(f"actual waiting time ({unit})")
-    ax.legend(loc="upper left", fontsize=9)
+    ax.legend(loc="upper left", fontsize="medium")
     set_title(ax, title)
     return ax

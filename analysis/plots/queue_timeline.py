@@ -32,7 +32,7 @@ def queue_timeline(
     end_s
         End of the time axis; default: the last start of all runs.
     """
-    ax = new_axes(ax, 7.2, 4.0)
+    ax = new_axes(ax, 5.4, 3.4)
     functions = {name: queue_length(table) for name, table in tables.items()}
     last_s = max((steps.time_s[-1] for steps in functions.values() if steps.time_s.size), default=1.0)
     end_s = float(last_s) if end_s is None else end_s

@@ -9,7 +9,7 @@ from spillway.analysis.holdings import storage_spans
 from spillway.analysis.job_colours import Colouring, by_wait
 from spillway.analysis.lanes import lane_names, pieces
 from spillway.analysis.plots.rectangles import Rectangle, draw_rectangles
-from spillway.analysis.plots.style import FAINT, legend_of_jobs, new_axes, set_title, time_unit
+from spillway.analysis.plots.style import FAINT, NARROW, legend_of_jobs, new_axes, set_title, time_unit, width_of
 from spillway.analysis.tables import JobTable
 
 
@@ -21,6 +21,7 @@ def storage_gantt(
     end_s: float | None = None,
     title: str = "Burst buffers",
     colouring: Colouring = by_wait,
+    legend: bool = True,
 ) -> Axes:
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
 
@@ -40,6 +41,8 @@ def storage_gantt(
         Above the chart.
     colouring
         What the colours mean (:mod:`spillway.analysis.job_colours`).
+    legend
+        Whether that is said above the chart.
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -64,10 +67,14 @@ def storage_gantt(
     draw_rectangles(ax, rectangles, faces)
     ax.set_xlim(begin_s / scale, end_s / scale)
     ax.set_ylim(max(1, len(storages)), 0)  # a machine without burst buffers has no lane
-    ax.set_yticks([row + 0.5 for row in range(len(storages))], lane_names(table.machine))
+    names = lane_names(table.machine)
+    if width_of(ax) < NARROW:
+        names = [name.partition(" (")[0] for name in names]
+    ax.set_yticks([row + 0.5 for row in range(len(storages))], names)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set(color=STORAGE, linewidth=2.5)
-    legend_of_jobs(ax, colours)
+    if legend:
+        legend_of_jobs(ax, colours)
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")
     set_title(ax, title)
     return ax

@@ -1,11 +1,13 @@
-"""What all figures share: settings, time axes, legends, saving."""
+"""What all figures share: settings, sizes, time axes, legends, saving."""
 
 from __future__ import annotations
 
 import io
 import math
+import textwrap
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,33 +77,72 @@ def policy_dashes(name: str) -> Any:
     return DASHES[_DASHES_OF.get(known, zlib.crc32(known.encode()) % len(DASHES))]
 
 
-def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
-    """Return ``ax``, or the axes of a fresh figure (inches) without a window."""
-    if ax is not None:
-        return ax
-    with mpl.rc_context(SETTINGS):
+NARROW = 5.0
+"""Figures narrower than this (inches) have smaller letters, and legends in several rows."""
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": 150, "metadata": {"Software": None}},
+    "svg": {"metadata": {"Date": None}},
+    "pdf": {"metadata": {"CreationDate": None, "ModDate": None}},
+    "pgf": {},
+}
+"""Kinds of files, and how each is written without a date."""
+
+
+@contextmanager
+def drawing(width_mm: float = 0.0, style: str = "") -> Iterator[None]:
+    """Draw figures of this width, by a Matplotlib style that comes before our settings.
+
+    Parameters
+    ----------
+    width_mm
+        Width of every figure; 0: its own. Heights follow by the square root, so that rows keep room for their letters.
+    style
+        A file of Matplotlib's (``.mplstyle``); "": none. Its ``figure.figsize`` is the width where none is given.
+    """
+    given: Any = dict(mpl.rc_params_from_file(style, use_default_template=False)) if style else {}
+    if width_mm:
+        given["figure.figsize"] = (width_mm / 25.4, mpl.rcParams["figure.figsize"][1])
+    narrow = "figure.figsize" in given and given["figure.figsize"][0] < NARROW
+    with mpl.rc_context(SETTINGS | ({"font.size": 7.0, "axes.linewidth": 0.6} if narrow else {}) | given):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure without a window; its size (inches) is that of :func:`drawing` where one is in force."""
+    settings: Any = {}
+    if mpl.rcParams["svg.hashsalt"] != SETTINGS["svg.hashsalt"]:
+        settings = SETTINGS
+    elif mpl.rcParams["figure.figsize"] != mpl.rcParamsDefault["figure.figsize"]:
+        wanted = mpl.rcParams["figure.figsize"][0]
+        width, height = wanted, height * min(1.0, math.sqrt(wanted / width))
+    with mpl.rc_context(settings):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
-        return figure.add_subplot()
+        return figure
+
+
+def new_axes(ax: Axes | None, width: float = 8.0, height: float = 4.0) -> Axes:
+    """Return ``ax``, or the axes of a fresh figure (inches) without a window."""
+    return new_figure(width, height).add_subplot() if ax is None else ax
+
+
+def width_of(ax: Axes) -> float:
+    """Width of the figure in inches."""
+    figure = ax.get_figure(root=True)
+    return float(figure.get_figwidth()) if figure is not None else 8.0
 
 
 def set_title(ax: Axes, title: str) -> None:
-    """Write the title above the axes, at the left."""
-    ax.set_title(title, loc="left", fontsize=11, fontweight="bold", color=INK)
+    """Write the title above the axes, at the left, and above a legend that begins there, too."""
+    legend = ax.get_legend()
+    rows = 0 if legend is None or width_of(ax) >= NARROW else -(-len(legend.get_texts()) // NARROW_COLUMNS)
+    ax.set_title(title, loc="left", fontsize="large", fontweight="bold", color=INK, pad=6.0 + 1.5 * rows * font_size())
 
 
 def legend_above(ax: Axes, columns: int = 5) -> None:
     """Put the legend above the axes, at the right: it never hides data."""
-    ax.legend(
-        ncols=columns,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        borderaxespad=0.3,
-        frameon=False,
-        fontsize=9,
-        handlelength=1.4,
-        columnspacing=1.2,
-    )
+    _beside_the_title(ax, *ax.get_legend_handles_labels(), columns)
 
 
 def legend_below(ax: Axes, columns: int = 4) -> None:
@@ -112,28 +153,36 @@ def legend_below(ax: Axes, columns: int = 4) -> None:
         bbox_to_anchor=(0.0, -0.17),
         borderaxespad=0.3,
         frameon=False,
-        fontsize=9.5,
+        fontsize="medium",
         handlelength=3.0,
         columnspacing=1.2,
     )
 
 
+NARROW_COLUMNS = 4
+
+
+def font_size() -> float:
+    """Size of the letters that is in force (points)."""
+    return float(mpl.rcParams["font.size"])
+
+
 def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
-    """Say above the axes, at the right, what the colours of the jobs mean."""
-    ax.legend(
-        [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)],
-        [f"{colours.title}:", *(plain(name) for _, name in colours.legend)],
-        ncols=len(colours.legend) + 1,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        borderaxespad=0.3,
-        frameon=False,
-        fontsize=9,
-        handlelength=1.0,
-        handleheight=0.9,
-        handletextpad=0.4,
-        columnspacing=0.9,
-    )
+    """Say above the axes what the colours of the jobs mean: at the right, on narrow figures from the left."""
+    handles = [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)]
+    names = [f"{colours.title}:", *(plain(name) for _, name in colours.legend)]
+    _beside_the_title(ax, handles, names, len(names), handlelength=1.0, handleheight=0.9, handletextpad=0.4)
+
+
+def _beside_the_title(ax: Axes, handles: Any, names: list[str], columns: int, **more: Any) -> None:
+    """A legend above the axes, at the right, on narrow figures in rows from the left; the title leaves its height."""
+    narrow = width_of(ax) < NARROW
+    legend = ax.legend(
+        handles, names, ncols=NARROW_COLUMNS if narrow else columns, loc="lower left" if narrow else "lower right",
+        bbox_to_anchor=(0.0 if narrow else 1.0, 1.0), borderaxespad=0.3, frameon=False, fontsize="medium",
+        columnspacing=1.0, **({"handlelength": 1.4} | more),
+    )  # fmt: skip
+    legend.set_in_layout(False)  # else a legend wider than the axes would make them narrow
 
 
 def time_unit(span_s: float) -> tuple[float, str]:
@@ -177,19 +226,24 @@ def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> lis
     return [float(step * place) for place in range(first, math.floor(end_s / step) + 1)]
 
 
-def save(ax: Axes, stem: Path) -> list[Path]:
-    """Write the figure as ``stem.png`` and ``stem.svg``; the same data give the same bytes. Return the paths."""
+def save(ax: Axes, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
+    """Write the figure once for each format (:data:`FORMATS`), as ``stem.png`` and so on; return the paths.
+
+    The same data give the same bytes. Names of axes that are longer than their axes go on in a line below.
+    """
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    kinds: tuple[dict[str, Any], ...] = (
-        {"format": "png", "dpi": 150, "metadata": {"Software": None}},
-        {"format": "svg", "metadata": {"Date": None}},
-    )
-    for path, kind in zip(paths, kinds, strict=True):
+    width, height = figure.get_size_inches()
+    for one in figure.axes:
+        for label, inches in ((one.xaxis.label, 0.85 * width), (one.yaxis.label, height)):
+            letters = max(12, int(72 * inches / (0.56 * float(label.get_fontsize()))))
+            label.set_text("\n".join(textwrap.fill(line, letters) for line in label.get_text().split("\n")))
+    paths = []
+    for name in formats:
         drawn = io.BytesIO()
-        with mpl.rc_context(SETTINGS):
-            figure.savefig(drawn, **kind)
-        durable.write_bytes(path, drawn.getvalue())
+        with mpl.rc_context({"svg.hashsalt": SETTINGS["svg.hashsalt"], "svg.fonttype": "none", "pgf.rcfonts": False}):
+            figure.savefig(drawn, format=name, **FORMATS[name])
+        paths.append(stem.with_name(f"{stem.name}.{name}"))
+        durable.write_bytes(paths[-1], drawn.getvalue())
     return paths

@@ -53,9 +53,14 @@ def _expanded(entries: list[Any], docs: Path) -> list[Any]:
     return found
 
 
-def _pages(folder: str, docs: Path) -> list[str]:
-    """The pages of a folder: its index first, a command (``workload``) before its actions (``workload-info``)."""
-    names = sorted(
-        (path.name for path in (docs / folder).glob("*.md")), key=lambda name: (name != "index.md", Path(name).stem)
-    )
-    return [folder + name for name in names]
+def _pages(folder: str, docs: Path) -> list[Any]:
+    """The pages of a folder: its index first; commands in the groups of the command line, each before its actions."""
+    from spillway.experiments.cli import COMMANDS, GROUPS
+
+    names = sorted(path.stem for path in (docs / folder).glob("*.md") if path.stem != "index")
+    of = {name: max((one for one in COMMANDS if f"{name}-".startswith(f"{one}-")), key=len) for name in names}
+    groups = {
+        group: [f"{folder}{name}.md" for one in commands for name in names if of[name] == one]
+        for group, commands in GROUPS.items()
+    }
+    return [f"{folder}index.md", *({group[:1].upper() + group[1:]: pages} for group, pages in groups.items())]

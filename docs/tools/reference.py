@@ -120,14 +120,14 @@ def limits() -> str:
 
 def commands() -> dict[str, str]:
     """A page for each command of ``spillway``, and one that lists them."""
-    rows: list[tuple[str, str, str]] = []
     made: dict[str, str] = {}
+    index = [f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n"]
     for group, names in cli.GROUPS.items():
+        rows = [(f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP) for name in names]
+        index.append(f"## {group[:1].upper() + group[1:]}\n\n{_table(('command', 'what it does'), rows)}")
         for name in names:
-            rows.append((f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP, group))
             made |= _command(name, cli.parser_of(name))
-    index = f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n\n"
-    return {"commands/index.md": index + _table(("command", "what it does", "group"), rows)} | made
+    return {"commands/index.md": "\n".join(index)} | made
 
 
 def campaigns() -> str:

@@ -19,14 +19,16 @@ from spillway.experiments.campaign import kept, places, rejected, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.campaign.paper import paper_of
 from spillway.experiments.campaign.pool import Executor
 from spillway.experiments.campaign.runner import Outcome, run_all
 from spillway.experiments.campaign.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
-from spillway.experiments.run import folders, manifest, policies
+from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import Campaign, RunSpec
+from spillway.experiments.run.terminal import say
 from spillway.schedulers.policies.replay import SITE_WAIT
 
 
@@ -43,6 +45,9 @@ class Conclude(Protocol):
         """Get the runs of each grid, the shaken ones, the folder, and where to print; give the files written."""
 
 
+ENVIRONMENT = "environment.txt"
+"""File of a campaign with the packages that were installed when its tables were written."""
+
 FAILURES = 1
 """Exit code when a run failed."""
 
@@ -55,6 +60,7 @@ def run_campaign(
     *,
     rerun: bool = False,
     max_runs: int = RUNS.most,
+    force: bool = False,
 ) -> int:
     """Run a campaign and show its results; return the exit code.
 
@@ -67,7 +73,7 @@ def run_campaign(
     Interrupted
         The user stopped it.
     """
-    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs)
+    return run_grids([campaign], root, executor, console, rerun=rerun, max_runs=max_runs, force=force)
 
 
 def run_grids(
@@ -79,6 +85,7 @@ def run_grids(
     rerun: bool = False,
     max_runs: int = RUNS.most,
     conclude: Conclude | None = None,
+    force: bool = False,
     notes: bool = True,
 ) -> int:
     """The same for several grids in one folder: runs that are in more than one of them are run once.
@@ -89,11 +96,15 @@ def run_grids(
         At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
     conclude
         Gets the runs of each grid when all have finished, and writes further files in the folder.
+    force
+        Whether logs are also played on machines that cannot be theirs, which are else refused
+        (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
     notes
         Whether to print what was assumed of the inputs, or how many notes there are and where.
     """
+    paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
-        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, notes)
+        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
 def _run_grids(
@@ -104,16 +115,17 @@ def _run_grids(
     rerun: bool,
     max_runs: int,
     conclude: Conclude | None,
+    force: bool,
     notes: bool,
 ) -> int:
     campaign = campaigns[0]
     workloads = places.check(root, campaign)
     simulator = simulator_command(campaign.engine, campaign.transport, campaign.image)
 
-    def say(text: str) -> None:
-        console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+    def note(text: str) -> None:
+        say(console, f"note: {text}")
 
-    inputs = Inputs(root, lambda text: say(text) if notes or text not in inputs.folded else None)
+    inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None, refuse=not force)
     grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
     runs = tuple({run.id: run for grid in grids for run in grid}.values())
     count = conclude.shakes if conclude is not None else 0
@@ -123,7 +135,7 @@ def _run_grids(
         inputs.check_stated(run.workload, run.policy)
     places.claim(root, workloads)
     if inputs.folded and not notes:
-        say(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
+        note(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
 
     def task_of(run: RunSpec) -> Task:
         assumed = inputs.assumed(run.workload, run.platform)
@@ -204,29 +216,33 @@ def _write_results(
 ) -> None:
     """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
     manifest.unseal(root)
+    paper = paper_of(campaign)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
-    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / places.RECORD, *further]
+    durable.write_text(root / ENVIRONMENT, provenance.environment())
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / ENVIRONMENT, root / places.RECORD]
+    written += further
+    written += summary.write_further(rows, root, paper.tables)
     if rows and campaign.plots:
+        from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
         from spillway.experiments.campaign import (
             figures,  # loads matplotlib: half a second that a refused command does not wait
         )
 
         console.print("drawing figures and the report", highlight=False)
-        drawn = list(figures.draw(runs, root, campaign.tau_s))
-        console.print(f"figures: {len(drawn)} in {root / 'plots'}", markup=False, highlight=False, soft_wrap=True)
-        written += [one for path in drawn for one in (path, path.with_suffix(".svg"))]
+        with drawing(paper.width_mm, paper.style):
+            drawn = list(figures.draw(runs, root, paper.figures))
+        say(console, f"figures: {len(drawn)} in {root / 'plots'}")
+        written += [path for paths in drawn for path in paths]
         report = build_report(root)
-        console.print(f"report: {report}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"report: {report}")
         written.append(report)
     gone = places.clear(root, written)
     if gone:
         shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
-        console.print(
-            f"note: removed, of what stood here before: {shown}", markup=False, highlight=False, soft_wrap=True
-        )
-    console.print(f"table: {table}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"note: removed, of what stood here before: {shown}")
+    say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 
 

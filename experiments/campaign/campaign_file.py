@@ -21,7 +21,7 @@ from spillway.experiments.run import failures, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import AUTO, Campaign, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
 from spillway.schedulers.jobmodels import make_model
-from spillway.workloads.logs.formats import FORMATS
+from spillway.workloads.logs.reading import Reading
 
 T = TypeVar("T")
 
@@ -100,10 +100,6 @@ def _tables(help: str, default: str = "") -> Key:
     return Key(check, "at least one table, written [[like.this]]", help, default)
 
 
-def _one_of_names(known: tuple[str, ...], help: str, default: str) -> Key:
-    return Key(lambda value: value in known, "one of " + ", ".join(known), help, default)
-
-
 def _list_of(item: Key, help: str, default: str) -> Key:
     def check(value: Any) -> bool:
         return isinstance(value, list) and bool(value) and all(map(item.check, value))
@@ -137,16 +133,16 @@ WORKLOAD_KEYS: dict[str, Key] = {
     "convert": _table("options of the conversion of logs, see below"),
     "read": _table("options of reading logs, see below"),
 }
-READ_KEYS: dict[str, Key] = {
-    "format": _one_of_names(tuple(FORMATS), "format of the log", "recognised from its first lines"),
-    "lenient": _flag("Standard Workload Format: whether more or fewer columns than 18 are accepted"),
-    "fields": _text("Standard Workload Format: what each column is, such as swf,nodes,-", "swf"),
-    "scripts": _text("folder of job scripts that state burst buffers, each named by its job's number", "none"),
-    "darshan": _text("file or folder of Darshan's totals: bytes moved", "none"),
+READ_KEYS = {
+    **_declared(Reading),
+    "where": _list_of(
+        _text(""), "jobs that are taken, each FIELD=VALUE (the same field: either, other fields: both)", "all"
+    ),
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states"
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; behind "
+        "the last two may stand ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
     ),
     "name": _name("name in the results", "the file's"),
 }
@@ -195,6 +191,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     )
     sessions.refuse_combinations(policies, models)
     how = {info.name: data[info.name] for info in describe(Playing) if info.name in data}
+    how |= {"style": str(folder / data["style"])} if data.get("style") else {}
     return build(
         Campaign,
         how | ({"events": _events(data["events"], folder)} if "events" in data else {}),
@@ -324,7 +321,7 @@ def _events(source: str, folder: Path) -> str:
 def _beside(source: str, folder: Path) -> str:
     """A file (or pattern, or archive) beside the campaign file; any other source as it is."""
     name = source.partition("!")[0]
-    if Path(name).is_absolute():
+    if Path(name).is_absolute() or "://" in name:
         return source
     beside = folder / name
     looks_like_a_file = "/" in name or any(sign in name for sign in "*?[") or beside.is_file()

@@ -54,6 +54,7 @@ def play_grids(
         console,
         rerun=options.rerun,
         max_runs=options.max_runs,
+        force=options.force,
         conclude=conclude,
         notes=options.notes,
     )
@@ -72,7 +73,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     from spillway.experiments.cli.arguments import logs_of
     from spillway.experiments.run import failures
     from spillway.experiments.run.sessions import refuse_combinations
-    from spillway.workloads.logs.options import given as reading
+    from spillway.workloads.logs.reading import reading_given
 
     policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
@@ -83,7 +84,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
         given(options, Playing),
         name="run",
         workloads=tuple(
-            WorkloadSpec(source=source, convert=conversion_of(options), read=reading(options))
+            WorkloadSpec(source=source, convert=conversion_of(options), read=reading_given(options))
             for source in logs_of(options)
         ),
         platforms=(platform_of(options),),
@@ -121,23 +122,26 @@ def with_the_site(campaign: Campaign) -> Campaign:
 
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
-    """The machine that ``--platform`` names, or that ``--nodes`` and ``--burst-buffer`` state."""
+    """The machine that ``--platform`` names, or what is stated of the log's: ``--nodes``, ``--burst-buffer`` ..."""
     from spillway.base import units
-    from spillway.experiments.campaign.machines import SIZED
+    from spillway.experiments.campaign.machines import EACH, SIZED, TOTAL
 
-    if options.nodes is None:
-        if options.burst_buffer is not None:
-            raise SpecError("--burst-buffer goes with --nodes N: a named platform has burst buffers of its own")
-        return PlatformSpec(source=options.platform)
+    stated = {EACH: options.burst_buffer, TOTAL: options.burst_buffer_total}
+    given = [(key, text.replace(" ", "")) for key, text in stated.items() if text is not None]
     if options.platform != AUTO:
-        raise SpecError("--nodes and --platform exclude each other: each states the machine")
-    if options.burst_buffer is None:
-        return PlatformSpec(source=f"{SIZED}{options.nodes}")
-    try:
-        units.SIZE.read(options.burst_buffer)
-    except ValueError as error:
-        raise SpecError(f"--burst-buffer: {error}") from None
-    return PlatformSpec(source=f"{SIZED}{options.nodes},burst_buffer={options.burst_buffer.replace(' ', '')}")
+        if options.nodes is not None or given:
+            option = "--nodes" if options.nodes is not None else f"--{given[0][0].replace('_', '-')}"
+            raise SpecError(f"{option} and --platform exclude each other: each states the machine")
+        return PlatformSpec(source=options.platform)
+    if len(given) > 1:
+        raise SpecError("--burst-buffer and --burst-buffer-total exclude each other: each states all burst buffers")
+    for key, text in given:
+        try:
+            units.SIZE.read(text)
+        except ValueError as error:
+            raise SpecError(f"--{key.replace('_', '-')}: {error}") from None
+    nodes = AUTO if options.nodes is None else f"{SIZED}{options.nodes}"
+    return PlatformSpec(source=",".join([nodes, *(f"{key}={text}" for key, text in given)]))
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:

@@ -21,8 +21,8 @@ GANTT_JOBS = 20_000
 """Runs with more jobs get no Gantt chart: it would not be legible."""
 
 
-def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> Iterator[Path]:
-    """Draw the figures of all finished runs into ``plots``; yield each PNG file's path when it is written.
+def draw(runs: Sequence[RunSpec], root: Path, formats: Sequence[str]) -> Iterator[list[Path]]:
+    """Draw the figures of all finished runs into ``plots``; yield the files of each figure when they are written.
 
     Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
     """
@@ -54,12 +54,13 @@ def draw(runs: Sequence[RunSpec], root: Path, tau_s: float) -> Iterator[Path]:
                 {label: (float(w.mean()), float(w.max())) for label, w in waits.items() if w.size}
             )
         for stem, ax in axes.items():
-            yield save(ax, folder / stem)[0]
+            yield save(ax, folder / stem, formats)
         for run in first:
-            yield from _of_run(run, tables[run.id], root / run.id, folder)
+            for stem, ax in _of_run(run, tables[run.id], root / run.id).items():
+                yield save(ax, folder / stem, formats)
 
 
-def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Path]:
+def _of_run(run: RunSpec, table: JobTable, files: Path) -> dict[str, Axes]:
     from spillway.analysis.plots.file_system_timeline import file_system_timeline
     from spillway.analysis.plots.gantt import gantt
     from spillway.analysis.plots.promises import promises
@@ -74,7 +75,7 @@ def _of_run(run: RunSpec, table: JobTable, files: Path, folder: Path) -> list[Pa
         axes[f"file-system-{label}"] = file_system_timeline(rate, title=f"Traffic of the file system ({title})")
     if (files / REASONS).exists():
         axes[f"promises-{label}"] = promises(*first_promises(files), title=title)
-    return [save(ax, folder / stem)[0] for stem, ax in axes.items()]
+    return axes
 
 
 def _waits(runs: Sequence[RunSpec], tables: dict[str, JobTable]) -> dict[str, list[Floats]]:

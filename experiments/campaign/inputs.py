@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ import msgspec
 import numpy as np
 
 from spillway.analysis.names import slug
-from spillway.base import durable
+from spillway.base import durable, units
 from spillway.base.files import read_file
 from spillway.base.limits import InputError
 from spillway.experiments.campaign import machines
@@ -37,12 +38,12 @@ from spillway.schedulers.jobmodels import make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
+from spillway.workloads.batsim5 import READ_AS_4
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.files import plain_name
-from spillway.workloads.logs.formats import SWF
-from spillway.workloads.logs.info import nodes_in_use
-from spillway.workloads.offered import Offered, offered_load, why_no_load
+from spillway.workloads.needs import needs_of
+from spillway.workloads.offered import Offered, buffers_fit, offered_load, why_no_load
 from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload
@@ -62,6 +63,8 @@ class Inputs:
         The campaign's folder.
     tell
         Prints a note for the user.
+    refuse
+        Whether logs whose jobs a machine cannot serve are refused (:func:`refuse_hopeless`).
 
     Attributes
     ----------
@@ -71,8 +74,9 @@ class Inputs:
         Those of them that need not be read before the results: all but where the machine is from, and warnings.
     """
 
-    def __init__(self, root: Path, tell: Tell) -> None:
+    def __init__(self, root: Path, tell: Tell, *, refuse: bool = False) -> None:
         self._tell = tell
+        self._refuse = refuse
         self.notes: list[str] = []
         self.folded: set[str] = set()
         self._root = root
@@ -188,8 +192,8 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
-        if spec.source == AUTO:
-            found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec.name)
+        if spec.source.partition(",")[0] == AUTO:
+            found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec)
             spec = msgspec.structs.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}", self._machine(spec)[1], folded=False)
         machine, prepared = self._machine(spec)
@@ -237,6 +241,8 @@ class Inputs:
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
                 self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
+            if self._refuse and not (source.is_json or source.is_generated or source.spec.changes):
+                refuse_hopeless(source, workload, machine, load)
         return self._workloads[key]
 
     def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
@@ -283,25 +289,74 @@ def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = la
 def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple[Workload, bytes]:
     """Read a source as a Batsim workload, and give the bytes of its file.
 
-    A Batsim workload keeps its bytes; a log is converted for the machine, the model and the seed.
+    A Batsim 4 workload keeps its bytes; a log is converted for the machine, the model and the seed.
     """
     if source.is_json:
         _refuse_drawn(source)
         data = source.content()
         workload = parse_batsim(data, where=source.text, name=source.name)
-        return _varied(workload, source, machine, data)
-    try:
-        fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
-        fields |= {"kappa": 0.0} if _contains_io(source, model) else {}
-        options = ConvertOptions(**(fields | source.spec.convert))
-    except TypeError:
-        known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
-        given = ", ".join(source.spec.convert)
-        raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
+        return _varied(workload, source, machine, b"" if READ_AS_4 in workload.notes else data)
+    fields: dict[str, Any] = {"model": _converted_for(model), "seed": seed}
+    fields |= {"kappa": 0.0} if _contains_io(source, model) else {}
+    options = _options(source, fields)
     workload, _ = convert(source.table(seed), machine.facts, options, source.name)
     if "kappa" in fields:
         workload = _without_recorded_io(workload, machine, model)
     return _varied(workload, source, machine)
+
+
+MOST_LOAD = 1.5
+"""Offered load from which on queues only grow."""
+
+MOST_REJECTED = 0.02
+"""Share of jobs that a machine may never be able to run."""
+
+
+def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: Offered | None) -> None:
+    """Refuse a log of a site on a machine that cannot be the site's: waits there would be an answer to nothing.
+
+    Raises
+    ------
+    SpecError
+        More than 2 % of the jobs never fit; or the jobs request more than 1.5 times its nodes, which are fewer than the
+        log had in use at once. Names the option that mends it.
+    """
+    jobs, facts = workload.jobs, machine.facts
+    wide = sum(job.res > facts.nodes for job in jobs)
+    large = sum(job.res <= facts.nodes and not buffers_fit(workload, job, facts) for job in jobs)
+    where = f"{source.name} on {machine.name}"
+    if wide + large > MOST_REJECTED * len(jobs):
+        widest = max(job.res for job in jobs)
+        largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
+        why = [f"{wide} request more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
+        if large:
+            size = units.SIZE.write(machines.rounded_up(math.ceil(largest)))
+            why.append(f"{large} more burst buffer than it can give (--burst-buffer-total {size} can)")
+        raise SpecError(
+            f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
+            "others"
+        )
+    if load is None or load.compute <= MOST_LOAD:
+        return
+    _, stated = sizes_and_machine(source, 0)
+    in_use = stated.needs.nodes if stated.needs else 0
+    if not 0 < in_use <= facts.nodes:
+        needed = in_use or math.ceil(load.compute * facts.nodes)
+        raise SpecError(
+            f"{where}: the jobs request {load.compute:.1f} times its {facts.nodes} nodes, so that waits grow until the "
+            "last submission and say nothing of a policy: --nodes N states the machine "
+            f"({'the log had' if in_use else 'a load of 1 needs'} {needed} nodes in use); --force plays it all the same"
+        )
+
+
+def _options(source: Source, fields: dict[str, Any]) -> ConvertOptions:
+    """How a log is converted; raise :class:`SpecError` for an unknown option of its description."""
+    try:
+        return ConvertOptions(**(fields | source.spec.convert))
+    except TypeError:
+        known = ", ".join(field.name for field in dataclasses.fields(ConvertOptions))
+        given = ", ".join(source.spec.convert)
+        raise SpecError(f"{source.text}: 'convert' has {given}; known options: {known}") from None
 
 
 def _contains_io(source: Source, model: ModelSpec) -> bool:
@@ -320,7 +375,12 @@ def _without_recorded_io(workload: Workload, machine: Machine, model: ModelSpec)
 
 
 def _refuse_drawn(source: Source) -> None:
-    """Refuse to draw what a Batsim workload, taken as it is, states itself."""
+    """Refuse to choose jobs of a Batsim workload, which is taken as it is, and to draw what it states itself."""
+    if source.spec.read.get("where"):
+        raise SpecError(
+            f"{source.text}: a Batsim workload is taken as it is; --where goes with logs and generators: choose when "
+            "the log is converted ('spillway workload convert --where ...')"
+        )
     for option in ("staging", "stripes"):
         if option in source.spec.convert:
             raise SpecError(
@@ -342,20 +402,24 @@ def _converted_for(model: ModelSpec) -> str:
 
 
 def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
-    """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or the log's header.
+    """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or by the log.
 
-    Generators state nothing: their logs are not a site's.
+    Generators state nothing: their logs are not a site's. What a log needs does not depend on the seed, so that all
+    seeds are played on the same machine.
     """
     if source.is_json:
         workload = parse_batsim(source.content(), where=source.text, name=source.name)
         return [job.res for job in workload.jobs], machines.Stated(workload.nb_res)
-    table = source.table(seed)
-    per_node = int(source.spec.convert.get("processors_per_node", 1))
+    table = source.table(seed, of_machine=True)
+    options = _options(source, {"seed": source.spec.seed or 0})
+    per_node = options.processors_per_node
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
-    stated = 0 if source.is_generated else table.intake.machine_nodes or -(-table.intake.machine_processors // per_node)
-    in_use = 0 if stated or table.format == SWF else nodes_in_use(table, per_node)
-    return requested, machines.Stated(stated, in_use)
+    if source.is_generated:
+        return requested, machines.Stated()
+    intake = table.intake
+    stated = intake.machine_nodes or -(-intake.machine_processors // per_node)
+    return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts))
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

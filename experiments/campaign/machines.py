@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from spillway.base import units
 from spillway.base.files import read_file, text_of
@@ -20,12 +21,17 @@ from spillway.platforms.io_paths import has_file_system
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.needs import Needs
+from spillway.workloads.omissions import shortened
 
 FIT = "fit:"
 """Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
 
 SIZED = "nodes:"
 """Beginning of the source of a machine with exactly so many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
+
+EACH, TOTAL = "burst_buffer", "burst_buffer_total"
+"""What may follow it: capacity of each storage node, one for every eight nodes; capacity of one pool for all."""
 
 CAPACITY = "40GB"
 """Burst-buffer capacity of a storage node of the thesis machine."""
@@ -93,18 +99,19 @@ def _assumed(source: str) -> tuple[str, ...]:
         return (f"made for this workload: at least {source.removeprefix(FIT)} compute nodes",)
     if not source.startswith(SIZED):
         return ()
-    nodes, capacity = _sized(source)
+    nodes, capacity, pool = _sized(source)
+    storage = f"one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
     return (
-        f"{nodes} compute nodes; assumed are one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
-        f"links of 1.25 GB/s and a file system of {file_system(nodes)} (a description of your machine as "
-        "--platform FILE.toml states them)",
+        f"{nodes} compute nodes; assumed are {'' if pool else storage}links of 1.25 GB/s and a file system of "
+        f"{file_system(nodes)} (a description of your machine as --platform FILE.toml states them)",
     )
 
 
 def _changed(spec: PlatformSpec) -> Machine:
     """A machine with what differs from its description."""
     nodes = _nodes_stated(spec.source)
-    resized = None if nodes is None else lambda number: (nodes, sized(number))
+    pool = spec.source.startswith(SIZED) and _sized(spec.source).pool
+    resized = None if nodes is None else lambda number: (nodes, sized(number, pool=pool))
     made, notes = machine_changes.changed(spec.source, description_of(spec.source), spec.changes, resized)
     name = spec.name or f"{_name(spec.source)} {machine_changes.text_of(spec.changes)}"
     xml = generate(made)
@@ -114,7 +121,7 @@ def _changed(spec: PlatformSpec) -> Machine:
 def _nodes_stated(source: str) -> int | None:
     """Compute nodes of a machine that is given by them; ``None`` for one that is described."""
     if source.startswith(SIZED):
-        return _sized(source)[0]
+        return _sized(source).nodes
     return THESIS_NODES if source == "thesis" else None
 
 
@@ -123,7 +130,8 @@ def description_of(source: str) -> Description:
     if source.startswith(FIT):
         return _fitting(int(source.removeprefix(FIT)))
     if source.startswith(SIZED):
-        return sized(*_sized(source))
+        size = _sized(source)
+        return sized(size.nodes, size.capacity, pool=size.pool)
     return describe(source)
 
 
@@ -155,14 +163,13 @@ def facts_of(platform: Platform, source: str) -> MachineFacts:
         raise SpecError(f"platform {source!r}: {error}") from None
 
 
-def fitting(sizes: list[int], name: str = "") -> PlatformSpec:
+def fitting(sizes: list[int], name: str = "", few: int = 0) -> PlatformSpec:
     """Choose a machine for jobs of these sizes (in compute nodes).
 
-    The thesis machine is taken when at most one job in a hundred is too wide for it (they will be rejected, as in the
-    thesis); else a machine on which the widest job fits.
+    The thesis machine is taken when at most a few jobs are too wide for it (they will be rejected, as in the thesis);
+    else a machine on which the widest job fits.
     """
-    too_wide = sum(size > THESIS_NODES for size in sizes)
-    if 100 * too_wide <= len(sizes):
+    if sum(size > THESIS_NODES for size in sizes) <= few:
         return PlatformSpec(source="thesis", name=name)
     return PlatformSpec(source=f"{FIT}{max(sizes)}", name=name)
 
@@ -175,47 +182,100 @@ class Stated:
     ----------
     nodes
         Compute nodes that it states; 0: none.
-    in_use
-        Most compute nodes that were in use at once by the log's own times; 0: not known.
+    needs
+        What its jobs need by the log's own times; ``None``: it is no log of a site.
+    part
+        Conditions that choose a part of the machine (``partition=batch``): what is stated of the whole does not count.
     """
 
     nodes: int = 0
-    in_use: int = 0
+    needs: Needs | None = None
+    part: str = ""
 
 
-def for_workload(sizes: list[int], stated: Stated, name: str = "") -> tuple[PlatformSpec, str]:
-    """The machine of a log, and the sentence that says where it comes from.
+def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
+    """The machine of a workload, and the sentence that says where it comes from.
+
+    Nodes are those that the workload states, else the most that were in use at once; where a log states neither, the
+    widest job decides (:func:`fitting`). A log of a site gets burst buffers in one pool, as large as the largest
+    request and as all requests that were held at once; of any other workload the machine is the thesis's in proportion.
 
     Parameters
     ----------
     sizes
         Compute nodes that each job requests.
     stated
-        What the log says: its machine's nodes; else the most that were in use at once, a lower bound; where it says
-        neither, the widest job decides (:func:`fitting`).
-    name
-        Name in the results; "": its own.
+        What the workload says.
+    spec
+        :data:`~spillway.experiments.run.spec.AUTO`, perhaps with burst buffers that the user states
+        (``auto,burst_buffer_total=80TB``), and the machine's name in the results.
     """
-    stated_nodes = stated.nodes
-    if not stated_nodes and stated.in_use:
-        least = max(stated.in_use, max(sizes, default=1))
-        return (
-            PlatformSpec(source=f"{SIZED}{least}", name=name),
-            f"the workload states no size of its machine; by its own times {stated.in_use} nodes were in use at once, "
-            f"and its widest job requests {max(sizes, default=1)}: the machine has {least} nodes, a guess from below; "
-            "--nodes N states the real one",
+    _, comma, given = spec.source.partition(",")
+    needs = stated.needs or Needs(0, max(sizes, default=0))
+    nodes, why = _nodes_and_why(stated, needs)
+    if not nodes:
+        few = 0 if stated.needs else len(sizes) // 100
+        return _guessed(sizes, few, spec.name, comma + given), f"machine: a guess, {why}; --nodes N states the real one"
+    words = f"machine: {nodes} nodes ({why}; --nodes N states others)"
+    if comma:
+        source, words = f"{SIZED}{nodes},{given}", f"{words}, burst buffers as stated"
+    elif needs.nodes and needs.all_buffers:
+        capacity = units.SIZE.write(rounded_up(needs.all_buffers))
+        source, words = f"{SIZED}{nodes},{TOTAL}={capacity}", f"{words}, {_buffers(needs, capacity)}"
+    else:
+        source = "thesis" if nodes == THESIS_NODES else f"{SIZED}{nodes}"
+    return PlatformSpec(source=source, name=spec.name), f"{words}{_partitions(needs)}"
+
+
+def _nodes_and_why(stated: Stated, needs: Needs) -> tuple[int, str]:
+    """Compute nodes of a machine, and where they come from; 0: only the widest job says something of them."""
+    if stated.nodes and not stated.part:
+        more = (
+            f", though {needs.nodes} were in use at once by the log's own times" if needs.nodes > stated.nodes else ""
         )
-    if not stated_nodes:
-        return fitting(sizes, name), (
-            f"the workload states no size of its machine, and its widest job requests {max(sizes, default=0)} nodes: "
-            "the machine is a guess; --nodes N states the real one"
+        return stated.nodes, f"the workload states so many{more}"
+    if needs.nodes:
+        why = (
+            "most in use at once by the log's own times"
+            if needs.nodes >= needs.widest
+            else "as its widest job requests"
         )
-    if stated_nodes == THESIS_NODES:
-        return PlatformSpec(source="thesis", name=name), f"the workload states a machine of {stated_nodes} nodes"
+        return max(needs.nodes, needs.widest), f"{why}{f', {stated.part}' if stated.part else ''}"
     return (
-        PlatformSpec(source=f"{SIZED}{stated_nodes}", name=name),
-        f"the workload states a machine of {stated_nodes} nodes; --nodes N overrides it",
+        0,
+        f"for the workload states neither its size nor when jobs started, and its widest job requests {needs.widest}",
     )
+
+
+def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpec:
+    """A machine on which all but a few jobs fit; ``buffers``: what the user states of them, after a comma."""
+    found = fitting(sizes, name, few)
+    if not buffers:
+        return found
+    nodes = found.source.removeprefix(FIT) if found.source.startswith(FIT) else THESIS_NODES
+    return PlatformSpec(source=f"{SIZED}{nodes}{buffers}", name=name)
+
+
+def _buffers(needs: Needs, capacity: str) -> str:
+    drawn = ", drawn because the log states none" if needs.drawn else ""
+    largest, held = (units.SIZE.write(rounded_up(size)) for size in (needs.largest_buffer, needs.buffers))
+    return (
+        f"{capacity} of burst buffers in one pool (requests of {needs.buffer_jobs:,} jobs{drawn}: up to {largest} by "
+        f"one and {held} at once; --burst-buffer-total SIZE states another)"
+    )
+
+
+def _partitions(needs: Needs) -> str:
+    if not needs.partitions:
+        return ""
+    peaks = shortened([f"{name} {peak}" for name, peak in needs.partitions.items()])
+    return f", shared by all partitions (most nodes in use at once: {peaks}; --where partition=NAME plays one alone)"
+
+
+def rounded_up(size: int) -> float:
+    """A size with two digits, not below the given one."""
+    step = 10 ** max(len(str(size)) - 2, 0)
+    return float(-(-size // step) * step)
 
 
 def _fitting(nodes: int) -> Description:
@@ -230,33 +290,44 @@ def _fitting(nodes: int) -> Description:
     return _tree(-(-nodes // NODES_PER_STORAGE), 0, file_system(nodes), CAPACITY)
 
 
-def sized(nodes: int, capacity: str = CAPACITY) -> Description:
+def sized(nodes: int, capacity: str = CAPACITY, *, pool: bool = False) -> Description:
     """Describe a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
 
     As a fitting machine where a Dragonfly of that size exists; else a tree of switches with eight nodes and
-    one storage node each, and what is left over at a last, smaller switch.
+    one storage node each, and what is left over at a last, smaller switch. With ``pool`` all nodes hang at one switch
+    with a single storage node, whose link is as fast as those of one storage node for every eight nodes together.
     """
+    if pool:
+        return _pooled(nodes, capacity)
     chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
     if nodes <= LARGEST_DRAGONFLY and not rest:
         return _dragonfly(chassis, file_system(nodes), capacity)
     return _tree(*divmod(nodes, NODES_PER_STORAGE), file_system(nodes), capacity)
 
 
-def _sized(source: str) -> tuple[int, str]:
-    """Number of nodes and capacity of a source such as ``nodes:240,burst_buffer=80GB``."""
+class _Size(NamedTuple):
+    """Nodes, burst buffers with their unit, and whether those are one pool."""
+
+    nodes: int
+    capacity: str
+    pool: bool
+
+
+def _sized(source: str) -> _Size:
+    """What a source such as ``nodes:240,burst_buffer=80GB`` or ``nodes:240,burst_buffer_total=80TB`` states."""
     number, _, given = source.removeprefix(SIZED).partition(",")
     key, equals, capacity = given.partition("=")
     in_range = number.isdecimal() and 1 <= int(number) <= MOST_NODES
-    if not in_range or (given and (key, equals) != ("burst_buffer", "=")):
+    if not in_range or (given and (key not in (EACH, TOTAL) or not equals)):
         raise SpecError(
-            f"platform {source!r}: expected nodes:N or nodes:N,burst_buffer=SIZE with 1 <= N <= {MOST_NODES}, such as "
-            "nodes:240,burst_buffer=80GB"
+            f"platform {source!r}: expected nodes:N, nodes:N,{EACH}=SIZE or nodes:N,{TOTAL}=SIZE with 1 <= N <= "
+            f"{MOST_NODES}, such as nodes:240,{EACH}=80GB"
         )
     try:
         units.SIZE.read(capacity or CAPACITY)
     except ValueError as error:
-        raise SpecError(f"platform {source!r}: burst_buffer: {error}") from None
-    return int(number), capacity or CAPACITY
+        raise SpecError(f"platform {source!r}: {key}: {error}") from None
+    return _Size(int(number), capacity or CAPACITY, key == TOTAL)
 
 
 def file_system(nodes: int) -> str:
@@ -267,6 +338,34 @@ def file_system(nodes: int) -> str:
 def _dragonfly(chassis: int, file_system: str, capacity: str) -> Description:
     changes = {"dragonfly.chassis": chassis, "pfs.bandwidth": file_system, "storage.capacity": capacity}
     return describe("thesis", changes)
+
+
+def _pooled(nodes: int, capacity: str) -> Description:
+    """All nodes at one switch, beside a storage node with all burst buffers; none where their capacity is 0."""
+    bandwidth = f"{1250 * -(-nodes // NODES_PER_STORAGE)}MBps"
+    storage = f"""
+[storage]
+per = "pool"
+capacity = "{capacity}"
+bandwidth = "{bandwidth}"
+latency = "50us"
+"""
+    text = f"""
+name = "pooled"
+topology = "tree"
+
+[[cluster]]
+name = "pooled"
+uplink = {{ name = "core", bandwidth = "{bandwidth}" }}
+levels = [
+  {{ name = "pool", count = 1 }},
+  {{ name = "node", count = {nodes}, bandwidth = "1250MBps", latency = "50us", duplex = true }},
+]
+{storage if units.SIZE.read(capacity) else ""}
+[pfs]
+bandwidth = "{file_system(nodes)}"
+"""
+    return read_description(text, "machine of a log", builtin_files())
 
 
 def _tree(switches: int, rest: int, file_system: str, capacity: str) -> Description:

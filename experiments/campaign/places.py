@@ -14,6 +14,7 @@ import msgspec
 from spillway.analysis.names import slug
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT
 from spillway.base import durable
+from spillway.experiments.campaign.paper import FIGURES, TABLES
 from spillway.experiments.campaign.sources import Source, expand, with_names
 from spillway.experiments.run import manifest
 from spillway.experiments.run.errors import SpecError
@@ -22,7 +23,8 @@ from spillway.experiments.run.spec import Campaign, WorkloadSpec
 
 RECORD = "comparison.json"
 _DIGITS = 7
-_SHOWN_ONLY = ("name", "tau_s", "plots", "explain", "uncontended", "silence_s", "transport", "player")
+_LOOKS = ("plots", "figures", "width", "style", "tables")
+_SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport", "player")
 """Fields of a campaign that no run's schedule depends on: with others the same runs are kept."""
 
 
@@ -80,8 +82,9 @@ def clear(folder: Path, written: Collection[Path]) -> list[str]:
     list of str
         Their paths below the folder.
     """
-    answers = (folder / name for name in ("report.html", CSV, TEXT, LEFT_OUT))
-    old = [*answers, *(path for kind in ("png", "svg") for path in (folder / "plots").rglob(f"*.{kind}"))]
+    names = ("report.html", CSV, TEXT, LEFT_OUT, *(f"summary.{kind}" for kind in TABLES))
+    old = [folder / name for name in names]
+    old += [path for kind in FIGURES for path in (folder / "plots").rglob(f"*.{kind}")]
     gone = sorted(path for path in old if path.is_file() and path not in written)
     for path in gone:
         durable.remove(path)

@@ -1,12 +1,14 @@
-"""What is shown while a campaign runs: bars on a terminal, plain lines elsewhere."""
+"""What is shown while a campaign runs: bars on a terminal, one line in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
+import html
+import io
 import math
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -49,8 +51,17 @@ class Display(Protocol):
         """A run moved on, or ended."""
 
 
+class NotebookConsole(Console):
+    """Keeps what is printed in :attr:`file`; only progress is shown, in the output of the notebook's cell."""
+
+    def __init__(self) -> None:
+        super().__init__(file=io.StringIO(), width=160, force_jupyter=False)
+
+
 def make_display(console: Console, runs: Sequence[RunSpec]) -> Display:
-    """Bars where the console is a terminal, else lines."""
+    """Bars where the console is a terminal, one line in a notebook, else lines."""
+    if isinstance(console, NotebookConsole):
+        return NotebookDisplay(console, runs)
     return BarDisplay(console, runs) if console.is_terminal else LineDisplay(console, runs)
 
 
@@ -121,6 +132,53 @@ class LineDisplay:
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class NotebookDisplay:
+    """One line in the output of a notebook's cell, written anew: a bar, how many runs have ended, what is under way."""
+
+    def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
+        self._console = console
+        self._names = names_of(runs)
+        self._done = 0
+        self._under_way: dict[str, str] = {}
+        self._said = -math.inf
+
+    def __enter__(self) -> Self:
+        from IPython.display import display
+
+        self._handle = display(self._html(), display_id=True)  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the last state."""
+        self._under_way.clear()
+        self._handle.update(self._html())
+
+    def started(self, run: RunSpec, jobs: int) -> None:
+        """Remember its name."""
+        self._under_way[run.id] = self._names[run.id]
+
+    def heard(self, run: RunSpec, news: News) -> None:
+        """Write the line anew, at most twice a second."""
+        if not isinstance(news, Progress):
+            self._done += 1
+            self._under_way.pop(run.id, None)
+            if isinstance(news, Failed):
+                self._console.print(f"failed {run.id}: {news.cause}", markup=False, highlight=False, soft_wrap=True)
+        if time.monotonic() - self._said >= 0.5:
+            self._said = time.monotonic()
+            self._handle.update(self._html())
+
+    def _html(self) -> Any:
+        from IPython.display import HTML
+
+        now = html.escape("; ".join(self._under_way.values()))
+        bar = f'<progress value="{self._done}" max="{len(self._names)}"></progress>'
+        words = f"{self._done} of {len(self._names)} runs{f': {now}' if now else ''}"
+        return HTML(f"{bar} {words}")  # type: ignore[no-untyped-call]
 
 
 class RateColumn(ProgressColumn):

@@ -7,9 +7,10 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from spillway.base.errors import OptionError
 from spillway.base.files import members
 from spillway.base.limits import InputError
 from spillway.experiments.run.errors import SpecError
@@ -17,10 +18,11 @@ from spillway.experiments.run.spec import WorkloadSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.files import content_suffix, decompress, plain_name, read_bytes
-from spillway.workloads.load import load_log, load_table
+from spillway.workloads.load import load_log, load_table, refuse_address
+from spillway.workloads.logs import where
 from spillway.workloads.logs.formats import read_log
 from spillway.workloads.logs.lines import LogFile
-from spillway.workloads.logs.reading import Reading
+from spillway.workloads.logs.reading import make_reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.swf import SwfLog, parse_swf
@@ -76,21 +78,30 @@ class Source:
             return generator(f"{self.text}{',' if ':' in self.text else ':'}seed={seed}")()
         return load_log(self.text)[0]
 
-    def table(self, seed: int) -> JobTable:
-        """Read or generate the log, of any format, as a table of jobs; ``seed`` as for :meth:`log`.
+    def table(self, seed: int, *, of_machine: bool = False) -> JobTable:
+        """Read or generate the log, of any format, as a table of jobs.
+
+        Parameters
+        ----------
+        seed
+            As for :meth:`log`.
+        of_machine
+            All jobs of the machine, or of the partitions that are chosen, whatever else ``read`` chooses by: the size
+            of a machine does not depend on which users are played.
 
         Raises
         ------
         SpecError
             The workload's ``read`` has an unknown option.
         """
-        if self.is_generated:
-            return as_table(self.log(seed))
         try:
-            reading = Reading(**self.spec.read)
-        except TypeError:
-            known = ", ".join(field.name for field in fields(Reading))
-            raise SpecError(f"{self.text}: 'read' has {', '.join(self.spec.read)}; known options: {known}") from None
+            reading = make_reading(self.spec.read)
+        except OptionError as error:
+            raise SpecError(f"{self.text}: 'read': {error}") from None
+        if of_machine:
+            reading = replace(reading, where=where.of_machine(reading.where))
+        if self.is_generated:
+            return where.narrowed(as_table(self.log(seed)), reading.where)
         if self.member is not None:
             return read_log(LogFile(self.text, self._path, self.member), reading)
         return load_table(self.text, reading)[0]
@@ -118,7 +129,10 @@ def expand(spec: WorkloadSpec) -> list[Source]:
     ------
     SpecError
         A pattern matches nothing, or an archive cannot be read.
+    WorkloadError
+        The text is an address on the web.
     """
+    refuse_address(spec.source)
     if MEMBER in spec.source:
         found = _members(spec)
     elif any(sign in spec.source for sign in "*?["):

@@ -11,7 +11,8 @@ from typing import Any
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
-from spillway.analysis.document.text import to_csv
+from spillway.analysis.document.text import to_csv, to_latex
+from spillway.analysis.interchange import write_parquet
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
@@ -79,6 +80,19 @@ def write_tables(rows: Sequence[Row], root: Path) -> Path:
     return root / SUMMARY
 
 
+def write_further(rows: Sequence[Row], root: Path, formats: Sequence[str]) -> list[Path]:
+    """Write ``summary.tex`` (means by policy, for a paper) and ``summary.parquet`` (all runs), as far as requested."""
+    written = []
+    if "tex" in formats and rows:
+        written.append(root / "summary.tex")
+        labels = list(dict.fromkeys(row["policy"] for row in rows))
+        folders.write_text(written[-1], to_latex(_figures(rows, labels, _metrics_of(rows))))
+    if "parquet" in formats and rows:
+        written.append(root / "summary.parquet")
+        write_parquet(written[-1], {name: [row[name] for row in rows] for name in rows[0]})
+    return written
+
+
 def print_tables(rows: Sequence[Row], console: Console) -> None:
     """Print one table with a column per policy: each figure of a run, means over workloads and seeds.
 
@@ -117,13 +131,20 @@ def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
     return f"{workloads[0]}: {means}" if len(workloads) == 1 else means
 
 
+def _figures(rows: Sequence[Row], labels: Sequence[str], names: Sequence[str]) -> Table:
+    """A row for each figure, a column for each policy: means over workloads and seeds."""
+    of = [[row for row in rows if row["policy"] == label] for label in labels]
+    lines = [
+        [_COLUMN_OF[name].title, *(_COLUMN_OF[name].shown(_mean([row[name] for row in own])) for own in of)]
+        for name in names
+    ]
+    return Table(["", *(_marked(label, rows) for label in labels)], lines)
+
+
 def _print_figures(console: Console, rows: Sequence[Row], labels: Sequence[str], title: str) -> None:
     metrics = _metrics_of(rows)
     names = (*metrics, *TIMINGS)
-    means = {name: [_mean([row[name] for row in rows if row["policy"] == label]) for label in labels] for name in names}
-    lines = [[_COLUMN_OF[name].title, *map(_COLUMN_OF[name].shown, means[name])] for name in names]
-    ends = [names.index(name) for name in ("killed", metrics[-1])]
-    show(console, Table(["", *(_marked(label, rows) for label in labels)], lines), title, ends=ends)
+    show(console, _figures(rows, labels, names), title, ends=[names.index(name) for name in ("killed", metrics[-1])])
 
 
 def _print_by_workload(console: Console, rows: Sequence[Row], labels: Sequence[str], workloads: Sequence[str]) -> None:

@@ -31,6 +31,9 @@ from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
+MANIFOLD = 3.0
+"""From this ratio on a wait is so many times as long, not so many per cent longer."""
+
 NAMED = 3
 """Jobs that a sentence names of those that are left out; the file has all."""
 
@@ -129,8 +132,8 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
     rejected = rows.same.value("rejected")
     found += [f"{_jobs(rejected)} rejected, which the site ran"] if rejected else []
     made_up = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
-    found += [f"the log does not state, and the conversion makes up: {part}" for part in made_up]
-    return [*found, *([f"the machine: {fault}"] if fault else [])]
+    found += [f"made up, because the log does not state it: {part}" for part in made_up]
+    return [*found, *(["the recorded schedule does not fit this machine (see above)"] if fault else [])]
 
 
 _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
@@ -152,7 +155,7 @@ def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: fl
     if not relation.is_effect:
         text = f"under {row.policy} no effect on waiting times can be told from chance ({band})"
         return _with(text, "what does change", [*worse, *better])
-    text = f"under {row.policy} jobs wait {_percent(relation.band.value)} {than} ({band}): {means}"
+    text = f"under {row.policy} jobs wait {_changed(relation.band.value, than)} ({band}): {means}"
     if relation.band.value < 1:
         return _with(text, "the price", worse)
     return _with(_with(text, "besides", worse).removesuffix("."), "in return", better)
@@ -215,22 +218,28 @@ def _why_nothing(row: Row) -> str:
     return " Under the job model rigid no job moves bytes to storage: with --model io they do."
 
 
-def _percent(ratio: float) -> str:
-    """``25 % less``, ``10 % more``, ``4.0 times as much``."""
-    return " ".join(_amount(ratio))
+def _changed(ratio: float, than: str) -> str:
+    """``25 % less than without it``, ``4.0 times as long as without it``."""
+    if ratio >= MANIFOLD:
+        return f"{_times(ratio)} times as long as {than.removeprefix('than ')}"
+    return f"{' '.join(_amount(ratio))} {than}"
 
 
 def _span(low: float, high: float) -> str:
-    """``10 to 25 % less``, ``5 % less to 3 % more``, ``3.5 to 4.5 times as much``."""
+    """``10 to 25 % less``, ``5 % less to 3 % more``, ``2.5 to 4.5 times as long``."""
+    if high >= MANIFOLD:
+        return f"{_times(low)} to {_times(high)} times as long"
     if high < 1:
         low, high = high, low
     (ours, unit), (theirs, other) = _amount(low), _amount(high)
     return f"{ours.removesuffix(' %')} to {theirs} {other}" if unit == other else f"{ours} {unit} to {theirs} {other}"
 
 
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}" if math.isfinite(ratio) else "infinitely many"
+
+
 def _amount(ratio: float) -> tuple[str, str]:
-    if not ratio < 3:
-        return (f"{ratio:.1f}", "times as much") if math.isfinite(ratio) else ("any", "times as much")
     amount = abs(100 * (ratio - 1))
     return (f"{amount:.0f} %" if amount >= 1 else f"{amount:.1f} %"), "less" if ratio < 1 else "more"
 

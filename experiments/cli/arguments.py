@@ -92,9 +92,16 @@ def add_common(parser: Parser) -> None:
 
 
 def add_max_runs(parser: Parser) -> None:
-    """Add how many runs a campaign may have."""
-    parser.add_argument_group("limits").add_argument(
+    """Add how many runs a campaign may have, and what else is refused."""
+    group = parser.add_argument_group("limits")
+    group.add_argument(
         RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
+    )
+    group.add_argument(
+        "--force",
+        action="store_true",
+        help="play a log also where the machine cannot be its own: above 1.5 times its nodes requested, or more than "
+        "2%% of the jobs rejected",
     )
 
 

@@ -7,17 +7,18 @@ from pathlib import Path
 
 from spillway.base.arguments import Parser, natural, seconds
 
-HELP = "whether a scheduler keeps the promises of its discipline, over Batsim 4's protocol"
+HELP = "whether a scheduler keeps the promises of its discipline, over Batsim's protocol"
 DESCRIPTION = (
-    "Play small adversarial worlds with any scheduler that speaks Batsim 4's protocol, watch both directions, keep an "
-    "own account, and say in words what was broken: resources over-committed, a second resource not reserved, a wrong "
-    "shadow time, promises broken, spare nodes ignored."
+    "Play small adversarial worlds with any scheduler that speaks Batsim 4's or Batsim 5's protocol, watch both "
+    "directions, keep an own account, and say in words what was broken: resources over-committed, a second resource "
+    "not reserved, a wrong shadow time, promises broken, spare nodes ignored."
 )
 EPILOG = "Exit codes: 0 every case passed; 1 a case failed; 2 wrong input, or no scheduler that runs a single job."
 EXAMPLES = """
 spillway conformance --policy easy
 spillway conformance -- python my_scheduler.py --bind {socket}
 spillway conformance --discipline fcfs --resources nodes -- batsched -v fcfs -s tcp://*:{port}
+spillway conformance --batsim 5 -- spillway serve easy --bind {socket}
 spillway conformance --policy all --out conformance.md
 """
 
@@ -45,6 +46,7 @@ def add_arguments(parser: Parser) -> None:
     add("--worlds", type=natural, metavar="N", help=f"random worlds ({WORLDS}; of a command {WORLDS_OF_PROCESSES})")
     add("--seed", type=natural, default=0, metavar="N", help="seed of the random worlds (%(default)s)")
     add("--world", metavar="JSON", help="only this world, as a failure printed it")
+    add("--batsim", type=int, choices=(4, 5), default=4, metavar="4|5", help="protocol of the command (%(default)s)")
     add("--silence", type=seconds, default=60.0, metavar="S", help="longest time to a reply of a command (%(default)s)")
     add = parser.add_argument_group("what is written").add_argument
     add("--out", type=Path, metavar="FILE", help="the report as Markdown")

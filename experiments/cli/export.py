@@ -7,17 +7,24 @@ from pathlib import Path
 
 from spillway.base.arguments import Parser
 
-HELP = "a run's schedule for other tools (SWF, Batsim's CSV)"
-DESCRIPTION = "Write a run's schedule for other tools: Batsim's jobs.csv, or a log (SWF) as it really ran."
+HELP = "a run's schedule for other tools (SWF, Perfetto, CSV, parquet)"
+DESCRIPTION = (
+    "Write a run's schedule for other tools: Batsim's jobs.csv; a log (.swf) as it really ran, with a header, which is "
+    "read again as any log; a trace (.json) that Perfetto (ui.perfetto.dev) and chrome://tracing show; or its table of "
+    "jobs (.parquet)."
+)
 EXAMPLES = """
 spillway export results/mine-1a2b3c4/runs/easy_mine easy.swf
+spillway export results/mine-1a2b3c4/runs/easy_mine easy.json
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
-    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, ending in .csv or .swf")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="file to write, ending in .csv, .swf, .json or .parquet"
+    )
 
 
 def command(options: argparse.Namespace) -> int:

@@ -58,10 +58,11 @@ def nodes_of_log(log: str, processors_per_node: int | None) -> int:
     convert = {} if processors_per_node is None else {"processors_per_node": processors_per_node}
     found = expand(WorkloadSpec(source=log, convert=convert))
     _, stated = sizes_and_machine(found[0], 0)
-    nodes = stated.nodes or stated.in_use
+    nodes = stated.nodes or (stated.needs.nodes if stated.needs else 0)
     if not nodes:
         raise SpecError(
-            f"{log}: its header states neither MaxProcs nor MaxNodes; state the machine's size with --nodes"
+            f"{log}: neither a header (MaxProcs, MaxNodes) nor its jobs' starts say how large the machine is; state "
+            "its size with --nodes"
         )
     return nodes
 

@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes, in groups."""
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
-    from spillway.workloads.logs.options import add_reading
+    from spillway.workloads.logs.reading import add_reading
 
     group = parser.add_argument_group("what is played")
     add_logs(group, "; there may be several")
@@ -68,7 +68,8 @@ def add_machine(parser: Parser) -> None:
         default=AUTO,
         metavar="NAME|FILE",
         help="built-in machine, description (.toml) or SimGrid XML. The default has the nodes that the log states in "
-        "its header; where it states none, it is the machine of the thesis if the jobs fit on it, else one of its kind",
+        "its header, else as many as were in use at once by its own times, and burst buffers for the largest request "
+        "and for all that were held at once; of a log without starts the widest job decides",
     )
     add(
         "--nodes",
@@ -88,7 +89,13 @@ def add_machine(parser: Parser) -> None:
         "--burst-buffer",
         default=None,
         metavar="SIZE",
-        help="with --nodes: capacity of each storage node, one for every 8 compute nodes (40GB)",
+        help="capacity of each storage node, one for every 8 compute nodes (with --nodes: 40GB)",
+    )
+    add(
+        "--burst-buffer-total",
+        default=None,
+        metavar="SIZE",
+        help="burst buffers of the whole machine, in one pool as Slurm counts them; 0: there are none",
     )
 
 

@@ -34,7 +34,7 @@ def add_arguments(parser: Parser) -> None:
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
     from spillway.experiments.run.spec import Playing
-    from spillway.workloads.logs.options import add_reading
+    from spillway.workloads.logs.reading import add_reading
 
     add_logs(parser.add_argument_group("what is played"))
     group = parser.add_argument_group("what is changed")
@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
     from spillway.experiments.run.spec import Playing
-    from spillway.workloads.logs.options import given as reading
+    from spillway.workloads.logs.reading import reading_given
 
     convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
         options.set,
         platform=platform_of(options),
         convert=convert,
-        read=reading(options),
+        read=reading_given(options),
         policy=options.policy,
         model=options.model,
         seed=options.seed,

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from docker.client import DockerClient
     from docker.models.containers import Container
 
-OLDEST, BEYOND = (4, 1), (6, 0)
-"""Versions of Batsim that are taken: from the first on, below the second."""
+OLDEST, BEYOND = (4, 1), (5, 0)
+"""Versions of Batsim that are taken: from the first on, below the second, which has another command line."""
 
 MEMORY, PROCESSES = "8g", 512
 """The most that a container may have."""

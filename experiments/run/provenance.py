@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import inspect
 import platform
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +15,12 @@ from typing import Any
 
 import msgspec
 
+from spillway.base import durable
 from spillway.base.arguments import PROGRAM
 from spillway.base.options import show
-from spillway.base.plugins import place_in
 from spillway.base.registered import registered
-from spillway.experiments.run.codehash import REPOSITORY, code_of
+from spillway.experiments.run.codehash import code_of
+from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.sessions import SETTINGS
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.run.version import commit
@@ -97,11 +98,10 @@ def packages_of(run: RunSpec) -> dict[str, str]:
 
 
 def repeat_command(run: RunSpec) -> list[str]:
-    """Command that repeats the run, to be given in the campaign's folder; inputs are the copies there."""
-    command = [*this_program(), "run", "--workload", run.workload.path, "--platform", run.platform.path]
+    """Command that repeats the run in the campaign's folder, wherever that is, from the copies there."""
+    command = [PROGRAM, "run", "--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
-    here = Path.cwd()
-    policy = place_in(here, run.policy.policy)
+    policy = place_of_copy(run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
     texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
     command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
@@ -109,9 +109,9 @@ def repeat_command(run: RunSpec) -> list[str]:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
     model_options = {
-        key: place_in(here, value) if isinstance(value, str) else value for key, value in run.model_options.items()
+        key: place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
     }
-    command += ["--model", spec_text(place_in(here, run.model.name), model_options)]
+    command += ["--model", spec_text(place_of_copy(run.model.name), model_options)]
     if run.image:
         command += ["--image", run.image]
     if run.events is not None:
@@ -119,12 +119,36 @@ def repeat_command(run: RunSpec) -> list[str]:
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
 
 
-def this_program() -> list[str]:
-    """Words that start this program in a shell: the installed command, else the script of a working copy."""
-    script = Path(sys.executable).with_name(PROGRAM)
-    if not script.exists():
-        return ["python", str(REPOSITORY / "run_experiments.py")]
-    return [PROGRAM if shutil.which(PROGRAM) == str(script) else str(script)]
+def copy_sources(run: RunSpec, root: Path) -> None:
+    """Copy the files of a run's classes from outside (``FILE.py:CLASS``) to its inputs.
+
+    Raises
+    ------
+    WriteFailed
+        The copy cannot be written.
+    """
+    values = (run.policy.policy, run.model.name, *run.model_options.values())
+    for name in (value for value in values if isinstance(value, str)):
+        copy = root / place_of_copy(name).partition(":")[0]
+        if place_of_copy(name) != name and not copy.exists():
+            durable.write_bytes(copy, Path(name.partition(":")[0]).read_bytes())
+
+
+def place_of_copy(name: str) -> str:
+    """``inputs/FILE-DIGEST.py:CLASS`` for a class from a file; any other name as it is."""
+    file, colon, cls = name.partition(":")
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        return name
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+    return f"{INPUTS}/{path.stem}-{digest}.py{colon}{cls}"
+
+
+def environment() -> str:
+    """Python's version and those of all installed packages, as ``pip install -r`` takes them."""
+    found = {(one.metadata["Name"], one.version) for one in importlib.metadata.distributions() if one.metadata["Name"]}
+    lines = sorted((f"{name}=={version}" for name, version in found), key=str.lower)
+    return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
 
 
 def spec_text(name: str, options: Mapping[str, Any]) -> str:

@@ -132,6 +132,7 @@ def _keep_cause(folder: Path, task: Task, cause: str, details: str = "") -> None
 
 def _execute_in(folder: Path, task: Task, report: Report) -> None:
     memory.forget_peak()
+    provenance.copy_sources(task.run, task.root)
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
     if timings["decisions"] >= MANY_DECISIONS:
@@ -159,9 +160,10 @@ def _flags(task: Task) -> list[str]:
 def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float], tuple[str, ...]]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, JobRecord] = {}
-    wanted = task.uncontended and uncontended.model_alone(task.run) is not None
+    alone = uncontended.model_alone(task.run) if task.uncontended else None
 
     def keep(record: JobRecord) -> None:
+        wanted = alone is not None and alone.moves(record.job)
         if wanted or not record.whole or record.staged is not None:  # else the simulator's row says it all
             records[record.job.id] = record
 
@@ -181,7 +183,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
         played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
     finally:
         recorder.close()
-    _write_tables(task, folder, records, played, wanted=wanted)
+    _write_tables(task, folder, records, played, wanted=alone is not None)
     write_machine(session.machine, folder / "machine.json")
     decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
     timings = {

@@ -22,8 +22,8 @@ Generous: it only has to end what would else wait for ever, for a process that d
 
 
 DEFAULT_IMAGE = "localhost/batsim:4"
-"""Image of Batsim for the engine ``docker``, one of the user's own: no published tag is known to hold a Batsim that our
-platforms need."""
+"""Image of Batsim for the engine ``docker``, one of the user's own; Batsim 4.2.1's documentation names the published
+``oarteam/batsim:latest``."""
 
 
 class Engine(enum.Enum):
@@ -216,6 +216,15 @@ class Playing:
         help="find out how long each job takes by itself, for its slowdown by contention (io, operations, stream)",
     )
     plots: bool = option(True, help="draw figures and write the report")
+    figures: str = option(
+        "png,svg",
+        help="kinds of files of each figure: png, svg, pdf, pgf (needs LaTeX); the report shows SVG, else PNG",
+    )
+    width: str = option("", help="width of each figure, such as 84mm (a paper's column) or 3.3in; where empty, its own")
+    style: str = option("", help="file of a Matplotlib style (.mplstyle) that comes before the settings of ours")
+    tables: str = option(
+        "", help="kinds of files of the summary besides CSV: tex (means by policy, package booktabs), parquet (pyarrow)"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 from rich.console import Console
 from rich.table import Table as Lines
 from rich.text import Text
 
 from spillway.analysis.document.blocks import Table
+
+WHOLE = 24
+"""Characters of a name that a narrow terminal does not break."""
 
 
 def say(console: Console, text: str) -> None:
@@ -28,7 +32,9 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
     """
     lines = Lines(title=Text(title), title_justify="left", header_style="bold")
     for place, (name, is_text) in enumerate(zip(table.headings, table.texts(), strict=True)):
-        lines.add_column(Text(name), justify="left" if place < names or is_text else "right", overflow="fold")
+        widest = max((len(str(row[place])) for row in table.rows), default=0) if place < names else 0
+        justify: Literal["left", "right"] = "left" if place < names or is_text else "right"
+        lines.add_column(Text(name), justify=justify, overflow="fold", min_width=min(widest, WHOLE) or None)
     for place, row in enumerate(table.rows):
         lines.add_row(*(Text(str(cell)) for cell in row), end_section=place in ends)
     console.print(lines)

@@ -93,16 +93,22 @@ def uncontended_s(
     -------
     dict[str, float] | None
         Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
-        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), or the engine no contention.
+        (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), no job moves bytes, or the engine has no
+        contention.
     """
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
-
     model = model_alone(run)
     if model is None:
         return None
-    records = {job_id: record for job_id, record in records.items() if record.allocation.nodes}
+    records = {
+        job_id: record for job_id, record in records.items() if record.allocation.nodes and model.moves(record.job)
+    }
+    if not records:
+        return None
     platform = platform or load_platform(checked(root, run.platform))
     jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
+
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+
     submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
     with FluidEngine(platform) as engine:
         found = _calculated(submissions, records, UncontendedTimes(platform, engine, model))

@@ -61,7 +61,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
         )
         report.show(outcome, console)
-        pictures = [path for figure in study.figures for path in figure(results, out / "figures")]
+        pictures = _drawn(study, results, out / "figures")
         for path in (*report.write(outcome, out, pictures), *pictures):
             console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
     kept.remind(played.old, console, what="points")
@@ -141,6 +141,15 @@ def _judge_readings(
 def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
     values = {point: played.values[point] for point in points if point in played.values}
     return Results(values, study.unit, folders=played.folders)
+
+
+def _drawn(study: Study, results: Results, folder: Path) -> list[Path]:
+    if not study.figures:
+        return []
+    from spillway.analysis.plots.style import drawing
+
+    with drawing():
+        return [path for figure in study.figures for path in figure(results, folder)]
 
 
 def _audit_failed(study: Study, played: Played) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -44,8 +45,8 @@ def amount(nodes: int, total: int) -> str:
 
 
 def request_of(event: JobSubmitted) -> Request:
-    """Read a job as it was submitted."""
-    job = event.job
+    """Read a job as it was submitted; in Batsim 5 its further fields are a text."""
+    job = event.job | json.loads(event.job.get("extra_data", "{}"))
     return Request(event.job_id, job["res"], job.get("bb", 0), float(job["walltime"]), event.timestamp)
 
 

@@ -213,7 +213,8 @@ def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
     """What is tested, and how the command line names it."""
     if options.policy:
         return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
-    return Command(tuple(options.words), options.silence), f"-- {shlex.join(options.words)}"
+    batsim = "--batsim 5 " if options.batsim == 5 else ""
+    return Command(tuple(options.words), options.silence, options.batsim), f"{batsim}-- {shlex.join(options.words)}"
 
 
 def _report(

@@ -14,7 +14,7 @@ from spillway.experiments.trials.play import Played, simulate
 from spillway.experiments.trials.watch import CPU_S, Fault, Overdue, Watched, cpu_limit
 from spillway.experiments.trials.world import World
 from spillway.protocol.messages import JobState, Message, Reply
-from spillway.schedulers.assembly import SessionSpec, assemble
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
@@ -69,18 +69,13 @@ class Examined:
 def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, direct: bool) -> dict[str, bytes]:
     records: dict[str, JobRecord] = {}
     watch = _Watch(folder)
-    model = spec.make_model()
-    session = assemble(
-        watched,
-        spec.make_settings(),
-        model,
-        seed=spec.seed,
-        observer=watch,
+    session = spec.session(
+        watch,
         on_record=lambda record: records.update({record.job.id: record}),
         direct=direct,
+        policy=watched,
     )
     watched.session = watch.session = session
-    check = getattr(session._runtime, "check", lambda: None)
 
     def handle(message: Message) -> Reply:
         try:
@@ -91,7 +86,6 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
             raise Fault("view", watched.faults["view"])  # what follows is not worth looking at
         try:
             session.check()
-            check()
         except AssertionError as error:
             raise Fault("nothing over-committed", f"the books do not agree: {error}") from None
         watch.set_machine(session.machine)
@@ -106,7 +100,7 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
     if session.waiting or session.book.running or session.book.held:
         raise Fault("ends", f"at the end {watch.story()}")
     durable.rename(folder / "out_jobs.csv", folder / "jobs.csv", sync=False)
-    write_jobs(folder, model, records, spans)
+    write_jobs(folder, spec.make_model(), records, spans)
     return {name: (folder / name).read_bytes() for name in TABLES}
 
 
@@ -121,7 +115,7 @@ class _Watch(Recorder):
 
     def story(self) -> str:
         """Which job waits for ever."""
-        waiting = list(self.session._queue.jobs.values())
+        waiting = self.session.queue
         if not waiting:
             return "a job has not ended"
         job = max(waiting, key=lambda one: (one.nodes, -one.number))

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import generate
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JsonObject
 from spillway.schedulers.jobmodels.base import Needs
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.engines.fluid import FluidEngine
@@ -24,6 +25,8 @@ from spillway.simulator.outputs.jobs import Span
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import Link
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
 
 
 @dataclass
@@ -65,7 +68,11 @@ class Subject(Protocol):
 
 
 def simulate(
-    world: World, link: Link, folder: Path | None = None, needs: Needs | None = None
+    world: World,
+    link: Link,
+    folder: Path | None = None,
+    needs: Needs | None = None,
+    base: SimulationOptions = SimulationOptions(),  # noqa: B008 - frozen
 ) -> Mapping[str, Span] | None:
     """Play a world once; return when the sub-jobs of each job ran.
 
@@ -77,6 +84,8 @@ def simulate(
         Where the simulator writes (``out_jobs.csv``); a world with outages or drains needs one. Default: nowhere.
     needs
         What the job model needs of the simulator; default: nothing.
+    base
+        Options that hold besides: what a scheduler of Batsim 5 has requested.
     """
     events = world.events()
     files: tuple[Path, ...] = ()
@@ -84,18 +93,28 @@ def simulate(
         files = (folder / "events.txt",)
         durable.write_text(files[0], "".join(f"{json.dumps(event)}\n" for event in events), sync=False)
     platform = _platform(world.nodes, world.storages, world.gb)
-    options = SimulationOptions(
+    options = replace(
+        base,
         export=str(folder / "out") if folder is not None else None,
-        dynamic_jobs=needs is not None and needs.dynamic_jobs,
-        profile_reuse=needs is not None and needs.profile_reuse,
+        dynamic_jobs=needs.dynamic_jobs if needs is not None else base.dynamic_jobs,
+        profile_reuse=needs.profile_reuse if needs is not None else base.profile_reuse,
         fail_on_deadlock=True,
         events=files,
         forward_unknown_events=bool(world.drains),
     )
     with (FixedEngine if world.plain else FluidEngine)(platform) as engine:
-        simulation = Simulation(platform, [workload_from_object(world.workload())], engine, link, options)
+        workload = workload_from_object(_in_words_of(options, world.workload()), rules=options.rules)
+        simulation = Simulation(platform, [workload], engine, link, options)
         simulation.run()
     return simulation.outputs.jobs.spans or None
+
+
+def _in_words_of(options: SimulationOptions, data: JsonObject) -> JsonObject:
+    """A workload of Batsim 4 as the version reads it that is played."""
+    if options.rules.old_words:
+        return data
+    translated: JsonObject = json.loads(format_batsim(to_batsim5(parse_batsim(json.dumps(data)))))
+    return translated
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""What is tested: a policy of ours in this process, or any command that speaks Batsim 4's protocol."""
+"""What is tested: a policy of ours in this process, or any command that speaks Batsim 4's or Batsim 5's protocol."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import shutil
 import socket
+import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,9 +20,13 @@ from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.trials.observer import Broken, Observer
 from spillway.experiments.trials.play import Played, simulate
 from spillway.experiments.trials.world import World
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.errors import Deadlock, Refused
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.wire.handshake import shake_hands
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
 
@@ -36,16 +41,16 @@ class Scheduler(ABC):
     """In reports."""
 
     @abstractmethod
-    def talk(self) -> contextlib.AbstractContextManager[Link]:
-        """A conversation with a fresh one, which is over when the context ends."""
+    def talk(self) -> contextlib.AbstractContextManager[tuple[Link, SimulationOptions]]:
+        """A conversation with a fresh one, which is over when the context ends, and what it has requested."""
 
     def play(self, world: World) -> Played:
         """Play a world once."""
         observer = Observer()
         try:
-            with self.talk() as link:
+            with self.talk() as (link, options):
                 observer.answer = link.exchange
-                simulate(world, observer)
+                simulate(world, observer, base=options)
         except Broken:
             pass
         except Deadlock:
@@ -77,7 +82,7 @@ class Own(Scheduler):
         spec.check()
 
     @contextlib.contextmanager
-    def talk(self) -> Iterator[Link]:
+    def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
         """A new session; what a policy raises that is no error of ours ends the play as a crash of a process does."""
         session = self._spec.session()
 
@@ -89,7 +94,11 @@ class Own(Scheduler):
             except Exception as error:
                 raise RunFailed(f"the policy fails with {type(error).__name__}: {error}") from error
 
-        yield InProcessLink(handle)
+        yield InProcessLink(handle), SimulationOptions()
+
+
+LAST_WORDS_S = 5.0
+"""How long a process that closed its connection may take to write why (s of real time); no verdict depends on it."""
 
 
 class Command(Scheduler):
@@ -101,6 +110,8 @@ class Command(Scheduler):
         Program and arguments; in one of them stands :data:`SOCKET`, or :data:`PORT`.
     silence_s
         A reply that takes longer is none.
+    batsim
+        Version of the protocol that it speaks: 4 or 5.
 
     Raises
     ------
@@ -108,7 +119,7 @@ class Command(Scheduler):
         The program does not exist, or no argument says where it is to listen.
     """
 
-    def __init__(self, words: Sequence[str], silence_s: float) -> None:
+    def __init__(self, words: Sequence[str], silence_s: float, batsim: int = 4) -> None:
         if not any(SOCKET in word or PORT in word for word in words):
             raise SpecError(
                 f"the command has no place for the endpoint: write {SOCKET} where it takes one (--bind {SOCKET}), or "
@@ -117,10 +128,10 @@ class Command(Scheduler):
         if shutil.which(words[0]) is None:
             raise SpecError(f"cannot start {words[0]!r}: there is no such program")
         self.name = " ".join(words)
-        self.words, self.silence_s = words, silence_s
+        self.words, self.silence_s, self.batsim = words, silence_s, batsim
 
     @contextlib.contextmanager
-    def talk(self) -> Iterator[Link]:
+    def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
         """A new process; it and what it has started are gone when the context ends."""
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
@@ -138,9 +149,16 @@ class Command(Scheduler):
                     raise RunFailed(f"the scheduler's process ended with exit code {code} before it replied: {said}")
 
             endpoint = f"tcp://127.0.0.1:{port}" if port else f"ipc://{path}"
-            link = ZmqLink(endpoint, self.silence_s, check_alive=check_alive)
+            codec = Batsim5Simulator() if self.batsim == 5 else batsim4
+            link = ZmqLink(endpoint, self.silence_s, check_alive=check_alive, codec=codec)
             stack.callback(link.close)
-            yield link
+            options = SimulationOptions()
+            try:
+                yield link, shake_hands(link, codec, options) if isinstance(codec, Batsim5Simulator) else options
+            except PeerLost as error:  # its connection closes a moment before its process ends
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(LAST_WORDS_S)
+                raise RunFailed(f"{error}; the last words of its process: {offspring.tail(log)}") from None
 
 
 def _free_port() -> int:

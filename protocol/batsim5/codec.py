@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from spillway.base.errors import LocalProtocolError, RemoteProtocolError
 from spillway.protocol.batsim5.events import EVENTS
 from spillway.protocol.batsim5.requests import REQUESTS, Features, Hello
+from spillway.protocol.batsim5.transfers import Transfers
 from spillway.protocol.messages import (
     BatsimConfig,
     CallMeLater,
@@ -28,6 +29,7 @@ from spillway.protocol.messages import (
     Reply,
     Request,
     SetJobMetadata,
+    SetResourceState,
     SimulationBegins,
 )
 from spillway.protocol.refusal import refusal
@@ -69,6 +71,9 @@ class Batsim5:
         self._config = BatsimConfig()
         self._allocations: dict[str, tuple[int, ...]] = {}
         self._calls = 0
+        self._transfers = Transfers()
+        self._sleep_states: dict[int, set[str]] = {}
+        self._asleep: set[int] = set()
 
     def greet(self, first: bytes, /) -> bytes | None:
         """Answer Batsim's init frame; raise :class:`RemoteProtocolError` if it is none."""
@@ -95,6 +100,10 @@ class Batsim5:
         if isinstance(event, JobCompleted):
             alloc = self._allocations.pop(event.job_id, ())
             return JobCompleted(event.timestamp, event.job_id, event.state, event.return_code, alloc)
+        assert isinstance(event, SimulationBegins)
+        for host in event.compute_resources:
+            triplets = host.properties.get("sleep_pstates", "").split(",")
+            self._sleep_states[host.id] = {triplet.partition(":")[0].strip() for triplet in triplets}
         return replace(event, config=self._config)
 
     def encode_reply(self, reply: Reply, /) -> bytes:
@@ -109,21 +118,31 @@ class Batsim5:
                 )
             before = request.timestamp
             if type(request) not in _WITHOUT_LOSS:
-                texts.append(self._text(request, reply.now))
+                texts += self._texts(request, reply.now)
         return REQUESTS.joined(reply.now, texts) + _END
 
-    def _text(self, request: Request, now: float) -> str:
-        """Text of a request; what Batsim 5 will not say again is noted."""
+    def _texts(self, request: Request, now: float) -> list[str]:
+        """Texts of what a request becomes; what Batsim 5 will not say again is noted."""
         sent = request
         if type(request) is ExecuteJob:
             self._allocations[request.job_id] = request.alloc
         elif type(request) is CallMeLater:
             self._calls += 1
             sent = replace(request, name=f"call{self._calls}")
+        elif type(request) is SetResourceState:
+            sent = replace(request, power=self._turns_on_or_off(request))
         try:
-            return REQUESTS.text(sent, now)
+            return [REQUESTS.text(it, now) for it in self._transfers.replaced(sent)]
         except (KeyError, TypeError, RecursionError) as error:
             raise LocalProtocolError(f"{type(request).__name__} cannot be written for Batsim 5: {error!r}") from None
+
+    def _turns_on_or_off(self, request: SetResourceState) -> bool:
+        """Whether hosts fall asleep or wake up, for which Batsim 5 has a request of its own."""
+        hosts = set(request.resources)
+        woken = hosts & self._asleep
+        self._asleep -= hosts
+        self._asleep |= {host for host in hosts if str(request.state) in self._sleep_states.get(host, ())}
+        return bool(woken or hosts & self._asleep)
 
     def encode_refusal(self, reason: str, /) -> bytes:
         """Write the reply that ends the conversation with its reason: Batsim aborts on a member unknown to it."""

@@ -29,8 +29,7 @@ from spillway.protocol.messages import (
 )
 from spillway.protocol.table import FLAG, IDS, JSON, TEXT, WHOLE, Field, Kind, Located, Row, Table
 
-GENERIC = "generic"
-"""The only kind of external event that Batsim 5 has."""
+_GENERIC = NotifyKind.GENERIC.value
 
 
 class _Property(msgspec.Struct, gc=False):
@@ -198,7 +197,7 @@ def _write_submitted(event: JobSubmitted) -> str:
     walltime = given.get("walltime", -1)
     job: JsonObject = {
         "resource_request": given["res"],
-        "walltime": walltime if walltime > 0 else None,
+        "walltime": float(walltime) if walltime > 0 else None,
         "extra_data": extra if isinstance(extra, str) else write_twelve_decimals(extra),
         "profile_id": f"{workload}!{given['profile']}",
     }
@@ -253,8 +252,8 @@ def _wrapper(task: TaskProgress, workload: str) -> JsonObject:
 
 def _read_external(timestamp: float, body: _External) -> Notify:
     """A forwarded user event of the kind ``generic``."""
-    data: dict[str, Any] = {"type": GENERIC, "timestamp": timestamp, "id": body.id, **body.external_event}
-    return Notify(timestamp, GENERIC, (), data)
+    data: dict[str, Any] = {"type": _GENERIC, "timestamp": timestamp, "id": body.id, **body.external_event}
+    return Notify(timestamp, _GENERIC, (), data)
 
 
 def _write_external(event: Notify) -> str:
@@ -345,7 +344,7 @@ _ROWS = (
         read=_read_external,
         write=_write_external,
         body=_External,
-        fixed={"kind": GENERIC},
+        fixed={"kind": _GENERIC},
     ),
 )
 

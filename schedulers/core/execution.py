@@ -144,6 +144,10 @@ class Runtime(Protocol):
         """Nothing can be executed on these hosts (Batsim's ids) from now on; called whenever they change."""
         ...
 
+    def check(self) -> None:
+        """Prove that what is known of running jobs agrees; for tests."""
+        ...
+
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Let a running job go on without these nodes; ``None`` where it cannot.
 

@@ -216,6 +216,11 @@ class Session:
         """Number of jobs in the queue."""
         return len(self._queue.jobs)
 
+    @property
+    def queue(self) -> tuple[Job, ...]:
+        """Jobs that wait, in order of submission."""
+        return tuple(self._queue.jobs.values())
+
     def warnings(self) -> tuple[str, ...]:
         """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
         if self._machine is None:
@@ -292,8 +297,9 @@ class Session:
             raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", place)
 
     def check(self) -> None:
-        """Prove that queue and book agree with each other."""
+        """Prove that queue, book and runtime agree with each other."""
         self._book.check()
+        self._runtime.check()
         self._queue.check()
         assert self._queue.jobs.keys().isdisjoint(self._book.running), "a job waits and runs at once"
 
@@ -515,7 +521,7 @@ class Session:
         view = View(
             self._now_s,
             self._book.machine,
-            tuple(self._queue.jobs.values()),
+            self.queue,
             self._book.jobs(),
             self._book.timeline.copy,
             self._rng,

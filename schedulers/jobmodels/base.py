@@ -338,6 +338,10 @@ class JobModel:
         """
         return None
 
+    def moves(self, job: Job) -> bool:
+        """Whether a job moves bytes, so that its time without contention says something."""
+        return True
+
     def lives(self, job: Job) -> Lives | None:
         """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""
         return None

@@ -21,3 +21,11 @@ class Rigid(JobModel):
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """One piece."""
         yield Submitted()
+
+    def alone(self) -> Rigid:
+        """The same; only jobs that move bytes beside their computation are looked at."""
+        return self
+
+    def moves(self, job: Job) -> bool:
+        """A constant stream to a storage host is all that a profile of its own kind moves; nothing else is known."""
+        return job.profile.get("type") == "io_stream"

@@ -234,6 +234,10 @@ class TimeShared:
         self._out = mask_of(index for host, index in self._machine.node_index.items() if host in closed)
         return NOTHING
 
+    def check(self) -> None:
+        """Prove that stretches that run and their jobs agree."""
+        assert {shared.live for shared in self._jobs.values() if shared.live} == self._live.keys(), "stretches differ"
+
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Jobs keep their size here."""
         return None

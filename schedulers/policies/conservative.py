@@ -9,16 +9,19 @@ backfilling*, IEEE TPDS 12(6), 2001, section 2.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
+from spillway.schedulers.policykit.settled import Settled
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Fit, Timeline
 
@@ -38,6 +41,18 @@ class Conservative:
         "fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier"
     )
     replan: bool = option(False, help="drop promises and plan the whole queue anew in each pass")
+    limit: PassLimit | None = field(default=None, repr=False)
+
+    def limited(self, limit: PassLimit) -> Self:
+        """Return the same policy with a bound on the time in which promises are moved: the others stay for this pass.
+
+        Promises are made for all jobs that have none, and with ``replan`` for all.
+        """
+        return replace(self, limit=limit)
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
+        """How often the bound left promises where they were."""
+        return told(notebook)
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Book all promises, then move each job as early as it can go; start those that may start now."""
@@ -46,11 +61,21 @@ class Conservative:
             view.notebook.pop(PROMISES, None)
             return
         old: dict[str, Fit] = {} if self.replan else view.notebook.get(PROMISES, {})
+        kept = Settled.of(view, queue, old)
+        booked = old
+        if not kept.stands:
+            booked = self._book_promises(view, view.timeline, queue, old)
+            kept.booked(booked)
         timeline = view.timeline
-        booked = self._book_promises(view, timeline, queue, old)
         promises: dict[str, Fit] = {}
+        bounded = Bounded(self.limit)
         for job in queue:
-            fit = self._improve(view, timeline, job, booked.get(job.id))
+            promise = booked.get(job.id)
+            if promise is not None and (kept.stays(job, promise) or bounded.over()):
+                fit: Fit | None = promise
+            else:
+                fit = self._improve(view, timeline, job, promise)
+            kept.note(job, promise, fit)
             if fit is None:
                 continue
             if fit.start_s <= view.now_s:
@@ -62,6 +87,9 @@ class Conservative:
                 if view.notes is not None:
                     view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
         view.notebook[PROMISES] = promises
+        if not bounded.ended:
+            kept.keep(promises)
+        bounded.count(view.notebook)
 
     def _book_promises(self, view: View, timeline: Timeline, queue: list[Job], old: dict[str, Fit]) -> dict[str, Fit]:
         """Book the standing promises, each when it was promised, or as little later as what it waits for is late.

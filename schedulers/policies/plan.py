@@ -25,17 +25,16 @@ from spillway.schedulers.policykit.evolution import Evolution, evolve
 from spillway.schedulers.policykit.history import RecentWaits
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.ordering import THESIS_STARTS, positions
-from spillway.schedulers.policykit.pass_limit import Over, PassLimit, Searches, never
+from spillway.schedulers.policykit.pass_limit import Bounded, Over, PassLimit, never, told
 from spillway.schedulers.policykit.passes import binding_now, fill, serve_first
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
 from spillway.schedulers.policykit.view import View
 
 LAST_PLAN = "last plan"
 LAST_STARTS = "last starts"
-SEARCHES = "searches"
 WAITS = "waits"
-"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), how many
-searches were ended, and recent waits."""
+"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), and recent
+waits."""
 
 MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 ALL_ORDERS = THESIS_STARTS + MORE_ORDERS
@@ -124,8 +123,7 @@ class Plan:
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """How often the bound ended a search."""
-        if self.limit is not None:
-            yield str(notebook.get(SEARCHES, Searches()))
+        return told(notebook)
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Serve the first ``depth`` jobs, then plan the others."""
@@ -218,18 +216,10 @@ class Plan:
         return view.estimate_s(job) * self.expected
 
     def _search(self, view: View, planner: Planner) -> Order:
-        if self.limit is None:
-            return self._search_until(view, planner, never)
-        ended, over, searches = [], self.limit.begin(), view.notebook.get(SEARCHES, Searches())
-
-        def noted() -> bool:
-            if over():
-                ended.append(True)
-            return bool(ended)
-
-        order = self._search_until(view, planner, noted)
-        view.notebook[SEARCHES] = Searches(searches.made + 1, searches.ended + bool(ended))
-        if ended and view.notes is not None:
+        bounded = Bounded(self.limit)
+        order = self._search_until(view, planner, never if self.limit is None else bounded.over)
+        bounded.count(view.notebook)
+        if bounded.ended and view.notes is not None:
             view.notes.remarks.append(f"plan: ended by the pass limit after {planner.evaluations} evaluations")
         return order
 

@@ -57,8 +57,8 @@ class UserLimit(Around):
 
 
 def held_bytes(view: View) -> dict[str, int]:
-    """Bytes of burst buffer by user: those of running jobs, of jobs in the queue, and persistent ones."""
-    users = {job.id: job.user for job in view.queue}
+    """Bytes of burst buffer by user: those of running jobs, of all waiting jobs, and persistent ones."""
+    users = {job.id: job.user for job in view.waiting} if view.held else {}
     parts = [(running.job.user, running.allocation) for running in view.running]
     parts += [(users[job_id], holding.allocation) for job_id, holding in view.held.items() if job_id in users]
     if view.pool is not None:

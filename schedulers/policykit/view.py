@@ -100,6 +100,8 @@ class View:
         The machine.
     queue
         Waiting jobs in order of submission. Do not modify.
+    waiting
+        All waiting jobs, also those that a view of a part of the jobs leaves out.
     running
         Running jobs in order of their start.
     rng
@@ -159,6 +161,7 @@ class View:
         "running",
         "stages_first",
         "unavailable",
+        "waiting",
     )
 
     def __init__(
@@ -187,7 +190,7 @@ class View:
         self.reservations: dict[str, Fit] = {}
         self.now_s = now_s
         self.machine = machine
-        self.queue = queue
+        self.queue = self.waiting = queue
         self.running = running
         self.rng = rng
         self.notebook = notebook

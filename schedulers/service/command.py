@@ -6,6 +6,7 @@ Assembly only: this is the one place that has the table of policies, the executi
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -130,13 +131,17 @@ def _check(options: argparse.Namespace) -> None:
 def _spec(options: argparse.Namespace) -> SessionSpec:
     from spillway.base.plugins import split_spec
     from spillway.schedulers.assembly import SessionSpec, Settings
-    from spillway.schedulers.policykit.pass_limit import PassLimit
+    from spillway.schedulers.policies import find_policy
+    from spillway.schedulers.policykit.pass_limit import SERVICE_S, Limitable, PassLimit
     from spillway.schedulers.service.arguments import of_policy
 
     if options.policy is None:
         raise OptionError("expected the name of a policy (--list shows all)")
     policy, own = split_spec(options.policy)
     model, model_options = split_spec(options.model) if options.model else ("", {})
+    limit_s = options.pass_limit
+    if limit_s is None and issubclass(find_policy(policy).cls, Limitable):
+        limit_s = SERVICE_S
     return build(
         SessionSpec,
         given(options, SessionSpec),
@@ -146,7 +151,7 @@ def _spec(options: argparse.Namespace) -> SessionSpec:
         model_options=model_options,
         settings=given(options, Settings),
         location_shape=options.location_shape,
-        pass_limit=PassLimit(options.pass_limit, time.monotonic) if options.pass_limit is not None else None,
+        pass_limit=PassLimit(limit_s, time.monotonic) if limit_s is not None and limit_s < math.inf else None,
     )
 
 
@@ -202,6 +207,7 @@ def session_parser() -> Parser:
 def _add_session_arguments(parser: Parser) -> None:
     from spillway.schedulers.assembly import SessionSpec, Settings
     from spillway.schedulers.jobmodels import MODELS
+    from spillway.schedulers.policykit.pass_limit import SERVICE_S
     from spillway.schedulers.service.arguments import add_options
 
     group = parser.add_argument_group("policy and job model")
@@ -216,10 +222,11 @@ def _add_session_arguments(parser: Parser) -> None:
     )
     add(
         "--pass-limit",
-        type=seconds,
+        type=_limit,
         metavar="SECONDS",
-        help="end the search of a pass after so long, with the best plan so far, never worse than its first order's; "
-        "decisions then depend on the machine's speed (none; a bound that does not: the policy's option steps)",
+        help="end the search of a pass after so long, with the best plan so far, never worse than its first order's, "
+        "or with what is left of the promises of 'conservative' unmoved; where that happens, decisions depend on the "
+        f"machine's speed, and the service says so ({SERVICE_S:g} s where a policy takes a bound; inf: none)",
     )
     group = parser.add_argument_group("what the simulator's platform does not state")
     add_declared(group, SessionSpec, "burst_buffer_bytes")
@@ -234,6 +241,10 @@ def _add_session_arguments(parser: Parser) -> None:
     add_declared(parser.add_argument_group("settings of the session"), Settings)
     words = "log what happens to each job; -vv also why jobs wait"
     parser.add_argument_group("what is printed").add_argument("-v", "--verbose", action="count", default=0, help=words)
+
+
+def _limit(text: str) -> float:
+    return math.inf if text == "inf" else seconds(text)
 
 
 def _shape(text: str) -> tuple[int, ...]:

@@ -24,8 +24,7 @@ from batsim.batsim import BatsimScheduler
 from batsim.batsim import Job as BatsimJob
 from procset import ProcSet
 
-from spillway.base.arguments import complain
-from spillway.base.errors import LocalProtocolError, PeerLost, SpillwayError
+from spillway.base.errors import LocalProtocolError, PeerLost
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import (
     CallMeLater,
@@ -45,9 +44,7 @@ from spillway.protocol.messages import (
     ToJobMsg,
 )
 from spillway.schedulers.assembly import spec_from
-
-LINGER_MS = 5000
-"""How long the last reply may take to leave (ms)."""
+from spillway.schedulers.service.launched import LINGER_MS, OneLineErrors
 
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
@@ -62,7 +59,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
     def __init__(self, options: Mapping[str, Any]) -> None:
         super().__init__(options)
         self._events: list[Event] = []
-        with _OneLineErrors():
+        with OneLineErrors():
             self._session = spec_from(options).session()
 
     # ------------------------------------------------------------------ what pybatsim reports
@@ -73,7 +70,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
 
     def onNoMoreEvents(self) -> None:  # noqa: N802
         """End a message: let the session answer it."""
-        with _OneLineErrors(self._refuse):
+        with OneLineErrors(self._refuse):
             reply = self._session.handle(Message(self.bs.time(), tuple(self._events)))
             batsim4.encode_reply(reply)  # what Batsim would abort on raises here
             for request in reply.events:
@@ -157,7 +154,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
 
     def onDeadlock(self) -> NoReturn:  # noqa: N802
         """End: Batsim has been silent for longer than the launcher's ``--timeout`` (ms)."""
-        with _OneLineErrors():
+        with OneLineErrors():
             raise PeerLost("Batsim is silent: it died, deadlocked, or needs a longer --timeout")
         raise AssertionError
 
@@ -165,7 +162,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         """Make a neutral event of what pybatsim has taken apart, through the codec of its form."""
         now = self.bs.time()
         event = {"timestamp": now if timestamp is None else timestamp, "type": kind, "data": data}
-        with _OneLineErrors(self._refuse):
+        with OneLineErrors(self._refuse):
             message = batsim4.decode_message(msgspec.json.encode({"now": now, "events": [event]}))
         self._events.extend(message.events)
 
@@ -244,26 +241,3 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         QueryEnergy: _query,
         ToJobMsg: _tell_job,
     }
-
-
-class _OneLineErrors:
-    """Ends the program with one line and the error's exit code; the launcher would print a traceback.
-
-    Parameters
-    ----------
-    refuse
-        Gets the reason, for a peer that waits for an answer.
-    """
-
-    def __init__(self, refuse: Callable[[str], None] = lambda _: None) -> None:
-        self._refuse = refuse
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception):
-            self._refuse(str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}")
-        if isinstance(error, SpillwayError):
-            complain(error)
-            raise SystemExit(error.exit_code) from None

@@ -140,6 +140,21 @@ class Timeline:
         """Bytes free at ``now_s`` on one storage node."""
         return self._rows.item(self._tables.storages.start + storage)
 
+    def most_free_nodes(self, until_s: float) -> int:
+        """The largest number of nodes that are free at some time up to ``until_s``, which is now or later."""
+        return int(self._rows[: self._times[: self._count].searchsorted(until_s, "right"), layout.FREE_NODES].max())
+
+    def differs_until(self, other: Timeline) -> float:
+        """Time from which on a timeline of the same machine, at the same time, has the same free (s); now for all."""
+        mine, theirs = self._times[: self._count], other._times[: other._count]
+        times = np.union1d(mine, theirs)
+        rows = self._rows[mine.searchsorted(times, "right") - 1]
+        unlike = (rows != other._rows[theirs.searchsorted(times, "right") - 1]).any(axis=1).nonzero()[0]
+        if not len(unlike):
+            return self.now_s
+        last = int(unlike[-1]) + 1
+        return float(times[last]) if last < len(times) else math.inf
+
     def free_rate_now(self, link: int) -> int:
         """Bytes per second free at ``now_s`` on one link."""
         return self._rows.item(self._tables.links.start + link)

@@ -22,6 +22,7 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject, Notify, NotifyKind
 from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.wire.server import Server
 from spillway.simulator.world.machines import Machines, State
 
@@ -59,7 +60,7 @@ class ExternalEvent:
 
 
 def load_events(
-    path: Path, machine_count: int, forward_unknown: bool, also: Container[str] = ()
+    path: Path, machine_count: int, forward_unknown: bool, also: Container[str] = (), rules: Rules = BATSIM_4
 ) -> list[ExternalEvent]:
     """Read an event file.
 
@@ -73,6 +74,8 @@ def load_events(
         Whether events of unknown type are passed on to the scheduler.
     also
         Unknown types that are passed on in any case.
+    rules
+        Of the version of Batsim: Batsim 5 knows the type ``generic`` only, which has a text ``data``.
 
     Raises
     ------
@@ -83,11 +86,14 @@ def load_events(
         lines = text_of(read_file(path)).splitlines()
     except InputError as fault:
         raise SimulatorInputError(f"event file {str(path)!r}: {fault}") from None
-    found = []
+    found: list[ExternalEvent] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
+            if not rules.old_words:
+                found.append(_generic_event(parse_json(line), len(found)))
+                continue
             event = _event(parse_json(line), machine_count)
             if event.order == _GENERIC and not forward_unknown and event.kind not in also:
                 raise ValueError(_unknown(event.kind, also))
@@ -122,6 +128,18 @@ def _event(data: Any, machine_count: int) -> ExternalEvent:
     resources = parse_intervals(fields.text("resources"))
     _check_ids(resources, machine_count)
     return ExternalEvent(time, kind, resources)
+
+
+def _generic_event(data: Any, number: int) -> ExternalEvent:
+    if not isinstance(data, dict):
+        raise ValueError(f"expected a JSON object, got {shown(data)}")
+    fields = Fields(data, "the event")
+    kind, time, text = fields.text("type"), fields.time("timestamp"), fields.text("data")
+    if time < 0:
+        raise fields.wrong("timestamp", "a number of at least 0", time)
+    if kind != NotifyKind.GENERIC.value:
+        raise ValueError(f"Batsim 5 has no external event of type {shown(kind)}, only 'generic'")
+    return ExternalEvent(time, kind, (), {"id": f"ee0!{number}", "data": text})
 
 
 def _check_ids(resources: tuple[int, ...], machine_count: int) -> None:

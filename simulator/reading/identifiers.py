@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from spillway.base.errors import shown
+from spillway.protocol.jobs import ID_STOPS
 
 _SEPARATORS = re.compile("!+")
-_STOPS = re.compile(r"[(,|})]")
+_STOPS = re.compile(f"[{ID_STOPS}]")
 
 
 def split_id(text: str) -> tuple[str, str]:
@@ -58,7 +59,8 @@ def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
         text = value
         if _STOPS.search(text):
             raise ValueError(
-                f"{where}: field 'id' must not contain any of ( , | }} ), which Batsim stumbles over: {shown(value)}"
+                f"{where}: field 'id' must not contain any of {' '.join(ID_STOPS)}, which Batsim stumbles over: "
+                f"{shown(value)}"
             )
     else:
         raise ValueError(f"{where}: field 'id' must be a text or a whole number, got {shown(value)}")

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spillway.base.errors import shown
-from spillway.protocol.fields import INT32, Fields
+from spillway.protocol.fields import Fields
+from spillway.protocol.jobs import check_size, read_job
 from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
-from spillway.simulator.jobs.job import NO_WALLTIME, Job
+from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
+from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
 
 
@@ -63,15 +65,18 @@ class Workload(ProfileLookup):
         Static jobs still to be submitted, in the file's order.
     job_names
         Names ever used.
+    rules
+        Of the version of Batsim that reads it.
     live
         Number of its jobs that came by :class:`spillway.protocol.messages.RunSubJobs` and have not been reported as
         ended.
     """
 
-    __slots__ = ("file", "job_names", "jobs", "live", "nb_res")
+    __slots__ = ("file", "job_names", "jobs", "live", "nb_res", "rules")
 
-    def __init__(self, name: str, file: str = "", nb_res: int = 0) -> None:
+    def __init__(self, name: str, file: str = "", nb_res: int = 0, rules: Rules = BATSIM_4) -> None:
         super().__init__(name)
+        self.rules = rules
         self.file = file
         self.nb_res = nb_res
         self.jobs: list[Job] = []
@@ -88,7 +93,7 @@ class Workload(ProfileLookup):
         where
             What it is, for messages.
         printed
-            Whether Batsim reads it after printing it (registered jobs): real numbers lose what lies beyond the sixth
+            Whether Batsim 4 reads it after printing it (registered jobs): real numbers lose what lies beyond the sixth
             decimal.
         keep
             Whether the job's object will be sent to the scheduler.
@@ -101,29 +106,19 @@ class Workload(ProfileLookup):
         fields = Fields(data, where)
         owner, name = resolve_id(fields.required("id"), self.name, where)
         full_id = f"{owner}!{name}"
-        subtime = fields.time("subtime")
-        walltime = fields.number("walltime", NO_WALLTIME)  # one beyond all times is never reached
-        if printed:
-            subtime, walltime = round(subtime, 6), round(walltime, 6)
-        if walltime != NO_WALLTIME and not walltime > 0:
-            raise fields.wrong("walltime", "a number above 0, or -1 if none", data["walltime"])
-        res = fields.required("res")
-        if type(res) is not int or not 0 <= res <= INT32:
-            raise fields.wrong("res", "a whole number of at least 0 (1.0 is none)", res)
-        profile_name = fields.text("profile")
+        subtime, walltime, res, profile_name = read_job(fields, 6 if printed and self.rules.reprints else None)
         profile = self.profiles.get(profile_name)
         if profile is None:
             raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
-        if profile.size is not None and profile.size != res:
-            raise ValueError(
-                f"{where}: field 'res' must be {profile.size}, the size of its profile {shown(profile.name)}, got {res}"
-            )
+        check_size(fields, res, profile.name, profile.size)
         if owner != self.name:
             raise ValueError(
                 f"{where}: field 'id' must name a job of workload {shown(self.name)}, got {shown(full_id)}"
             )
         source = None
-        if keep:
+        if keep and not self.rules.reprints:
+            source = {**data, "id": full_id}
+        elif keep:
             try:
                 source = with_full_id(as_printed(data), full_id)
             except ValueError as fault:
@@ -147,9 +142,10 @@ class Registry:
         Jobs that the scheduler may name, by full id.
     """
 
-    __slots__ = ("jobs", "workloads")
+    __slots__ = ("_rules", "jobs", "workloads")
 
-    def __init__(self, workloads: Iterable[Workload]) -> None:
+    def __init__(self, workloads: Iterable[Workload], rules: Rules = BATSIM_4) -> None:
+        self._rules = rules
         self.workloads: dict[str, Workload] = {}
         for workload in workloads:
             if workload.name in self.workloads:
@@ -161,7 +157,7 @@ class Registry:
         """The workload of that name, made if there is none."""
         found = self.workloads.get(name)
         if found is None:
-            found = self.workloads[name] = Workload(name)
+            found = self.workloads[name] = Workload(name, rules=self._rules)
         return found
 
     def forget(self, job: Job) -> None:

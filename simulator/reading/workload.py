@@ -9,16 +9,18 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
+from spillway.protocol.batsim5.profiles import PROFILES, from_file
 from spillway.protocol.fields import Fields
 from spillway.protocol.messages import JsonObject
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.jobs.profiles import read_profile
 from spillway.simulator.jobs.profiles.base import Origin
 from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
+from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.registry import Workload
 
 
-def load_workload(path: str | Path, name: str = "w0") -> Workload:
+def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -> Workload:
     """Read a workload file (JSON, also packed as ``.xz`` or ``.gz``).
 
     Parameters
@@ -27,6 +29,8 @@ def load_workload(path: str | Path, name: str = "w0") -> Workload:
         The file.
     name
         Name of the workload; files are called ``w0``, ``w1``, ... in the order of the command line.
+    rules
+        Of the version of Batsim that it is made for.
 
     Raises
     ------
@@ -38,11 +42,11 @@ def load_workload(path: str | Path, name: str = "w0") -> Workload:
         data = parse_json(read_file(file), object_pairs_hook=_object, parse_constant=_constant)
     except InputError as fault:
         raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
-    return _checked(data, name, str(file.absolute()))
+    return _checked(data, name, str(file.absolute()), rules)
 
 
-def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workload:
-    """Make a workload from the object that a workload file holds.
+def workload_from_object(data: Any, name: str = "w0", file: str = "", rules: Rules = BATSIM_4) -> Workload:
+    """Make a workload from the object that a workload file holds; as :func:`load_workload`.
 
     Raises
     ------
@@ -50,18 +54,18 @@ def workload_from_object(data: Any, name: str = "w0", file: str = "") -> Workloa
         It is no valid workload.
     """
     parts = {key: copy(data[key]) for key in ("jobs", "profiles") if key in data} if isinstance(data, dict) else {}
-    return _checked({**data, **parts} if parts else data, name, file)
+    return _checked({**data, **parts} if parts else data, name, file, rules)
 
 
-def _checked(data: Any, name: str, file: str) -> Workload:
+def _checked(data: Any, name: str, file: str, rules: Rules) -> Workload:
     title = f"workload {file or name!r}"
     try:
-        return _read(data, name, file)
+        return _read(data, name, file, rules)
     except ValueError as fault:
         raise SimulatorInputError(f"{title}: {fault}") from None
 
 
-def _read(data: Any, name: str, file: str) -> Workload:
+def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     """Read the object of a file; its jobs and profiles are taken out as they are read, so that none is there twice."""
     if not isinstance(data, dict):
         raise ValueError("must be an object with the fields nb_res, jobs and profiles")
@@ -69,11 +73,13 @@ def _read(data: Any, name: str, file: str) -> Workload:
     nb_res = fields.integer("nb_res")
     if nb_res <= 0:
         raise fields.wrong("nb_res", "a whole number above 0", nb_res)
-    workload = Workload(name, file, nb_res)
-    origin = Origin(str(Path(file).parent) if file else ".")
+    workload = Workload(name, file, nb_res, rules)
+    origin = Origin(str(Path(file).parent) if file else ".", rules.reprints)
     profiles = fields.mapping("profiles")
     for profile_name in list(profiles):
-        workload.profiles[profile_name] = read_profile(profile_name, profiles.pop(profile_name), origin)
+        profile = profiles.pop(profile_name)
+        profile = profile if rules.old_words else _in_old_words(profile_name, profile)
+        workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
     link_parts(workload.profiles)
     jobs = fields.array("jobs")
     jobs.reverse()
@@ -81,6 +87,17 @@ def _read(data: Any, name: str, file: str) -> Workload:
         workload.jobs.append(_job(workload, jobs.pop(), number))
     _drop_unused(workload)
     return workload
+
+
+def _in_old_words(name: str, profile: Any) -> Any:
+    """A profile of a workload for Batsim 5 in the words of Batsim 4."""
+    kind = profile.get("type") if isinstance(profile, dict) else None
+    if kind in PROFILES:
+        raise ValueError(
+            f"profile {shown(name)}: the type {shown(kind)} is Batsim 4's, in Batsim 5 it is {PROFILES[kind].name}; "
+            "spillway workload convert FILE --out FILE --batsim 5 translates a whole workload"
+        )
+    return from_file(profile) if isinstance(profile, dict) else profile
 
 
 def _job(workload: Workload, item: Any, number: int) -> Any:

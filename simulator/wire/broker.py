@@ -102,10 +102,14 @@ class Simulation:
         self.options = options = options or SimulationOptions()
         _check_options(options)
         self._workloads = tuple(workloads)
-        self.machines = Machines(platform, options.roles, options.master, _machine_limit(options, workloads))
-        events = [load_events(path, len(self.machines), options.forward_unknown_events) for path in options.events]
+        limit = _machine_limit(options, workloads)
+        self.machines = Machines(platform, options.roles, options.master, limit, options.rules.by_number)
+        events = [
+            load_events(path, len(self.machines), options.forward_unknown_events, rules=options.rules)
+            for path in options.events
+        ]
         try:
-            self.registry = Registry(workloads)
+            self.registry = Registry(workloads, options.rules)
         except ValueError as fault:
             raise SimulatorInputError(str(fault)) from None
         self.outputs = Outputs(options, self.machines)
@@ -121,7 +125,9 @@ class Simulation:
         requests = Requests(
             self.kernel, self.server, self.registry, self.machines, self.executor, self.power, self.meter, options
         )  # fmt: skip
-        self.conversation = Conversation(self.kernel, self.server, requests, self.executor, link, options.wall_clock)
+        self.conversation = Conversation(
+            self.kernel, self.server, requests, self.executor, link, options.wall_clock, options.rules.decimals
+        )  # fmt: skip
         self._submitters = self._make_submitters(events)
         self._progress = progress
         self._next_progress = options.progress_every if progress is not None else 0

@@ -1,5 +1,7 @@
 """``spillway simulate -p PLATFORM -w WORKLOAD -s ENDPOINT -e PREFIX ...``: Batsim's part, with Batsim 4's options.
 
+With ``--batsim 5`` it speaks that version's protocol, and the scheduler requests in its hello what these options say.
+
 Exit codes: 0 the simulation ended (also in a deadlock, as with Batsim), 1 the scheduler broke a rule, 2 an input or
 option is wrong or the scheduler ended the conversation, 3 it went silent or has gone, 4 deadlock with
 ``--fail-on-deadlock``, 130 interrupted.
@@ -16,12 +18,16 @@ from typing import NoReturn
 
 from spillway.base.arguments import complain, play
 from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import Message
 from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.options import BATSIM_5, SimulationOptions
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation, SimulationResult
 from spillway.simulator.wire.command_line import CommandLine, build_parser, information, read_command_line
-from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.handshake import shake_hands
+from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
 
 
@@ -47,17 +53,25 @@ def command(options: argparse.Namespace) -> int:
 
 def simulate(command: CommandLine) -> SimulationResult:
     """Load everything, simulate, write the files."""
-    platform = load_platform(command.platform)
-    workloads = [load_workload(path, f"w{number}") for number, path in enumerate(command.workloads)]
+    platform, rules = load_platform(command.platform), command.options.rules
+    workloads = [load_workload(path, f"w{number}", rules) for number, path in enumerate(command.workloads)]
     with ExitStack() as stack:
         engine = stack.enter_context(ENGINES[command.engine](platform, command.platform))
-        link = InProcessLink(_no_receiver) if command.options.no_scheduler else ZmqLink(
-            command.endpoint, command.peer_timeout_s, command.max_message_bytes
-        )  # fmt: skip
-        stack.callback(link.close)
-        simulation = Simulation(platform, workloads, engine, link, command.options)
+        link, options = _link(command, stack)
+        simulation = Simulation(platform, workloads, engine, link, options)
         gc.freeze()  # what has been loaded lives until the end
         return simulation.run()
+
+
+def _link(command: CommandLine, stack: ExitStack) -> tuple[Link, SimulationOptions]:
+    """The scheduler, greeted where its protocol has it so, and the options that are then in force."""
+    options = command.options
+    if options.no_scheduler:
+        return InProcessLink(_no_receiver), options
+    codec = Batsim5Simulator() if options.rules is BATSIM_5 else batsim4
+    link = ZmqLink(command.endpoint, command.peer_timeout_s, command.max_message_bytes, codec=codec)
+    stack.callback(link.close)
+    return link, shake_hands(link, codec, options) if isinstance(codec, Batsim5Simulator) else options
 
 
 def _no_receiver(message: Message) -> NoReturn:

@@ -14,7 +14,7 @@ from spillway.base.limits import InputError
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.options import BATSIM_VERSION, SimulationOptions
+from spillway.simulator.options import BATSIM_4, BATSIM_5, BATSIM_VERSION, SimulationOptions
 
 DEFAULT_ENDPOINT = "tcp://localhost:28000"
 VERBOSITIES = ("quiet", "network-only", "information", "debug")
@@ -25,6 +25,15 @@ _REFUSED = {
     "workflow_start": "--WS/--workflow-start: workflows (DAX) are not part of this simulator",
     "enable_redis": "--enable-redis: Redis is not part of this simulator; jobs travel in the messages",
 }
+
+
+_IN_THE_HELLO = (
+    "forward_profiles_on_submission",
+    "enable_dynamic_jobs",
+    "acknowledge_dynamic_jobs",
+    "enable_profile_reuse",
+)
+_NOT_IN_BATSIM_5 = ("enable_compute_sharing", "disable_storage_sharing", "forward_unknown_events", "no_sched")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +91,17 @@ def build_parser() -> Parser:
 def _inputs(group: argparse._ArgumentGroup) -> None:
     group.add_argument("-p", "--platform", type=Path, metavar="FILE", help="SimGrid platform (XML)")
     group.add_argument("-w", "--workload", type=Path, metavar="FILE", action="append", default=[], help="JSON workload")
-    group.add_argument("--events", type=Path, metavar="FILE", action="append", default=[], help="external events")
+    group.add_argument(
+        "--events", "--external-events", type=Path, metavar="FILE", action="append", default=[], help="external events"
+    )  # fmt: skip
     group.add_argument("-m", "--master-host", metavar="NAME", default="master_host", help="host that computes nothing")
     group.add_argument(
         "-r", "--add-role-to-hosts", metavar="HOSTS:ROLE", action="append", default=[],
         help="give hosts (separated by commas) the role master, storage or compute_node",
     )  # fmt: skip
-    group.add_argument("-E", "--energy", action="store_true", help="measure energy, allow power states")
+    group.add_argument(
+        "-E", "--energy", "--energy-host", action="store_true", help="measure energy, allow power states"
+    )  # fmt: skip
     group.add_argument("--mmax", type=int, metavar="N", default=0, help="use only the first N compute hosts (0: all)")
     group.add_argument("--mmax-workload", action="store_true", help="use as many as the workloads' largest nb_res")
 
@@ -130,6 +143,10 @@ def _own(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--engine", choices=tuple(ENGINES), default="fluid", help="what simulates the tasks (default fluid)"
     )
+    group.add_argument(
+        "--batsim", type=int, choices=(4, 5), default=4, metavar="4|5",
+        help="version of Batsim's protocol, workload files and numbers of hosts (default %(default)s)",
+    )  # fmt: skip
     group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 where Batsim ends in silence")
     group.add_argument("--peer-timeout", type=float, metavar="SECONDS", help="longest wait for a reply (no limit)")
     group.add_argument(
@@ -195,6 +212,8 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
     for name, why in _REFUSED.items():
         if getattr(given, name):
             raise SimulatorInputError(why)
+    if given.batsim == 5:
+        _check_batsim_5(given)
     if given.platform is None:
         raise SimulatorInputError("-p/--platform is missing: the SimGrid platform to simulate")
     for path in (given.platform, *given.workload, *given.events):
@@ -214,6 +233,13 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
         given.quiet or given.verbosity == "quiet",
         _simulation_options(given),
     )
+
+
+def _check_batsim_5(given: argparse.Namespace) -> None:
+    for name in (*_IN_THE_HELLO, *_NOT_IN_BATSIM_5):
+        if getattr(given, name):
+            why = "the scheduler requests it in its hello" if name in _IN_THE_HELLO else "Batsim 5 has no such option"
+            raise SimulatorInputError(f"--{name.replace('_', '-')} does not go with --batsim 5: {why}")
 
 
 def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
@@ -236,8 +262,9 @@ def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
         trace_schedule=not given.disable_schedule_tracing,
         trace_machine_states=not given.disable_machine_state_tracing,
         no_scheduler=given.no_sched,
-        fail_on_deadlock=given.fail_on_deadlock,
+        fail_on_deadlock=given.fail_on_deadlock or given.batsim == 5,
         wall_clock=not given.no_wall_clock,
+        rules=BATSIM_5 if given.batsim == 5 else BATSIM_4,
     )
 
 

@@ -36,6 +36,8 @@ class Conversation:
         What it works with.
     wall_clock
         Whether to measure how long the scheduler takes to answer.
+    decimals
+        Of the times of messages.
 
     Attributes
     ----------
@@ -53,12 +55,14 @@ class Conversation:
         executor: Executor,
         link: Link,
         wall_clock: bool,
+        decimals: int = 6,
     ) -> None:
         self._kernel = kernel
         self._server = server
         self._requests = requests
         self._executor = executor
         self._answered = link.exchange
+        self._decimals = decimals
         self._clock: Callable[[], float] = time.perf_counter if wall_clock else _no_clock
         self._events: tuple[Request, ...] = ()
         self._now = 0.0
@@ -84,7 +88,7 @@ class Conversation:
             self._kernel.spawn(self._exchange)
 
     def _exchange(self) -> None:
-        message = Message(round(self._kernel.clock, 6), tuple(self._outgoing))
+        message = Message(round(self._kernel.clock, self._decimals), tuple(self._outgoing))
         if self._clock is _no_clock:
             reply = self._answered(message)
         else:
@@ -193,6 +197,8 @@ class Conversation:
         self._index = index + 1
         self._closed = self._server.registration_finished
         more = self._requests.handle(self._events[index], index)
+        if self._server.forced:  # the rest of the reply is dropped, and the scheduler ready at once
+            self._index, self._now = len(self._events), self._kernel.clock
         if more:
             self._further.extend(more)
         if slept:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from spillway.base.errors import shown
@@ -24,6 +26,8 @@ from spillway.protocol.messages import (
     RunSubJobs,
     SetJobMetadata,
     SetResourceState,
+    StopCalls,
+    StopSimulation,
     ToJobMsg,
 )
 from spillway.simulator.engines.base import TaskSpec
@@ -32,12 +36,13 @@ from spillway.simulator.jobs.execution import Executor, Start
 from spillway.simulator.jobs.io_job import merged_task
 from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles import read_profile
-from spillway.simulator.jobs.profiles.base import DelayWork, ParallelWork, Placement, Profile
+from spillway.simulator.jobs.profiles.base import DelayWork, Origin, ParallelWork, Placement, Profile
 from spillway.simulator.jobs.profiles.composed import Sequence
+from spillway.simulator.jobs.profiles.linking import link_registered
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.identifiers import split_id
 from spillway.simulator.reading.registry import Registry
-from spillway.simulator.wire.kernel import Kernel
+from spillway.simulator.wire.kernel import PRECISION, Kernel
 from spillway.simulator.wire.server import Server
 from spillway.simulator.world.allocation import Allocation, Allocations
 from spillway.simulator.world.energy import EnergyMeter
@@ -47,6 +52,9 @@ from spillway.simulator.world.power import PowerSwitches
 
 SHORTEST_WAIT_S = 1e-5
 """A call requested sooner than this comes after this."""
+
+PERIOD_PRECISION = 1e-9
+"""Periods are whole milliseconds: what their numbers differ by from whole ones is rounding."""
 
 MOST_KEPT = 2000
 """Operations of jobs whose tasks are kept in case that they are run again."""
@@ -58,6 +66,15 @@ class _Placed(NamedTuple):
     allocation: Allocation
     task: TaskSpec | None
     place: Placement | None
+
+
+@dataclass(slots=True)
+class _Period:
+    """Periodic calls: their period (s), how many are left (0 or less: without end), when the next comes (s)."""
+
+    seconds: float
+    left: int
+    next_s: float
 
 
 class Requests:
@@ -88,6 +105,8 @@ class Requests:
         self._options = options
         self._allocations = Allocations(machines)
         self._kept: dict[tuple[str, str], tuple[object, list[_Placed]]] = {}
+        self._periods: dict[str, _Period] = {}
+        self._ticker: int | None = None
         self._handlers: dict[type, Callable[[Any], list[Start | None] | None]] = {
             AnswerEstimate: self._answer_estimate,
             CallMeLater: self._call_me_later,
@@ -102,6 +121,8 @@ class Requests:
             RunSubJobs: self._run_sub_jobs,
             SetJobMetadata: self._set_job_metadata,
             SetResourceState: self._set_resource_state,
+            StopCalls: self._stop_calls,
+            StopSimulation: self._stop_simulation,
             ToJobMsg: self._to_job_msg,
         }
 
@@ -170,7 +191,10 @@ class Requests:
     ) -> _Placed:
         """Where a job of ``res`` resources runs on these hosts, and as which task."""
         allocation = self._allocations.of(hosts)
-        if not _elastic(profile):
+        if not self._options.rules.sized:
+            if mapping is None and res not in (0, len(allocation.ids)):
+                mapping = {executor: executor % len(allocation.ids) for executor in range(res)}
+        elif not _elastic(profile):
             count = len(allocation.ids) if mapping is None else len(mapping)
             if count != res:
                 self._check_free(allocation)
@@ -247,7 +271,7 @@ class Requests:
         self._server.job_rejected(job)
 
     def _kill_job(self, request: KillJob) -> None:
-        if not request.job_ids:
+        if not (request.job_ids or self._options.rules.kills_again):
             raise ValueError("'job_ids' must name at least one job")
         jobs: list[Job] = []
         for job_id in request.job_ids:
@@ -263,7 +287,7 @@ class Requests:
                 raise ValueError(f"{shown(job_id)}: it is RUNNING by CHANGE_JOB_STATE only, there is nothing to kill")
             job.kill_requested = True
             jobs.append(job)
-        if jobs:
+        if jobs or self._options.rules.kills_again:
             self._server.killers += 1
             stop = self._executor.stop
             progress = {job.id: stop(job) for job in jobs if job.state is JobState.RUNNING}
@@ -318,7 +342,9 @@ class Requests:
                 f"workload {shown(workload.name)} has, or had, a profile {shown(name)} already; every "
                 "profile needs an own name"
             )
-        profile = read_profile(name, request.profile)
+        profile = read_profile(name, request.profile, Origin(reprinted=self._options.rules.reprints))
+        if self._options.rules.links:
+            link_registered(profile, workload.profiles)
         if not self._options.forward_profiles:
             profile.source = {}
         workload.profiles[name] = profile
@@ -326,6 +352,10 @@ class Requests:
     def _register_job(self, request: RegisterJob) -> None:
         workload_name, name = split_id(request.job_id)
         workload = self._registry.workloads.get(workload_name)
+        owner, separator, other = str(request.job.get("profile", "")).partition("!")
+        if separator and self._options.rules.links and owner in self._registry.workloads:
+            workload = self._registry.workload(workload_name)
+            workload.profiles.setdefault(request.job["profile"], self._registry.workloads[owner].profile(other))
         if workload is None:
             raise ValueError(f"there is no workload {shown(workload_name)}; register a profile of it first")
         acknowledge = self._options.acknowledge_dynamic_jobs
@@ -385,16 +415,69 @@ class Requests:
     def _call_me_later(self, request: CallMeLater) -> None:
         now = self._kernel.clock
         moment = request.at
+        if request.period_s:
+            self._call_again_and_again(request)
+            return
+        if self._options.rules.late_calls and moment <= now:
+            self._server.waiters += 1
+            self._kernel.spawn(lambda: self._call((request.name, True)))
+            return
         if not now < moment <= LATEST_S:
             raise ValueError(
                 f"'timestamp' must lie after the present time {now:.9g} and be at most {LATEST_S:.0f}, got {moment!r}"
             )
         self._server.waiters += 1
-        self._kernel.at(moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S, self._call)
+        moment = moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S
+        self._kernel.at(moment, self._call, (request.name, True))
 
-    def _call(self, _: object) -> None:
+    def _call(self, call: tuple[str, bool]) -> None:
         if not self._server.ends_sent:
-            self._kernel.post_here(self._server.waiting_done)
+            self._kernel.post_here(self._server.waiting_done, call)
+
+    def _call_again_and_again(self, request: CallMeLater) -> None:
+        """Batsim 5 calls at the multiples of the period, counted from the start of the simulation."""
+        name, period_s = request.name, request.period_s
+        if name in self._periods:
+            raise ValueError(f"calls of the name {shown(name)} are under way already")
+        for other_s in [period.seconds for period in self._periods.values()]:
+            ratio = max(period_s, other_s) / min(period_s, other_s)
+            if abs(ratio - round(ratio)) > PERIOD_PRECISION:
+                raise ValueError(f"a period must be a multiple of the shorter ones, got {period_s:g} and {other_s:g} s")
+        self._server.waiters += 1
+        self._periods[name] = _Period(period_s, request.times, self._multiple(period_s))
+        self._await_tick()
+
+    def _multiple(self, period_s: float) -> float:
+        """The next multiple of a period (s)."""
+        return (math.floor(self._kernel.clock / period_s + PERIOD_PRECISION) + 1) * period_s
+
+    def _await_tick(self) -> None:
+        if self._ticker is not None:
+            self._kernel.forget(self._ticker)
+        moments = [period.next_s for period in self._periods.values()]
+        self._ticker = self._kernel.at(min(moments), self._tick) if moments else None
+
+    def _tick(self, _: object) -> None:
+        """The periodic calls of this moment, in the order of their names."""
+        self._ticker = None
+        for name, period in sorted(self._periods.items()):
+            if period.next_s > self._kernel.clock + PRECISION:
+                continue
+            period.left -= 1
+            period.next_s = self._multiple(period.seconds)
+            if period.left == 0:
+                del self._periods[name]
+            self._call((name, period.left == 0))
+        self._await_tick()
+
+    def _stop_calls(self, request: StopCalls) -> None:
+        """Names without periodic calls mean nothing."""
+        if self._periods.pop(request.name, None) is not None:
+            self._server.waiters -= 1
+            self._await_tick()
+
+    def _stop_simulation(self, _: StopSimulation) -> None:
+        self._server.forced = True
 
     def _set_resource_state(self, request: SetResourceState) -> None:
         self._power.request(request.resources, request.state)
@@ -449,5 +532,7 @@ _WIRE_NAMES: dict[type, str] = {
     RunSubJobs: "RunSubJobs",
     SetJobMetadata: "SET_JOB_METADATA",
     SetResourceState: "SET_RESOURCE_STATE",
+    StopCalls: "StopCallMeLaterEvent",
+    StopSimulation: "ForceSimulationStopEvent",
     ToJobMsg: "TO_JOB_MSG",
 }

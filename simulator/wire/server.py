@@ -37,6 +37,8 @@ class Server:
         Whether the scheduler has answered the last message and its time has come.
     registration_finished
         Whether the scheduler announced that no more jobs will be registered.
+    forced
+        Whether the scheduler has ended the simulation, whatever runs or waits.
     submitted, completed, running, switching, waiters, killers
         Counters; the simulation is over when all that was submitted has ended and nothing is under way.
     """
@@ -49,6 +51,7 @@ class Server:
         self.pending: list[Event] = []
         self.ready = False
         self.ends_sent = False
+        self.forced = False
         self.registration_finished = False
         self.submitted = self.completed = self.running = 0
         self.switching = self.waiters = self.killers = 0
@@ -56,13 +59,14 @@ class Server:
         self._reported: list[Job] = []
         self._stale_profiles: list[Job] = []
         self._collect = not options.profile_reuse
+        self._decimals = options.rules.decimals
         self._idle_calls = 0
         self._completed_before = 0
 
     @property
     def now(self) -> float:
         """The clock as it is printed (s)."""
-        return round(self.kernel.clock, 6)
+        return round(self.kernel.clock, self._decimals)
 
     # ------------------------------------------------------------------ what reaches it
 
@@ -92,7 +96,7 @@ class Server:
         job.state = JobState.SUBMITTED
         assert job.source is not None
         profile = job.profile.source if self.options.forward_profiles else None
-        self.pending.append(JobSubmitted(round(self.kernel.clock, 6), job.id, job.source, profile))
+        self.pending.append(JobSubmitted(self.now, job.id, job.source, profile))
         job.source = None
 
     def job_completed(self, job: Job) -> None:
@@ -101,9 +105,7 @@ class Server:
         self.completed += 1
         allocation = job.allocation
         assert allocation is not None
-        self.pending.append(
-            JobCompleted(round(self.kernel.clock, 6), job.id, job.state, job.return_code, allocation.ids)
-        )
+        self.pending.append(JobCompleted(self.now, job.id, job.state, job.return_code, allocation.ids))
         self.outputs.jobs.add(job)
         self._reported.append(job)
 
@@ -123,10 +125,11 @@ class Server:
         self.pending.append(JobKilled(self.now, tuple([job.id for job in jobs]), progress))
         self.killers -= 1
 
-    def waiting_done(self, _: Any) -> None:
-        """A call that the scheduler requested is due."""
-        self.pending.append(RequestedCall(self.now))
-        self.waiters -= 1
+    def waiting_done(self, call: tuple[str, bool]) -> None:
+        """A call that the scheduler requested is due: its name, and whether it is the last one of that name."""
+        self.pending.append(RequestedCall(self.now, *call))
+        if call[1]:
+            self.waiters -= 1
 
     def job_says(self, content: tuple[Job, Any]) -> None:
         """A job has a message for the scheduler."""
@@ -138,7 +141,7 @@ class Server:
     @property
     def finished(self) -> bool:
         """Whether nothing is left to be simulated."""
-        return (
+        return self.forced or (
             self.completed == self.submitted
             and self.job_submitters == 0
             and self.event_submitters == 0
@@ -157,6 +160,8 @@ class Server:
         """
         if not self.ready or self.kernel.mailbox or self.kernel.stopped:
             return None
+        if self.forced:
+            self.pending.clear()
         if not self.pending:
             if self.ends_sent or not self.finished:
                 return None
@@ -201,7 +206,8 @@ class Server:
                 job.workload.drop_profile(job.profile.name)
             self._stale_profiles.clear()
         if self.ends_sent:
-            self._check_end()
+            if not self.forced:
+                self._check_end()
             self.kernel.stopped = True
 
     def _check_end(self) -> None:

@@ -13,7 +13,8 @@ import zmq
 from zmq.utils.monitor import parse_monitor_message
 
 from spillway.base.errors import InputError, PeerLost
-from spillway.protocol.batsim4.codec import decode_reply, encode_message
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.format import SimulatorSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.protocol.messages import Message, Reply
 from spillway.protocol.refusal import reason_of
@@ -21,7 +22,7 @@ from spillway.simulator.errors import Refused
 
 
 class ZmqLink:
-    """A scheduler behind a ZeroMQ request socket, in Batsim 4's JSON.
+    """A scheduler behind a ZeroMQ request socket.
 
     As with Batsim, it does not matter which side starts first, and without a time limit a missing scheduler is waited
     for. One that was there and closed its connection can never answer: the reply would belong to another connection.
@@ -36,6 +37,8 @@ class ZmqLink:
         Largest reply that is read.
     check_alive
         Called while a reply is waited for, about once a second; raises where none will come.
+    codec
+        The wire format.
 
     Raises
     ------
@@ -49,6 +52,7 @@ class ZmqLink:
         timeout_s: float | None = None,
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         check_alive: Callable[[], None] = lambda: None,
+        codec: SimulatorSide = batsim4,
     ) -> None:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
@@ -62,6 +66,7 @@ class ZmqLink:
         self._timeout_s = timeout_s
         self._max_message_bytes = max_message_bytes
         self._check_alive = check_alive
+        self._codec = codec
         self._met = False
         self._lost = False
         try:
@@ -84,14 +89,10 @@ class ZmqLink:
         RemoteProtocolError
             The reply is none.
         """
-        frame = self.exchange_bytes(encode_message(message))
-        reason = reason_of(frame)
-        if reason is not None:
-            raise Refused(reason)
-        return decode_reply(frame)
+        return self._codec.decode_reply(self.exchange_bytes(self._codec.encode_message(message)))
 
     def exchange_bytes(self, frame: bytes) -> bytes:
-        """Send and receive one frame as it is."""
+        """Send and receive one frame as it is; raise as :meth:`exchange`."""
         self._socket.send(frame)
         deadline = math.inf if self._timeout_s is None else time.monotonic() + self._timeout_s
         while not self._socket.poll(0):
@@ -110,7 +111,11 @@ class ZmqLink:
             self._poller.poll(math.ceil(min(left_s, 1.0) * 1000))
             self._note_connection()
         parts = self._socket.recv_multipart()
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        received = parts[0] if len(parts) == 1 else b"".join(parts)
+        reason = reason_of(received)
+        if reason is not None:
+            raise Refused(reason)
+        return received
 
     def _note_connection(self) -> None:
         while self._monitor.poll(0):

@@ -1,12 +1,13 @@
 """The machines as Batsim numbers them: roles, ids, states, and how long each state lasted.
 
 Compute hosts get the ids 0..C-1 and storage hosts C..C+S-1, each in plain text order of their names (that is what
-Batsim 4.0 to 4.2.1 do; the documented order that compares digits as numbers is not). The master has no id.
+Batsim 4.0 to 4.2.1 do; the documented order that compares digits as numbers is that of Batsim 5). The master has no id.
 """
 
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -62,6 +63,8 @@ class Machines:
         Name of the master host; used where no host has that role.
     limit
         Keep only the first so many compute hosts; 0 keeps all.
+    by_number
+        Whether digits in names count as numbers in their order.
 
     Attributes
     ----------
@@ -80,7 +83,12 @@ class Machines:
     """
 
     def __init__(
-        self, platform: Platform, roles: Mapping[str, str], master: str = "master_host", limit: int = 0
+        self,
+        platform: Platform,
+        roles: Mapping[str, str],
+        master: str = "master_host",
+        limit: int = 0,
+        by_number: bool = False,
     ) -> None:
         found = _hosts_by_role(platform, roles, master)
         if len(found[Role.MASTER]) != 1:
@@ -90,8 +98,9 @@ class Machines:
                 f"name it with -m or -r HOST:master"
             )
         self.master_host = found[Role.MASTER][0]
-        compute = sorted(found[Role.COMPUTE], key=lambda index: platform.hosts[index].name)
-        storage = sorted(found[Role.STORAGE], key=lambda index: platform.hosts[index].name)
+        key = numbered if by_number else str
+        compute = sorted(found[Role.COMPUTE], key=lambda index: key(platform.hosts[index].name))
+        storage = sorted(found[Role.STORAGE], key=lambda index: key(platform.hosts[index].name))
         if limit > len(compute):
             raise SimulatorInputError(
                 f"the platform has {len(compute)} compute hosts, fewer than the {limit} that --mmax requests"
@@ -126,7 +135,16 @@ class Machines:
     def _machine(self, platform: Platform, number: int, index: int, role: Role, roles: Mapping[str, str]) -> Machine:
         host = platform.hosts[index]
         properties = {"role": _role_text(host, roles), **{k: v for k, v in host.properties.items() if k != "role"}}
-        info = ResourceInfo(number, host.name, "idle", dict(sorted(properties.items())), dict(host.zone_properties))
+        info = ResourceInfo(
+            number,
+            host.name,
+            "idle",
+            dict(sorted(properties.items())),
+            dict(host.zone_properties),
+            host.cores,
+            host.pstate,
+            host.speeds,
+        )
         return Machine(number, host.name, index, role, info)
 
     def __len__(self) -> int:
@@ -216,6 +234,11 @@ class Machines:
                 expected -= self.storage_count
             assert self.counters[state] == expected, (state, self.counters[state], expected)
         assert all(count >= 0 for count in self.jobs), self.jobs
+
+
+def numbered(name: str) -> list[tuple[int, int]]:
+    """Key that sorts names with their digits as numbers: ``n2`` before ``n10``."""
+    return [(ord("0"), int(it)) if it.isdigit() else (ord(it), 0) for it in re.findall(r"[0-9]+|[^0-9]", name, re.S)]
 
 
 def _role_text(host: Host, roles: Mapping[str, str]) -> str:

@@ -35,6 +35,20 @@ def test_one_policy_is_best_where_every_interval_says_so() -> None:
     assert lines[1].startswith("fast has the smallest mean bounded slowdown")
 
 
+def test_the_best_mean_has_its_price_beside_it() -> None:
+    """A longer longest wait and more jobs that wait for more than a week, in the same sentence."""
+    day = 86_400.0
+    short = {("w", "0"): _run([60.0] * 38 + [10 * day, 21 * day])}
+    even = {("w", "0"): _run([5 * day] * 39 + [8 * day])}
+    (said, _) = answer({"even": even, "short": short})
+    assert said.startswith("In these runs short has the smallest mean waiting time: ")
+    assert said.endswith(
+        "; the price: its longest wait is 21 d instead of 8 d (even) and 2 of its jobs wait for more than a week "
+        "instead of 1 (even)."
+    )
+    assert "the price" not in answer({"even": even, "short": {("w", "0"): _run([60.0] * 40)}})[0]
+
+
 def test_more_policies_make_wider_intervals() -> None:
     """What one comparison shows with 95 % is open where it is one of twenty (five policies, two metrics).
 

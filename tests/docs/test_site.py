@@ -102,6 +102,29 @@ def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> No
     assert page.complaints == []
 
 
+def test_the_site_is_dark_where_the_system_is(page: Page, site: Path) -> None:
+    """A dark ground, without a click."""
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        show(page, site / "gallery.html", 1280)
+        wait_for(page, "document.body.dataset.mdColorScheme === 'slate'")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        assert max(ground[:3]) < 80
+    finally:
+        page.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_commands_are_grouped(page: Page, site: Path) -> None:
+    """The navigation shows the groups of the command line, not a list of all pages."""
+    show(page, site / "reference" / "commands" / "run.html", 1280)
+    words = page.evaluate("[...document.querySelectorAll('.md-nav__link')].map((link) => link.textContent.trim())")
+    assert {"Play and compare", "Read results", "Machines and jobs"} <= set(words)
+    path = page.evaluate(
+        "[...document.querySelector('.md-nav__link--active').closest('.md-nav').querySelectorAll('a')].length"
+    )
+    assert path < 20
+
+
 def test_no_page_of_the_reference_is_endless(page: Page, site: Path) -> None:
     """Commands have a page each, and so have the parts of the API."""
     longest = {}

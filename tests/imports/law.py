@@ -186,28 +186,34 @@ LAW: Mapping[str, Rule] = {
     "schedulers.service.pybatsim": _rule(
         "schedulers.*", "protocol.*", "base.*", others="msgspec batsim procset", standard=EVERYTHING
     ),
+    "schedulers.service.pybatsim4": _rule(
+        "schedulers.*", "protocol.*", "base.*", others="msgspec pybatsim", standard=EVERYTHING
+    ),
     # ---------------------------------------------------------------- the other parts
     "platforms.*": _rule("platforms.*", "base.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     # The shuffle of a cross-validation, by its seed.
     "platforms.measured": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
-        "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.profiles", "protocol.batsim5.profiles",
+        "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.profiles",
+        "protocol.batsim5.profiles",
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
-    # The protocol: neutral messages, Batsim 4's codec for the simulator's side of it, the reply that is none.
+    # The protocol: neutral messages, the codecs for the simulator's side of it, the reply that is none.
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
-        "protocol.limits", "protocol.fields", "protocol.jsontext", "protocol.profiles",
+        "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
+        "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",
         others="numpy numba msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
+    # pyarrow: tables as parquet, an extra.
     "analysis.*": _rule(
-        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn", standard=EVERYTHING
+        "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn pyarrow", standard=EVERYTHING
     ),
     # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
-    "experiments.trials.account": _rule("protocol.messages"),
+    "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
     "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
     # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
     # an extra that only this part needs.
@@ -229,7 +235,7 @@ LAW: Mapping[str, Rule] = {
     "experiments.*": _rule(
         *(f"{package}.*" for package in PACKAGES),
         others="numpy numpy.random matplotlib seaborn PIL msgspec rich zmq distributed dask dask_jobqueue docker "
-        "requests shtab pandas",
+        "requests shtab pandas IPython",
         standard=EVERYTHING,
     ),
 }  # fmt: skip

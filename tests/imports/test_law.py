@@ -136,6 +136,7 @@ def test_every_rule_has_a_probe() -> None:
         "schedulers.kernels",
         "base.kernel_cache",
         "schedulers.service.pybatsim",
+        "schedulers.service.pybatsim4",
         "protocol.transcript",
         "base.errors",
     }

@@ -40,6 +40,7 @@ WORLDS = {
     if policy not in SHARING or life == "with-nodes"
 } | {
     ("pack", "two-reservations", "rigid"): 20,
+    ("conservative", "with-nodes", "rigid"): 20,
     ("maxutil", "with-nodes", "malleable:moldable"): 20,
     ("easy", "with-nodes", "malleable:moldable"): 2,
 }

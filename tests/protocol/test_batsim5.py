@@ -21,7 +21,7 @@ from spillway.protocol.batsim5.events import EVENTS
 from spillway.protocol.batsim5.profiles import from_file, to_batsim4, to_batsim5
 from spillway.protocol.batsim5.requests import REQUESTS, Features
 from spillway.protocol.detect import AnyBatsim
-from spillway.schedulers.assembly import Settings, assemble
+from spillway.schedulers.assembly import SessionSpec, Settings, assemble
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.policies.gang import Gang
 from tests.protocol.strategies import json_values, messages, printed
@@ -140,6 +140,44 @@ def test_missing_dynamic_jobs_are_explained_for_batsim_5() -> None:
     with pytest.raises(RemoteProtocolError, match="hello requests dynamic_registration") as caught:
         session.handle(codec.decode_message(message(0.0, ("SimulationBeginsEvent", begins))))
     assert "--enable" not in str(caught.value)
+
+
+def begins(**properties: str) -> tuple[str, Any]:
+    """The first event, with one host of these properties."""
+    host = HOST | {"properties": [{"key": key, "value": value} for key, value in properties.items()]}
+    return "SimulationBeginsEvent", {"computation_hosts": [host], "storage_hosts": []}
+
+
+def test_a_parallel_task_without_communications_does_not_end_the_conversation() -> None:
+    """Batsim 5 prints ``null`` for what a profile does not have."""
+    codec = AnyBatsim()
+    codec.greet(init_frame())
+    session = SessionSpec("easy").session()
+    profile = {"computation_vector": [1e9], "communication_matrix": None}
+    job = {"resource_request": 1, "walltime": 60.0, "profile_id": "w0!p", "extra_data": ""}
+    submitted = {
+        "job_id": "w0!1",
+        "job": job,
+        "submission_time": 1.0,
+        "profile": {"id": "w0!p", "profile_type": "ParallelTaskProfile", "profile": profile},
+    }
+    session.handle(codec.decode_message(message(0.0, begins())))
+    answer = session.handle(codec.decode_message(message(1.0, ("JobSubmittedEvent", submitted))))
+    assert answer.events == (m.ExecuteJob(1.0, "w0!1", (0,)),)
+
+
+def test_hosts_that_fall_asleep_or_wake_up_are_turned_off_and_on() -> None:
+    """Other power states are changed by a request of their own; the platform says which are for sleeping."""
+    codec = Batsim5()
+    codec.greet(init_frame())
+    codec.decode_message(message(0.0, begins(sleep_pstates="2:3:4, 5:6:7")))
+    states = (1, 2, 0, 5, 1, 0)
+    written = encode(*[m.SetResourceState(1.0, (0,), state) for state in states], codec=codec)
+    assert [kind for kind, _ in written] == [
+        "ChangeHostsPStateEvent",
+        *["TurnOnOffHostsEvent"] * 4,
+        "ChangeHostsPStateEvent",
+    ]
 
 
 def test_the_chooser_becomes_batsim_5() -> None:
@@ -412,19 +450,6 @@ SPREAD = {
             {"call_me_later_id": "call1", "when_type": "OneShot", "when": {"time": 12001, "time_unit": "Millisecond"}},
         ),
         (
-            m.RegisterProfile(
-                1.0, "w0%1", "p", {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b", "ret": 0}
-            ),
-            "RegisterProfileEvent",
-            {
-                "profile": {
-                    "id": "w0%1!p",
-                    "profile_type": "ParallelTaskDataStagingBetweenStoragesProfile",
-                    "profile": {"bytes_to_transfer": 5, "emitter_storage_name": "a", "receiver_storage_name": "b"},
-                }
-            },
-        ),
-        (
             m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "p", "walltime": 60}),
             "RegisterJobEvent",
             {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p", "walltime": 60}},
@@ -438,7 +463,6 @@ SPREAD = {
         ),
         (m.NotifyRegistration(1.0), "FinishRegistrationEvent", {}),
         (m.SetResourceState(1.0, (1, 2), 3), "ChangeHostsPStateEvent", {"host_ids": "1-2", "pstate": 3}),
-        (m.SetResourceState(1.0, (1,), 3, True), "TurnOnOffHostsEvent", {"host_ids": "1", "state": 3}),
         (m.StopCalls(1.0, "tick"), "StopCallMeLaterEvent", {"call_me_later_id": "tick"}),
         (m.StopSimulation(1.0), "ForceSimulationStopEvent", {}),
         (
@@ -472,6 +496,71 @@ def test_a_call_never_comes_too_early_and_whole_milliseconds_stay() -> None:
     assert [call["call_me_later_id"] for call in requested] == ["call1", "call2", "call3", "call4"]
 
 
+STAGING = {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b", "ret": 0}
+
+
+def transfers(profile: dict[str, Any], *jobs: tuple[tuple[int, ...], dict[str, int] | None]) -> list[tuple[str, Any]]:
+    """What is written where jobs of a profile run on these hosts with these storages."""
+    requests: list[m.Request] = [m.RegisterProfile(1.0, "d", "p", profile)]
+    for number, (hosts, storage) in enumerate(jobs):
+        job = {"id": f"d!{number}", "subtime": 1.0, "res": len(hosts), "profile": "p", "walltime": -1.0}
+        requests.append(m.RegisterJob(1.0, f"d!{number}", job))
+        requests.append(m.ExecuteJob(1.0, f"d!{number}", hosts, storage_mapping=storage))
+    return encode(*requests)
+
+
+def placed(hosts: str, *mapping: int) -> dict[str, Any]:
+    """An allocation whose executors are placed one by one."""
+    return {
+        "host_allocation": hosts,
+        "executor_placement_type": "CustomExecutorToHostMapping",
+        "executor_placement": {"mapping": list(mapping)},
+    }
+
+
+def task(name: str, cpu: list[float], com: list[float]) -> tuple[str, Any]:
+    """Registration of a parallel task."""
+    members = {"computation_vector": cpu, "communication_matrix": com}
+    return "RegisterProfileEvent", {
+        "profile": {"id": f"d!{name}", "profile_type": "ParallelTaskProfile", "profile": members}
+    }
+
+
+def test_data_staging_is_a_parallel_task_of_two() -> None:
+    """5.0.0-rc2 aborts at its own: from the emitter, the first executor, to the receiver, wherever these stand."""
+    assert transfers(STAGING, ((96, 108), {"a": 108, "b": 96}), ((97, 108), {"a": 108, "b": 97})) == [
+        task("p-of-2", [0.0, 0.0], [0.0, 5.0, 0.0, 0.0]),
+        ("RegisterJobEvent", {"job_id": "d!0", "job": {"resource_request": 2, "profile_id": "d!p-of-2"}}),
+        ("ExecuteJobEvent", {"job_id": "d!0", "allocation": placed("96 108", 1, 0)}),
+        ("RegisterJobEvent", {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p-of-2"}}),
+        ("ExecuteJobEvent", {"job_id": "d!1", "allocation": placed("97 108", 1, 0)}),
+    ]
+
+
+def test_access_to_a_storage_is_a_parallel_task_with_it() -> None:
+    """5.0.0-rc2 writes what is to be read: one profile per number of nodes, the storage its last executor."""
+    profile = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 3, "bytes_to_write": 7, "storage": "bb", "ret": 0}
+    assert transfers(profile, ((2, 4), {"bb": 9}), ((5,), {"bb": 8})) == [
+        task("p-of-2", [0.0] * 3, [0.0, 0.0, 7.0, 0.0, 0.0, 7.0, 3.0, 3.0, 0.0]),
+        ("RegisterJobEvent", {"job_id": "d!0", "job": {"resource_request": 3, "profile_id": "d!p-of-2"}}),
+        ("ExecuteJobEvent", {"job_id": "d!0", "allocation": placed("2 4 9", 0, 1, 2)}),
+        task("p-of-1", [0.0] * 2, [0.0, 7.0, 3.0, 0.0]),
+        ("RegisterJobEvent", {"job_id": "d!1", "job": {"resource_request": 2, "profile_id": "d!p-of-1"}}),
+        ("ExecuteJobEvent", {"job_id": "d!1", "allocation": placed("5 8", 0, 1)}),
+    ]
+
+
+def test_totals_become_the_share_of_each_node() -> None:
+    """Batsim 5 shares out communications by another rule."""
+    registered, _, executed = transfers({"type": "parallel_homogeneous_total", "cpu": 8.0, "com": 2.0}, ((1, 2), None))
+    assert registered[1]["profile"]["profile"] == {
+        "computation_amount": 4.0,
+        "communication_amount": 1.0,
+        "generation_strategy": "DefinedAmountsUsedForEachValue",
+    }
+    assert executed[1]["allocation"] == {"host_allocation": "1-2"} | SPREAD
+
+
 def test_metadata_is_hidden() -> None:
     """Batsim 5 has no metadata; no decision is lost with it."""
     requests = (m.SetJobMetadata(1.0, "w0!1", "x"), m.RejectJob(1.0, "w0!1"))
@@ -493,9 +582,14 @@ _IO = m.AdditionalIoJob((1,), "p")
         ([m.RegisterProfile(1.0, "w", "p", {"type": "send"})], "no profile of type 'send'; it has delay"),
         ([m.RegisterProfile(1.0, "w", "p", {"type": "delay", "delay": 1, "ret": 3})], "return code 3"),
         ([m.RegisterProfile(1.0, "w", "p", {"type": "delay"})], "needs the member 'delay'"),
+        ([m.RegisterProfile(1.0, "w", "p", STAGING | {"ret": 3})], "return code 3"),
         (
-            [m.RegisterProfile(1.0, "w", "p", {"type": "parallel_homogeneous_total", "cpu": 1, "com": 2})],
-            "means something else",
+            [
+                m.RegisterProfile(1.0, "w", "p", STAGING),
+                m.RegisterJob(1.0, "w!1", {"id": "w!1", "subtime": 1.0, "res": 2, "profile": "p"}),
+                m.ExecuteJob(1.0, "w!1", (4, 5)),
+            ],
+            "expected a storage mapping for the label 'a'",
         ),
         ([m.RegisterJob(1.0, "d!1", {"id": "1"})], "RegisterJob cannot be written"),
         ([m.CallMeLater(1.0, float("inf"))], "cannot be requested"),
@@ -627,7 +721,6 @@ def test_doubles_have_at_most_twelve_decimals() -> None:
         m.RegisterJob(1.0, "d!1", {"id": "d!1", "subtime": 1.0, "res": 2, "profile": "w0!p", "extra_data": "x"}),
         m.NotifyRegistration(1.0),
         m.SetResourceState(1.0, (1, 2), 3),
-        m.SetResourceState(1.0, (1, 2), 3, True),
     ],
     ids=lambda request: type(request).__name__,
 )

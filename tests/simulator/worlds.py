@@ -23,7 +23,7 @@ from spillway.protocol.messages import (
     Request,
 )
 from spillway.simulator.engines.base import TaskError, TaskSpec, one_by_one
-from spillway.simulator.options import SimulationOptions
+from spillway.simulator.options import BATSIM_4, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation, SimulationResult
 
@@ -241,7 +241,8 @@ def run(
     """Simulate workloads in the small world."""
     scheduler = answer if isinstance(answer, Scheduler) else Scheduler(answer)
     several = [] if data is None else [data] if isinstance(data, dict) else list(data)
-    workloads = [workload_from_object(item, f"w{number}") for number, item in enumerate(several)]
+    rules = options.get("rules", BATSIM_4)
+    workloads = [workload_from_object(item, f"w{number}", rules=rules) for number, item in enumerate(several)]
     simulation = Simulation(
         platform or small_platform(), workloads, GivenDurations(platform), scheduler, SimulationOptions(**options)
     )

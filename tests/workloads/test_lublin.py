@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spillway.base.errors import OptionError
 from spillway.workloads.draws import Draws
-from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import read_swf
 from spillway.workloads.synthetic import Lublin, generator
 from spillway.workloads.synthetic.lublin import gamma
@@ -38,7 +38,7 @@ def test_the_same_seed_gives_the_same_log_at_the_load_that_was_stated() -> None:
 
 def test_options_out_of_range_are_refused() -> None:
     """The model's sizes need a machine of some nodes."""
-    with pytest.raises(WorkloadError, match="option 'nodes' of generator 'lublin' must be >= 8"):
+    with pytest.raises(OptionError, match="option 'nodes' must be a whole number from 8 to 10000000, got '4'"):
         Lublin(nodes=4)
 
 

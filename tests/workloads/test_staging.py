@@ -136,10 +136,10 @@ def test_as_a_stream() -> None:
         ("share_in=-0.1", "'share_in' must be a number from 0 to 1"),
         ("spread=2", "'spread'"),
         ("volumes=all", "'volumes' must be one of share, measured"),
-        ("minuets=3", "expected option=value,... with the options share_in"),
+        ("minuets=3", "unknown option 'minuets'; known options: share_in, .*did you mean 'minutes'"),
         ("minutes", "got 'minutes'"),
         ("minutes=1,minutes=2", "'minutes' is given twice"),
-        ("minutes=long", "'minutes' must be a number, got 'long'"),
+        ("minutes=long", "'minutes' must be a number from 0 to 60 .min., got 'long'"),
     ],
 )
 def test_mistakes(text: str, message: str) -> None:

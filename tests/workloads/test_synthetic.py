@@ -101,11 +101,11 @@ def test_generator_by_name() -> None:
     ("text", "message"),
     [
         ("moon:jobs=3", "unknown generator 'moon'; known: kth-like, lublin"),
-        ("kth-like:job=3", "generator 'kth-like' has no option 'job'; known: jobs, seed, load, nodes, "
+        ("kth-like:job=3", "generator 'kth-like': unknown option 'job'; known options: jobs, seed, load, nodes, "
          "session_exponent, session_longest, gap_median_s, feedback; did you mean 'jobs'?"),
-        ("kth-like:jobs=x", "option 'jobs' of generator 'kth-like' must be a whole number, got 'x'"),
-        ("kth-like:load=-1", "option 'load' of generator 'kth-like' must be >= 0.001 and <= 1000, got -1.0"),
-        ("kth-like:load=nan", "option 'load' of generator 'kth-like' must be >= 0.001 and <= 1000, got nan"),
+        ("kth-like:jobs=x", "generator 'kth-like': option 'jobs' must be a whole number from 1 to 10000000, got 'x'"),
+        ("kth-like:load=-1", "generator 'kth-like': option 'load' must be a number from 0.001 to 1000, got '-1'"),
+        ("kth-like:load=nan", "generator 'kth-like': option 'load' must be a number from 0.001 to 1000, got 'nan'"),
     ],
 )  # fmt: skip
 def test_wrong_names_and_options(text: str, message: str) -> None:

@@ -17,6 +17,7 @@ from spillway.workloads.logs.lines import Block, Head, LogFile, opened, shown
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.record import LogRecord
 from spillway.workloads.logs.table import Intake, JobTable, table_of
+from spillway.workloads.logs.where import narrowed
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def read_log(log: LogFile, reading: Reading = STRICT) -> JobTable:
         table = table_of(parquet.read(log, intake), intake, name)
     else:
         table = table_of(read(log.blocks(pieces), intake, reading), intake, name)
-    return _with_darshan(_with_scripts(table, reading), reading)
+    return narrowed(_with_darshan(_with_scripts(table, reading), reading), reading.where)
 
 
 def recognised(head: Head, log: LogFile) -> str:

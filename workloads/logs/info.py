@@ -7,15 +7,13 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from spillway.workloads.convert import ConvertOptions, nodes_of, processors_of
+from spillway.workloads.convert import ConvertOptions, processors_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
-from spillway.workloads.logs.table import Ints, JobTable
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
+from spillway.workloads.needs import needs_of
 from spillway.workloads.summary import Row, common_rows, quantiles
-
-_CALENDAR_FROM_S = 10**8
-"""Seconds since 1970 lie above it; times since the start of a log below."""
 
 DAY_S = 86_400
 
@@ -36,9 +34,7 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
         rows.append(("period", period(table)))
     rows += [("computer", value) for value in table.intake.header.values("Computer")]
     rows.append(("processors of the machine", f"{size:,}" if size else "not stated"))
-    peak = most_in_use(table, sizes)
-    if peak:
-        rows.append(("most in use at once", f"{peak:,} {_unit(table)}: the machine has at least so many"))
+    rows += _need_rows(table)
     if len(table):
         rows += _share_rows(table)
     if usable.any():
@@ -46,27 +42,41 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     return rows
 
 
+def _need_rows(table: JobTable) -> list[Row]:
+    """What the jobs need of the machine at least."""
+    needs = needs_of(table, ConvertOptions(burst_buffers=None))
+    unit = _unit(table)
+    rows: list[Row] = []
+    if needs.nodes:
+        rows.append(("most in use at once", f"{needs.nodes:,} {unit}: the machine has at least so many"))
+    if needs.partitions:
+        peaks = ", ".join(f"{name} {peak:,}" for name, peak in needs.partitions.items())
+        rows.append(("partitions, most in use at once", f"{peaks} {unit}"))
+    if needs.buffer_jobs:
+        in_use = f"; {_size(needs.buffers)} in use at once" if needs.buffers else ""
+        rows.append(
+            (
+                "burst buffers requested",
+                f"by {needs.buffer_jobs:,} jobs, at most {_size(needs.largest_buffer)} by one{in_use}: "
+                "the machine has at least so much",
+            )
+        )
+    return rows
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB"
+
+
 def period(table: JobTable) -> str:
     """From the first submission to the last, with dates where the times are those of a calendar."""
     first, last = int(table["submit_s"].min()), int(table["submit_s"].max())
-    offset = 0 if first > _CALENDAR_FROM_S else table.intake.header.unix_start_time or 0
+    offset = 0 if first > CALENDAR_FROM_S else table.intake.header.unix_start_time or 0
     days = f"{(last - first) / DAY_S:,.1f} days of submissions"
-    if first + offset <= _CALENDAR_FROM_S:
+    if first + offset <= CALENDAR_FROM_S:
         return days
     begin, end = (f"{datetime.fromtimestamp(time + offset, UTC):%Y-%m-%d %H:%M:%S}" for time in (first, last))
     return f"{begin} to {end}: {days}"
-
-
-def most_in_use(table: JobTable, sizes: Ints) -> int:
-    """Most nodes (or processors) that jobs used at a time, by the log's own starts; 0 where it states none."""
-    ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (sizes > 0)
-    start, run, used = table["start_s"][ran], table["run_s"][ran], sizes[ran]
-    if not len(start):
-        return 0
-    times = np.concatenate((start, start + run))
-    changes = np.concatenate((used, -used))
-    order = np.lexsort((changes, times))  # at one instant, what ends gives back first
-    return int(np.cumsum(changes[order]).max())
 
 
 def _unit(table: JobTable) -> str:
@@ -104,10 +114,6 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int) -> list[Row]:
         share = run[stated] / wall[stated]
         rows.append(("runtime / requested, quantiles", quantiles(share, 3)))
         rows.append(("at or beyond the requested time", f"{int((share >= 1).sum()):,}"))
-    buffers = table["burst_buffer_bytes"]
-    if (buffers > 0).any():
-        total = buffers[buffers > 0]
-        rows.append(("burst buffers requested", f"{len(total):,} jobs, {total.sum() / 1e9:,.1f} GB in all"))
     for name, words in (("read_bytes", "bytes read"), ("written_bytes", "bytes written")):
         known = table[name][table[name] >= 0]
         if len(known):
@@ -122,8 +128,3 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int) -> list[Row]:
 def _memory_requested(table: JobTable) -> npt.NDArray[np.bool_]:
     marks = marks_of(table)["memory"]
     return np.asarray(marks == Mark.REQUESTED)
-
-
-def nodes_in_use(table: JobTable, processors_per_node: int) -> int:
-    """Most compute nodes in use at a time, by the log's own starts; 0 where it states none."""
-    return most_in_use(table, nodes_of(table, ConvertOptions(processors_per_node=processors_per_node)))

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from spillway.base.arguments import add_declared, given
+from spillway.base.options import build, option
+from spillway.workloads.logs.where import WORDS, check
+
+FORMAT_NAMES = ("swf", "sacct", "jobcomp", "eagle", "parquet")
+"""Names of :data:`spillway.workloads.logs.formats.FORMATS`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,26 +21,34 @@ class Reading:
 
     Attributes
     ----------
-    format
-        Name of its format; "": recognised from its first lines.
-    lenient
-        Standard Workload Format: accept more or fewer columns than 18; what is left out is said.
-    fields
-        Standard Workload Format: what each column is, separated by commas (``swf,nodes,-``: its 18 fields, the number
-        of nodes, and one column that is left out); "": its 18 fields.
-    scripts
-        Folder of job scripts, each named by its job's number, whose ``#BB``, ``#BB_LUA`` and ``#DW`` lines state
-        burst buffers; "": none.
-    darshan
-        File or folder of Darshan's totals (``darshan-parser --total``, or ``.darshan`` logs with the extra
-        ``darshan``), whose bytes moved go to the jobs; "": none.
+    where
+        Conditions on the jobs that are taken (:mod:`spillway.workloads.logs.where`); one may be given as a text.
     """
 
-    format: str = ""
-    lenient: bool = False
-    fields: str = ""
-    scripts: str = ""
-    darshan: str = ""
+    format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; none: as its first lines show")
+    lenient: bool = option(
+        False, help="Standard Workload Format: accept more or fewer columns than 18, and say what is left out"
+    )
+    fields: str = option(
+        "",
+        help="Standard Workload Format: what each column is, separated by commas, such as swf,nodes,- (its 18 fields, "
+        "the number of nodes, and one that is left out); empty: its 18 fields",
+    )
+    scripts: str = option(
+        "",
+        help="folder of job scripts, each named by its job's number, whose #BB, #BB_LUA and #DW lines state "
+        "burst buffers",
+    )
+    darshan: str = option(
+        "",
+        help="file or folder of Darshan's totals (texts of darshan-parser --total, or .darshan logs with the extra "
+        "darshan), whose bytes moved go to the jobs",
+    )
+    where: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = (self.where,) if isinstance(self.where, str) else self.where
+        object.__setattr__(self, "where", check(given))
 
     @property
     def strict(self) -> bool:
@@ -39,3 +57,34 @@ class Reading:
 
 
 STRICT = Reading()
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how logs are read to a command line."""
+    group = parser.add_argument_group("reading logs")
+    add_declared(group, Reading)
+    group.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help=f"take the jobs that meet it; may be repeated (the same field: either, other fields: both). Fields: "
+        f"{'; '.join(f'{name}: {words}' for name, words in WORDS.items())}, such as time=2024-01-01..2024-02-01",
+    )
+
+
+def reading_given(options: argparse.Namespace) -> dict[str, Any]:
+    """What a command line gives of it, by name."""
+    return given(options, Reading) | ({"where": tuple(options.where)} if options.where else {})
+
+
+def make_reading(options: Mapping[str, Any]) -> Reading:
+    """Make it of values or texts by name; raise :class:`spillway.base.errors.OptionError` for a wrong one."""
+    return build(
+        Reading, {name: value for name, value in options.items() if name != "where"}, where=options.get("where", ())
+    )
+
+
+def reading_of(options: argparse.Namespace) -> Reading:
+    """How a command line wants logs to be read."""
+    return make_reading(reading_given(options))

@@ -21,7 +21,8 @@ _DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _DAYS_TO_1970 = date(1970, 1, 1).toordinal()
-_A_TIME = "a time such as 2019-01-01T08:55:55 (or Unknown), from 1970 to 2242"
+_ZONE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII)
+_A_TIME = "a time such as 2019-01-01T08:55:55, perhaps with +0200 (or Unknown), from 1970 to 2242"
 UNLIMITED = -2
 """A time limit that is none."""
 
@@ -46,7 +47,8 @@ class UnitError(ValueError):
 def time_of(text: str) -> int:
     """Seconds since 1970 of a time such as ``2019-01-01T08:55:55`` (or a whole number of seconds); -1 for unknown.
 
-    A time zone is not part of Slurm's times: they are taken as they stand.
+    A time zone is seldom part of Slurm's times: they are taken as they stand. One with an offset from UTC (``+0200``,
+    ``+02:00``, ``Z``) is moved to UTC.
     """
     clock = text[11:13] + text[14:16] + text[17:19]
     if len(text) == 19 and clock.isdecimal() and text.isascii() and text[4] == text[7] == "-" and text[10] in "T ":
@@ -55,6 +57,10 @@ def time_of(text: str) -> int:
             return _day(text[:10]) + 3600 * hour + 60 * minute + second
     if text.lower() in _NO_TIME:
         return -1
+    zone = _ZONE.fullmatch(text)
+    if zone:
+        sign, hours, minutes = (-1 if zone[2] == "-" else 1), int(zone[3] or 0), int(zone[4] or 0)
+        return max(time_of(zone[1]) - sign * (3600 * hours + 60 * minutes), 0)
     if text.isascii() and text.isdecimal() and len(text) < 12 and int(text) <= LATEST_S:
         return int(text)
     raise UnitError(_A_TIME)

@@ -6,7 +6,8 @@ In use are, for instance, logs with 21 columns, whose first 18 are those of vers
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -68,14 +69,15 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
 
 def of_record(record: SwfRecord) -> LogRecord:
     """A job of a strictly read log."""
-    return _of(*msgspec.structs.astuple(record))
+    return _of(msgspec.structs.astuple(record))
 
 
-def _of(
-    number: int, submit_s: int, wait_s: int, run_s: int, allocated: int, _cpu: float, used_kib: float, requested: int,
-    requested_s: int, requested_kib: float, status: int, user: int, group: int, _executable: int, queue: int,
-    _partition: int, preceding: int, _think: int,
-) -> LogRecord:  # fmt: skip
+def _of(fields: Sequence[Any]) -> LogRecord:
+    """A job of the 18 fields."""
+    (
+        number, submit_s, wait_s, run_s, allocated, _, used_kib, requested, requested_s, requested_kib, status, user,
+        group, _, queue, _, preceding, _,
+    ) = fields  # fmt: skip
     start_s = submit_s + wait_s if wait_s >= 0 else -1
     end_s = start_s + run_s if start_s >= 0 and run_s >= 0 else -1
     memory, marks = -1, 0
@@ -134,7 +136,7 @@ class _Loose:
             if not isinstance(value, int) or value < 0:
                 raise WorkloadError(f"{name} must be a whole number >= 0", where)
         whole = [value if isinstance(value := get(name, -1), int) else -1 for name in FIELDS]
-        record = _of(*whole)
+        record = _of(whole)
         return msgspec.structs.replace(
             record,
             user=get("user", -1),

@@ -21,6 +21,9 @@ Ints = npt.NDArray[np.int64]
 
 _BATCH = 65_536
 
+CALENDAR_FROM_S = 10**8
+"""Seconds since 1970 lie above it; times since the start of a log below."""
+
 
 class Repeated(enum.Enum):
     """What several lines with the same job number are."""
@@ -55,6 +58,8 @@ class Intake:
         What several lines with the same job number are.
     limited_arrays
         Numbers of arrays of which the site let only some tasks run at a time.
+    parts
+        Conditions on partitions by which its jobs were chosen: the machine is then that part, whatever a header states.
     """
 
     where: str
@@ -65,6 +70,7 @@ class Intake:
     machine_processors: int = 0
     repeated: Repeated = Repeated.REFUSED
     limited_arrays: set[int] = field(default_factory=set)
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

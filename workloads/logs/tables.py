@@ -6,7 +6,7 @@ from typing import Any
 
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
 from spillway.workloads.logs.swf_log import of_record
-from spillway.workloads.logs.table import Intake, JobTable, table_of
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable, table_of
 from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
 
 _STATUS = {COMPLETED: 1, FAILED: 0, TIMEOUT: 0, CANCELLED: 5, PIECE: 3}
@@ -31,7 +31,7 @@ def as_swf(table: JobTable) -> SwfLog:
         {name: code for code, name in enumerate(table.names[what], start=1)} for what in ("user", "partition")
     )
     start = int(table["submit_s"].min()) if len(table) else 0
-    shift = start if start > _CALENDAR_FROM_S else 0
+    shift = start if start > CALENDAR_FROM_S else 0
     records = tuple(
         _record(record, number, shift, users, queues) for number, record in zip(numbers, table.records(), strict=True)
     )
@@ -40,9 +40,6 @@ def as_swf(table: JobTable) -> SwfLog:
         nodes = [f" MaxNodes: {table.intake.machine_nodes}"] if table.intake.machine_nodes else []
         lines = (" Version: 2.2", *nodes, *([f" UnixStartTime: {shift}"] if shift else []))
     return SwfLog(SwfHeader(tuple(lines)), records)
-
-
-_CALENDAR_FROM_S = 10**8
 
 
 def _numbers(table: JobTable) -> list[int]:

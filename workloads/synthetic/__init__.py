@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import typing
 from collections.abc import Callable
 
+from spillway.base.errors import OptionError
 from spillway.base.near import near
+from spillway.base.options import build
+from spillway.base.plugins import split_spec
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.synthetic.kth import KthLike, kth_like
@@ -26,22 +27,10 @@ def generator(text: str) -> Callable[[], SwfLog]:
     WorkloadError
         For an unknown name or option, or a value of the wrong kind or out of range.
     """
-    name, _, rest = text.partition(":")
-    if name not in GENERATORS:
-        raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}{near(name, GENERATORS)}")
-    build = GENERATORS[name]
-    kinds = typing.get_type_hints(build)
-    known = [field.name for field in dataclasses.fields(build)]  # type: ignore[arg-type]
-    values: dict[str, int | float] = {}
-    for item in filter(None, rest.split(",")):
-        key, _, value = item.partition("=")
-        if key not in known:
-            raise WorkloadError(
-                f"generator {name!r} has no option {key!r}; known: {', '.join(known)}{near(key, known)}"
-            )
-        try:
-            values[key] = kinds[key](value)
-        except ValueError:
-            kind = "a whole number" if kinds[key] is int else "a number"
-            raise WorkloadError(f"option {key!r} of generator {name!r} must be {kind}, got {value!r}") from None
-    return build(**values)
+    try:
+        name, options = split_spec(text)
+        if name in GENERATORS:
+            return build(GENERATORS[name], options)
+    except OptionError as error:
+        raise WorkloadError(f"generator {text.partition(':')[0]!r}: {error}") from None
+    raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}{near(name, GENERATORS)}")

@@ -1,21 +1,8 @@
-"""What the generators of logs have in common: the ranges of their options, and the header of their logs."""
+"""What the generators of logs have in common: the header of their logs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfHeader
-
-
-def check_ranges(name: str, options: object, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Refuse an option of generator ``name`` that lies outside of its range (least, most)."""
-    for option, (least, most) in ranges.items():
-        value = getattr(options, option)
-        if not least <= value <= most:
-            raise WorkloadError(
-                f"option {option!r} of generator {name!r} must be >= {least:g} and <= {most:g}, got {value!r}"
-            )
 
 
 def header_of(name: str, jobs: int, seed: int, load: float, nodes: int) -> SwfHeader:

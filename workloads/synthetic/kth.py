@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option
 from spillway.workloads.draws import Draws, Floats, exp
 from spillway.workloads.swf import SwfLog, SwfRecord
 from spillway.workloads.synthetic.arrivals import burst_times, session_lengths, weekly_times
-from spillway.workloads.synthetic.common import check_ranges, header_of
+from spillway.workloads.synthetic.common import header_of
 
 _SIZES = (
     (1, 329), (2, 135), (3, 48), (4, 104), (5, 39), (6, 24), (7, 11), (8, 94), (9, 31), (10, 21), (11, 2), (12, 11),
@@ -36,16 +37,6 @@ _WALLTIMES = (
 )  # fmt: skip
 """Requested seconds, weight per mille, share of jobs that end at once, share that run up to the limit."""
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "jobs": (1, 10_000_000),
-    "seed": (0, 2**63 - 1),
-    "load": (1e-3, 1e3),
-    "nodes": (1, 10_000_000),
-    "session_exponent": (1.01, 100),
-    "session_longest": (1, 100_000),
-    "gap_median_s": (1e-3, 1e6),
-    "feedback": (0, 1),
-}
 _EARLY_MEDIAN_S, _EARLY_SIGMA = 17.0, 0.9
 _BEYOND_LIMIT = 0.07
 _SAME_RUNTIME = 0.5
@@ -53,41 +44,41 @@ _SAME_RUNTIME = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KthLike:
-    """Generator ``kth-like``.
+    """Generator ``kth-like``."""
 
-    Attributes
-    ----------
-    jobs
-        Number of jobs, >= 1.
-    seed
-        Seed of all draws, >= 0.
-    load
-        Offered load: node-seconds that the jobs hold (runs cut at the requested time) over nodes x time, > 0. The log
-        is as long as this needs. KTH: 0.72 of the thesis's 96 nodes.
-    nodes
-        Nodes of the machine, >= 1; sizes above it are left out of the draw.
-    session_exponent
-        Sessions of k similar jobs come in proportion to k to the power of minus this, > 1. KTH: about 2.3.
-    session_longest
-        Most jobs of a session, >= 1.
-    gap_median_s
-        Median time between the jobs of a session, > 0; the gaps are log-normal (sigma 3), at most two days.
-    feedback
-        How much users hold back while the machine is loaded, 0 to 1: at 0 sessions begin independently of each
-        other, at 1 each waits for its share of the load to pass. KTH's load varies little from week to week.
-    """
-
-    jobs: int = 1000
-    seed: int = 0
-    load: float = 0.72
-    nodes: int = 96
-    session_exponent: float = 2.2
-    session_longest: int = 50
-    gap_median_s: float = 60.0
-    feedback: float = 0.5
+    jobs: int = option(1000, low=1, high=10_000_000, help="number of jobs")
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    load: float = option(
+        0.72,
+        low=1e-3,
+        high=1e3,
+        help="offered load: node-seconds that the jobs hold (runs cut at the requested time) over nodes x time; the "
+        "log is as long as this needs",
+    )  # KTH: 0.72 of the thesis's 96 nodes
+    nodes: int = option(
+        96, low=1, high=10_000_000, help="nodes of the machine; sizes above it are left out of the draw"
+    )
+    session_exponent: float = option(
+        2.2, low=1.01, high=100, help="sessions of k similar jobs come in proportion to k to the power of minus this"
+    )  # KTH: about 2.3
+    session_longest: int = option(50, unit="jobs", low=1, high=100_000, help="most jobs of a session")
+    gap_median_s: float = option(
+        60.0,
+        unit="s",
+        low=1e-3,
+        high=1e6,
+        help="median time between the jobs of a session; the gaps are log-normal (sigma 3), at most two days",
+    )
+    feedback: float = option(
+        0.5,
+        low=0,
+        high=1,
+        help="how much users hold back while the machine is loaded: at 0 sessions begin independently of each other, "
+        "at 1 each waits for its share of the load to pass (KTH's load varies little from week to week)",
+    )
 
     def __post_init__(self) -> None:
-        check_ranges("kth-like", self, _RANGES)
+        check(self)
 
     def __call__(self) -> SwfLog:
         """Draw the log."""

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option
 from spillway.workloads.draws import Draws, Floats, exp, log
 from spillway.workloads.swf import SwfLog, SwfRecord
 from spillway.workloads.synthetic.arrivals import weekly_times
-from spillway.workloads.synthetic.common import check_ranges, header_of
+from spillway.workloads.synthetic.common import header_of
 
 SERIAL, POWER_OF_TWO = 0.244, 0.576
 """Shares of all jobs: one processor; a power of two above."""
@@ -38,37 +39,23 @@ GAP = (10.2303, 0.4871)
 LONGEST_LOG_RUNTIME, LONGEST_LOG_GAP = 12.0, 13.0
 """Logarithms (of s) above which a runtime or a gap is drawn anew."""
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "jobs": (1, 10_000_000),
-    "seed": (0, 2**63 - 1),
-    "load": (1e-3, 1e3),
-    "nodes": (8, 10_000_000),
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lublin:
-    """Generator ``lublin``.
+    """Generator ``lublin``."""
 
-    Attributes
-    ----------
-    jobs
-        Number of jobs, >= 1.
-    seed
-        Seed of all draws, >= 0.
-    load
-        Offered load: node-seconds that the jobs run over nodes x time, > 0. The log is as long as this needs.
-    nodes
-        Nodes of the machine, >= 8.
-    """
-
-    jobs: int = 1000
-    seed: int = 0
-    load: float = 0.7
-    nodes: int = 256
+    jobs: int = option(1000, low=1, high=10_000_000, help="number of jobs")
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    load: float = option(
+        0.7,
+        low=1e-3,
+        high=1e3,
+        help="offered load: node-seconds that the jobs run over nodes x time; the log is as long as this needs",
+    )
+    nodes: int = option(256, low=8, high=10_000_000, help="nodes of the machine")
 
     def __post_init__(self) -> None:
-        check_ranges("lublin", self, _RANGES)
+        check(self)
 
     def __call__(self) -> SwfLog:
         """Draw the log."""

@@ -259,9 +259,9 @@ STUDY = Study(
     quick={"time": [TIMES[0], TOP], "jobs": [1000], "mix": ["0.5", "0.1"], "cost": [COST_S], "seed": [0, 1]},
     parameters=PARAMETERS,
     choices=CHOICES,
-    crossing={"time": [TIMES[0], TOP], "cost": [COST_S], "limit": [LIMIT]},
-    draws=6,
-    varying={"cost": [COST_S], "limit": [LIMIT]},
+    crossing={"time": [TIMES[0], TOP], "cost": [COST_S], "limit": [LIMIT], "seed": SEEDS},
+    draws=2,
+    varying={"cost": [COST_S], "limit": [LIMIT], "seed": SEEDS},
     figures=[
         *_figures(4, (GS, IOGS), MIXES[:3]),
         *_figures(6, (GS, IOGS, ADAPTIVE), MIXES[:3]),

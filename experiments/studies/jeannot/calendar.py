@@ -167,6 +167,10 @@ class Direct:
         """Not needed by the experiment."""
         raise NotImplementedError("machines do not fail here")
 
+    def check(self) -> None:
+        """What is to come is of running jobs."""
+        assert {name for _, _, name in self._alarms} <= self._running.keys(), "an alarm of a job that has ended"
+
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
         """Jobs keep their size."""
         return None

@@ -152,7 +152,7 @@ class Excluded:
             return []
         numbers = exclusion.NAMES
         axes = panels(1, 2, width=12.0, height=4.6)
-        titles = ("as in the paper", "where a share of periods begins in step again")
+        titles = ("as in the paper", "in step again at times")
         for ax, (point,), title in zip(axes, found.values(), titles, strict=True):
             for row, one in enumerate(numbers):
                 for column, other in enumerate(numbers[:row]):
@@ -166,5 +166,5 @@ class Excluded:
             ax.set_ylim(len(numbers) - 0.5, 0.5)
             ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize=8)
             ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize=8)
-            set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 at once")
+            set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 together")
         return save(axes[0], folder / self.name)[:1]

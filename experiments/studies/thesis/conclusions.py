@@ -1,15 +1,16 @@
 """The thesis's six conclusions as claims, on its own workloads and schedules; and four further points.
 
-Parts of the log are the units: sixteen of them. A schedule that was annealed is taken at its mean over the seeds.
+Parts of the log are the units, sixteen of them, and draws of its burst buffers where the whole log is meant. A schedule
+that was annealed is taken at its mean over the seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 
-from spillway.experiments.studies.claims import Claim, Region, at_least, at_most, between, within
+from spillway.experiments.studies.claims import Claim, Region, at_least, at_most, between, less_than, more_than, within
 from spillway.experiments.studies.measures import mean
 from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
@@ -22,6 +23,10 @@ DEEPER = ("backfill-2", "backfill-3", "backfill-sjf-2")
 
 PART: Mapping[str, Value] = {"scale": "part"}
 
+WIDEST = 0.5
+"""A number of the whole log is judged where the interval of a single draw of its burst buffers is no wider than half of
+it."""
+
 
 @dataclass(frozen=True)
 class Against:
@@ -33,15 +38,12 @@ class Against:
         What is compared.
     axes
         What both have in common.
-    unit
-        Parts of the log, or seeds of the first schedule where the other has but one.
     """
 
     metric: str
     policy: str
     other: str
     axes: Mapping[str, Value]
-    unit: str = "workload"
 
     def __call__(self, results: Results) -> Sample:
         """Ratios of the units."""
@@ -49,11 +51,8 @@ class Against:
 
     def by_unit(self, results: Results) -> dict[Value, float]:
         """Ratios by the unit's value, where both were played."""
-        here = replace(results.at(self.axes), unit=self.unit)
+        here = results.at(self.axes)
         above, below = (here.means(self.metric, {"policy": name}) for name in (self.policy, self.other))
-        if self.unit == "seed":
-            [only] = below.values()
-            below = dict.fromkeys(above, only)
         return {unit: value / below[unit] if below[unit] > 0 else nan for unit, value in above.items() if unit in below}
 
 
@@ -80,8 +79,25 @@ def _against(
     return Claim(name, place, statement, region, Against(metric, policy, other, {"model": "rigid", **PART}))
 
 
-def _full(metric: str, policy: str, other: str, model: str, unit: str = "workload") -> Against:
-    return Against(metric, policy, other, {"scale": "full", "model": model}, unit)
+@dataclass(frozen=True)
+class Passing:
+    """How many times as long wide jobs wait as narrow ones: under one schedule over that under another, by part."""
+
+    policy: str
+    other: str
+
+    def __call__(self, results: Results) -> Sample:
+        """One ratio of ratios per part."""
+        wide, narrow = (
+            Against(metric, self.policy, self.other, {"model": "rigid", **PART}).by_unit(results)
+            for metric in ("wide_wait_s", "narrow_wait_s")
+        )
+        return Sample(tuple(value / narrow[part] for part, value in wide.items() if part in narrow), ratios=True)
+
+
+def _full(metric: str, policy: str, other: str, model: str) -> Against:
+    """Two schedules on the whole log, by draw of its burst buffers."""
+    return Against(metric, policy, other, {"scale": "full", "model": model})
 
 
 CONCLUSIONS = (
@@ -89,13 +105,11 @@ CONCLUSIONS = (
         "1 whole log", "conclusion 1, figure 4.4",
         "without reservations of burst buffers EASY waits about as long as FCFS, or longer (whole log, Alloc-Only; "
         "taken: at least 0.9 times as long)",
-        at_least(0.9), _full(WAIT, "no-future-1", "fcfs", "rigid"), exact=True,
+        at_least(0.9), _full(WAIT, "no-future-1", "fcfs", "rigid"),
     ),
     Claim(
-        "1 whole log, I/O", "conclusion 1, figure 4.16",
-        "the same, IO-Aware",
-        replace(at_least(0.9), published=">= 0.9 (its own: 0.28)"),
-        _full(WAIT, "no-future-1", "fcfs", "io"), exact=True,
+        "1 whole log, I/O", "section 4.2, figure 4.16", "IO-Aware, whole log: without them EASY waits less than FCFS",
+        less_than(1), _full(WAIT, "no-future-1", "fcfs", "io"),
     ),
     _against(
         "1 parts", "no-future-1", "backfill-1", at_least(2), "conclusion 1, figure 4.10",
@@ -110,17 +124,17 @@ CONCLUSIONS = (
         "wide jobs (half of the machine or more) wait far longer without these reservations (taken: twice)",
         metric="wide_wait_s",
     ),
-    _against(
-        "2 narrow", "no-future-1", "backfill-1", at_most(1), "conclusion 2",
-        "at the benefit of narrow jobs, which pass them", metric="narrow_wait_s",
+    Claim(
+        "2 narrow", "conclusion 2", "narrow jobs pass wide ones: without these reservations wide jobs wait longer in "
+        "proportion to narrow ones", more_than(1), Passing("no-future-1", "backfill-1"),
     ),
     Claim(
         "3 wait", "conclusion 3, figure 4.54", "plan-based scheduling improves the mean wait of SJF-EASY by 20 %",
-        within(0.80, 0.03), _full(WAIT, "plan-square-0", "backfill-sjf-1", "io", "seed"),
+        within(0.80, 0.005), _full(WAIT, "plan-square-0", "backfill-sjf-1", "io"), one_run=WIDEST,
     ),
     Claim(
         "3 bounded slowdown", "conclusion 3, figure 4.57", "and the mean bounded slowdown by 27 %",
-        within(0.73, 0.03), _full(BOUNDED, "plan-square-0", "backfill-sjf-1", "io", "seed"),
+        within(0.73, 0.005), _full(BOUNDED, "plan-square-0", "backfill-sjf-1", "io"), one_run=WIDEST,
     ),
     *(
         Claim(
@@ -176,21 +190,22 @@ CONCLUSIONS = (
     ),
     Claim(
         "tau of figure 4.41", "figure 4.41", "bounded slowdown of backfill-1, with the text's bound (600 s)",
-        within(61.15, 0.03, relative=True), mean(BOUNDED, scale="full", model="rigid", policy="backfill-1"), exact=True,
+        within(61.15, 0.005), mean(BOUNDED, scale="full", model="rigid", policy="backfill-1"), one_run=WIDEST,
     ),
     Claim(
         "tau of 60 s", "figure 4.41", "the same with a bound of 60 s, which the figure's code has",
-        within(61.15, 0.03, relative=True),
-        mean("mean_bounded_slowdown_60s", scale="full", model="rigid", policy="backfill-1"), exact=True,
+        within(61.15, 0.005), mean("mean_bounded_slowdown_60s", scale="full", model="rigid", policy="backfill-1"),
+        one_run=WIDEST,
     ),
     Claim(
         "storage utilisation", "figure 4.3", "storage is used by 67 % (backfill-1, whole log)",
-        within(0.67, 0.01), mean("storage_utilisation", scale="full", model="rigid", policy="backfill-1"), exact=True,
+        within(0.67, 0.005), mean("storage_utilisation", scale="full", model="rigid", policy="backfill-1"),
+        one_run=WIDEST,
     ),
     Claim(
         "storage, as published", "figure 4.3", "the same by the published code: bytes per node, over 12 x 5 GB",
-        within(0.67, 0.01),
-        mean("storage_utilisation_published", scale="full", model="rigid", policy="backfill-1"), exact=True,
+        within(0.67, 0.005),
+        mean("storage_utilisation_published", scale="full", model="rigid", policy="backfill-1"), one_run=WIDEST,
     ),
     _against(
         "plan-start", "plan-start" + CORRECTED, "plan-sum-0", between(0.999, 1.001), "figure 4.34",

@@ -11,6 +11,7 @@ from typing import Literal
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
+from spillway.experiments.studies.local_logs import place_of
 
 VARIABLE = "SPILLWAY_DATA"
 """Environment variable that names the folder of the reference data."""
@@ -18,7 +19,12 @@ VARIABLE = "SPILLWAY_DATA"
 LOG = "KTH-SP2-1996-2.1-cln"
 PARTS = tuple(f"part-{number}" for number in range(16))
 FULL = "full"
-"""Name of the whole log in the results."""
+"""Name of the whole log in the results, and among published values."""
+
+DRAWS = tuple(f"{FULL}-{seed}" for seed in range(5))
+"""The whole log with its burst buffers drawn anew, by seed: its original files are lost."""
+
+LOG_FILE = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
 
 FOLDERS = {"rigid": "alloc-only", "io": "io-aware"}
 """Folders of the published files by job model; the thesis calls the two Alloc-Only and IO-Aware."""
@@ -42,7 +48,8 @@ class ThesisInputs:
     Attributes
     ----------
     workloads
-        ``part-0`` to ``part-15``, ``full``, and for the IO-Aware model the sample of 1,000 jobs.
+        ``part-0`` to ``part-15``, ``full`` (put together from the parts), draws of it, and for the IO-Aware model the
+        sample of 1,000 jobs.
     original
         Whether they are the published files; else single values cannot be met, only their statistics.
     """
@@ -71,7 +78,10 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> ThesisInputs:
         The log cannot be had.
     """
     named = published_folder(folder)
-    return _drawn(model, work) if named is None else _published(model, named)
+    found = _drawn(model, work) if named is None else _published(model, named)
+    log = place_of(LOG_FILE, LOG)
+    draws = {name: WorkloadSpec(source=log, name=name, seed=seed) for seed, name in enumerate(DRAWS)}
+    return dataclasses.replace(found, workloads={**found.workloads, **draws})
 
 
 def published_folder(folder: Path | None) -> Path | None:

@@ -43,7 +43,7 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     name
         Its name.
     data
-        Its JSON object. Batsim reads a registered profile after printing it, so real numbers lose what lies beyond
+        Its JSON object. Batsim 4 reads a registered profile after printing it, so real numbers lose what lies beyond
         the sixth decimal (profiles of a file keep it).
     origin
         Where it comes from.
@@ -57,7 +57,7 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     if not isinstance(data, dict):
         raise ValueError(f"{where} must be an object, got {shown(data)}")
     try:
-        printed = as_printed(data)
+        printed = as_printed(data) if origin.reprinted else data
     except ValueError as fault:
         raise ValueError(f"{where}: {fault}") from None
     fields = Fields(printed if origin.folder is None else data, where)

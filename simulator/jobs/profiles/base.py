@@ -234,9 +234,18 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a profile comes from: ``folder`` of its workload file, or None when the scheduler registered it."""
+    """Where a profile comes from.
+
+    Attributes
+    ----------
+    folder
+        Of its workload file, or None when the scheduler registered it.
+    reprinted
+        Whether Batsim prints it with six decimals before it passes it on (or reads it, where it was registered).
+    """
 
     folder: str | None = None
+    reprinted: bool = True
 
 
 __all__ = [

@@ -29,6 +29,18 @@ def link_parts(profiles: Mapping[str, Profile | None]) -> None:
         work.parts = tuple([profile for part in parts[name] if (profile := profiles[part]) is not None])
 
 
+def link_registered(profile: Profile, known: Mapping[str, Profile | None]) -> None:
+    """Link a profile that was registered with its parts, which were linked before; as :func:`link_parts`."""
+    family = {profile.name: profile} | {name: part for name in profile.children if (part := known.get(name))}
+    waiting = list(family.values())[1:]
+    while waiting:
+        work = waiting.pop().work
+        for part in (isinstance(work, Sequence) and work.parts) or ():
+            if family.setdefault(part.name, part) is part:
+                waiting.append(part)
+    link_parts(family)
+
+
 def with_parts(profiles: Mapping[str, Profile | None], names: Collection[str]) -> set[str]:
     """These profiles and all that they are composed of."""
     found: set[str] = set()

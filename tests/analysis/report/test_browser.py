@@ -7,10 +7,13 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spillway.analysis.colours import RAMP
 from spillway.analysis.errors import AnalysisError
+from spillway.analysis.plots.bars import bars
+from spillway.analysis.plots.style import drawing, save
 from spillway.analysis.report.build import build_report
 from spillway.analysis.report.columns import SERVICE
 from spillway.analysis.report.pdf import print_pdf
@@ -241,6 +244,28 @@ def test_dark(page: Page, report: Path) -> None:
         assert page.complaints == []
     finally:
         page.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_a_figure_is_dark_with_the_page(page: Page, tmp_path: Path) -> None:
+    """Its ground and letters change; the colour of a policy stays, so that it is that of the paper."""
+    folder = write_campaign(tmp_path)
+    with drawing():
+        save(bars({"easy": [np.array([10.0, 20.0])]}), folder / "plots" / "waiting-time")
+    path = build_report(folder)
+    found = {}
+    for scheme in ("light", "dark"):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.open(path)
+        found[scheme] = page.evaluate(
+            "(() => { const image = document.querySelector('figure img'), canvas = document.createElement('canvas');"
+            " canvas.width = image.naturalWidth; canvas.height = image.naturalHeight;"
+            " const context = canvas.getContext('2d'); context.drawImage(image, 0, 0);"
+            " const at = (x, y) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)];"
+            " return [at(2, 2), at(canvas.width / 2, canvas.height / 2)]; })()"
+        )
+    page.call("Emulation.setEmulatedMedia", features=[])
+    assert min(found["light"][0]) > 240 > 60 > max(found["dark"][0])
+    assert found["light"][1] == found["dark"][1] != found["dark"][0]
 
 
 def test_figures_fit_a_phone(page: Page, tmp_path: Path) -> None:

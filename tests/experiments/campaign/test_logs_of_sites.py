@@ -21,7 +21,7 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     (tmp_path / "site.txt").write_text(sacct(draw(2, 40)))
     assert main(["run", "--workload", str(tmp_path / "site.txt"), *QUIET, "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out
-    assert "nodes were in use at once" in printed
+    assert "nodes (most in use at once by the log's own times; --nodes N states others)" in printed
     assumed = (tmp_path / "out" / "assumptions.txt").read_text()
     assert "site: dropped 40: step of a job (its job's line is used)" in assumed
     assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed

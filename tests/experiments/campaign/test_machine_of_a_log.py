@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import spillway as sw
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.cli import main
+from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, WorkloadSpec
+from spillway.workloads.load import load_table
+from spillway.workloads.logs.reading import Reading
+from spillway.workloads.needs import needs_of
 
 ROW = "{number} {submit} -1 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
 
@@ -27,14 +32,18 @@ def log(path: Path, header: str, sizes: list[int], gap_s: int = 60, run_s: int =
 
 
 def play(path: Path, out: Path, *more: str) -> dict[str, str]:
-    """Run FCFS on a log; the row of the run in the table."""
+    """Run FCFS on a log; its row in the table."""
+    return play_all(path, out, *more)["fcfs"]
+
+
+def play_all(path: Path, out: Path, *more: str) -> dict[str, dict[str, str]]:
+    """The rows of all policies, by name."""
     assert (
         main(["run", "--workload", str(path), "--policy", "fcfs", "--no-plots", "--notes", "--out", str(out), *more])
         == 0
     )
     with (out / "summary.csv").open(newline="") as stream:
-        (row,) = csv.DictReader(stream)
-    return row
+        return {row["policy"]: row for row in csv.DictReader(stream)}
 
 
 def nodes(out: Path, row: dict[str, str]) -> int:
@@ -50,7 +59,7 @@ def nodes(out: Path, row: dict[str, str]) -> int:
         ("; MaxProcs: 2400\n", (), 2400),  # was: the 96 nodes of the thesis
         ("; MaxNodes: 101\n", (), 101),
         ("; MaxProcs: 240\n", ("--processors-per-node", "2"), 120),
-        ("; MaxProcs: 240\n", ("--nodes", "50"), 50),
+        ("; MaxProcs: 240\n", ("--nodes", "50", "--force"), 50),
         ("", (), 96),
     ],
 )
@@ -84,13 +93,13 @@ def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """Where the machine comes from, what of it is assumed, and a guess is called one."""
     play(log(tmp_path / "a.swf", "; MaxProcs: 240\n", [4]), tmp_path / "a")
     said = " ".join(capsys.readouterr().out.split())
-    assert "a: the workload states a machine of 240 nodes" in said
+    assert "a: machine: 240 nodes (the workload states so many; --nodes N states others)" in said
     assert "240 compute nodes; assumed are one storage node of 40GB for every 8 of them" in said
     play(log(tmp_path / "b.swf", "", [4]), tmp_path / "b")
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "b: the workload states no size of its machine, and its widest job requests 4 nodes: the machine is a guess"
-        in said
+        "b: machine: a guess, for the workload states neither its size nor when jobs started, and its widest job "
+        "requests 4; --nodes N states the real one" in said
     )
 
 
@@ -130,12 +139,18 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
     [
         (("--nodes", "0"), "expected a whole number >= 1, got '0'"),
         (("--nodes", "4", "--platform", "thesis"), "--nodes and --platform exclude each other"),
-        (("--burst-buffer", "1GB"), "--burst-buffer goes with --nodes N"),
+        (("--burst-buffer", "1GB", "--platform", "tiny"), "--burst-buffer and --platform exclude each other"),
+        (("--burst-buffer-total", "1GB", "--burst-buffer", "1GB"), "--burst-buffer-total exclude each other"),
+        (("--burst-buffer-total", "200"), "--burst-buffer-total: '200' has no unit"),
+        (
+            ("--nodes", "3"),
+            "1 of 1 jobs could never run: 1 request more than its 3 nodes (--nodes 4 has enough); --force",
+        ),
         (("--nodes", "4", "--burst-buffer", "1XB"), "--burst-buffer: unknown unit 'XB' in '1XB'"),
         (("--nodes", "4", "--burst-buffer", "200"), "--burst-buffer: '200' has no unit: expected one of B, kB, MB, GB"),
         (("--platform", "nodes:9,burst_buffer=200"), "burst_buffer: '200' has no unit"),
-        (("--platform", "nodes:x"), "expected nodes:N or nodes:N,burst_buffer=SIZE"),
-        (("--platform", "nodes:9,storage=1GB"), "expected nodes:N or nodes:N,burst_buffer=SIZE"),
+        (("--platform", "nodes:x"), "expected nodes:N, nodes:N,burst_buffer=SIZE or nodes:N,burst_buffer_total=SIZE"),
+        (("--platform", "nodes:9,storage=1GB"), "expected nodes:N, nodes:N,burst_buffer=SIZE or"),
     ],
 )
 def test_mistakes(more: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,8 +174,101 @@ def test_a_campaign_takes_the_same_machine(
     campaign = tmp_path / "campaign.toml"
     campaign.write_text('plots = false\n[[workload]]\nsource = "site.swf"\n[[policy]]\npolicy = "fcfs"\n')
     assert main([str(campaign), "--out", str(tmp_path / "out")]) == 0
-    assert "site: the workload states" in " ".join(capsys.readouterr().out.split())
+    assert "site: machine: " in " ".join(capsys.readouterr().out.split())
     with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
         (found,) = csv.DictReader(stream)
     assert nodes(tmp_path / "out", found) == expected
     assert found["run"] == row["run"]
+
+
+SITE = Path(__file__).parents[2] / "workloads" / "data" / "site-sacct.txt"
+"""120 jobs of a Slurm of three partitions: arrays, steps, GPUs, dependencies, burst buffers of up to 10 TiB a job."""
+
+
+def machine_of(out: Path, row: dict[str, str]) -> tuple[int, list[int]]:
+    """Compute nodes and capacities of storage nodes of the machine of a run."""
+    machine = json.loads((out / row["run"] / "machine.json").read_text())
+    return len(machine["nodes"]), [storage["capacity_bytes"] for storage in machine["storages"]]
+
+
+def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Was: 40 GB per 8 nodes whatever is requested, a sixth of the jobs rejected; the site's schedule fits now."""
+    needs = needs_of(load_table(SITE)[0])
+    row = play(SITE, tmp_path / "all", "--no-site")
+    assert row["rejected"] == "0"
+    nodes, (pool,) = machine_of(tmp_path / "all", row)
+    assert nodes == needs.nodes
+    assert needs.buffers <= pool <= 1.1 * needs.buffers
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"site-sacct: machine: {nodes} nodes (most in use at once by the log's own times; --nodes N states" in said
+    assert f"burst buffers in one pool (requests of {needs.buffer_jobs} jobs: up to 11TB by one and" in said
+    assert "shared by all partitions (most nodes in use at once: batch " in said
+    rows = play_all(SITE, tmp_path / "batch", "--policy", "replay", "--where", "partition=batch")
+    assert (
+        machine_of(tmp_path / "batch", rows["replay"])[0]
+        == needs_of(load_table(SITE, Reading(where=("partition=batch",)))[0]).nodes
+    )
+    assert "start late" not in capsys.readouterr().out
+
+
+def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None:
+    """Who chooses one user's jobs plays them on the machine of all."""
+    row = play(SITE, tmp_path / "out", "--no-site", "--where", "user=u03")
+    assert machine_of(tmp_path / "out", row)[0] == needs_of(load_table(SITE)[0]).nodes
+
+
+@pytest.mark.parametrize(("size", "expected"), [("300 TB", [300 * 10**12]), ("0", [])])
+def test_stated_burst_buffers(size: str, expected: list[int], tmp_path: Path) -> None:
+    """In one pool, with or without the number of nodes; 0: there are none."""
+    for name, more in (("a", ()), ("b", ("--nodes", "200"))):
+        row = play(SITE, tmp_path / name, "--no-site", "--burst-buffer-total", size, "--force", *more)
+        assert machine_of(tmp_path / name, row)[1] == expected
+
+
+def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) -> None:
+    """Was: 96 nodes for whatever log of SWF. Its own schedule is played as it was, drawn buffers and all."""
+    rows = "".join(
+        f"{n} {20 * n} {n % 7} 4000 {1 + n % 5} -1 -1 {1 + n % 5} 9000 -1 1 7 1 1 1 -1 -1 -1\n" for n in range(1, 301)
+    )
+    (tmp_path / "bare.swf").write_text(rows)
+    found = play_all(tmp_path / "bare.swf", tmp_path / "out", "--policy", "replay")
+    nodes, pool = machine_of(tmp_path / "out", found["replay"])
+    assert nodes == needs_of(load_table(tmp_path / "bare.swf")[0]).nodes > 500
+    assert len(pool) == 1
+    assert float(found["replay"]["mean_waiting_time_s"]) == pytest.approx(3, abs=0.1)
+
+
+@pytest.mark.parametrize("door", ["run", "whatif", "campaign", "api"])
+def test_a_machine_that_cannot_be_the_logs_is_refused(
+    door: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By hand: 200 jobs of 8 of 16 nodes for 100 s, one every 20 s, offer 2.51 times the machine."""
+    path = log(tmp_path / "busy.swf", "; MaxProcs: 16\n", [8] * 200, gap_s=20)
+    (tmp_path / "c.toml").write_text('plots = false\n[[workload]]\nsource = "busy.swf"\n[[policy]]\npolicy = "fcfs"\n')
+    commands = {
+        "run": ["run", str(path), "--policy", "fcfs"],
+        "whatif": ["whatif", str(path), "--set", "load=x1.1"],
+        "campaign": ["campaign", str(tmp_path / "c.toml")],
+    }
+    message = "busy on nodes-16: the jobs request 2.5 times its 16 nodes"
+    if door == "api":
+        with pytest.raises(SpecError, match=message):
+            sw.compare(path, "fcfs", progress=False)
+        assert len(sw.compare(path, "fcfs", progress=False, force=True, folder=tmp_path / "out").runs) == 1
+        return
+    more = ["--out", str(tmp_path / "out"), *(() if door == "campaign" else ("--no-plots",))]
+    assert main([*commands[door], *more]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "--nodes N states the machine (a load of 1 needs 41 nodes in use); --force" in error
+    assert main([*commands[door], *more, "--force"]) == 0
+
+
+def test_buffers_that_a_machine_cannot_give_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the size that mends it."""
+    run = ["run", str(SITE), "--policy", "fcfs", "--no-plots", "--out", str(tmp_path / "out")]
+    assert main([*run, "--burst-buffer-total", "100GB"]) == 2
+    error = capsys.readouterr().err
+    assert "of 120 jobs could never run" in error
+    assert "more burst buffer than it can give (--burst-buffer-total 11TB can)" in error
+    assert main([*run, "--burst-buffer-total", "11TB"]) == 0

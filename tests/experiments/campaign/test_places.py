@@ -11,7 +11,7 @@ from spillway.experiments.campaign.places import default_folder
 from spillway.experiments.cli import main
 from spillway.experiments.run.spec import Campaign, PolicySpec, WorkloadSpec
 
-RUN = ("run", "--workload", "mine.swf", "--nodes", "16", "--workers", "1")
+RUN = ("run", "--workload", "mine.swf", "--nodes", "16", "--force", "--workers", "1")
 LOG = Path(__file__).parents[2] / "data" / "swf" / "small.swf"
 
 

@@ -45,7 +45,7 @@ def test_run_and_convert_agree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--staging", "minutes=90"], "staging option 'minutes' must be a number from 0 to 60, got 90.0"),
+        (["--staging", "minutes=90"], "option 'minutes' must be a number from 0 to 60 (min), got '90'"),
         (["--stripes", "-1"], "--stripes: expected a whole number >= 0"),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,6 @@ import pytest
 
 from spillway.experiments.campaign.summary import COLUMNS, METRICS
 from spillway.experiments.cli import main
-from spillway.experiments.run import provenance
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -85,19 +86,27 @@ def test_repeat_command_repeats(done: Path, tmp_path: Path, monkeypatch: pytest.
     assert name.name.rsplit("_", 1)[1] == folder.name.rsplit("_", 1)[1]
 
 
-def test_the_repeat_command_starts_this_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The installed command by name where that is found, else by path; the script where nothing is installed."""
-    command = tmp_path / "spillway"
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setenv("PATH", "")
-    words = provenance.this_program()
-    assert words[0] == "python"
-    assert Path(words[1]).name == "run_experiments.py"
-    assert Path(words[1]).exists()
-    command.touch(0o755)
-    assert provenance.this_program() == [str(command)]
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert provenance.this_program() == ["spillway"]
+def test_a_folder_repeats_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moved, and without the policy's own file, its command gives the same run: it names nothing outside the folder."""
+    source = (ROOT / "docs/examples/fair_share/fair_share.py").read_text()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    given = ["--policy", "own/mine.py", "--platform", "thesis", "--workers", "1", "--no-plots"]
+    assert main(["run", "kth-like:jobs=20", *given, "--no-site", "--out", "here"]) == 0
+    shutil.rmtree(tmp_path / "own")
+    (tmp_path / "here").rename(tmp_path / "there")
+    monkeypatch.chdir(tmp_path / "there")
+    (record,) = Path().glob("*/run.json")
+    words = shlex.split(json.loads(record.read_text())["repeat"])
+    assert words[:2] == ["spillway", "run"]
+    assert not any(str(tmp_path) in word or word.startswith("/") for word in words)
+    assert main([*words[1:], "--workers", "1", "--no-plots"]) == 0
+    (again,) = Path("repeated").glob("*/jobs.csv")
+    assert again.read_bytes() == (record.parent / "jobs.csv").read_bytes()
+    installed = Path("environment.txt").read_text().splitlines()
+    assert installed[0].startswith("# Python 3.")
+    assert any(line.startswith("numpy==") for line in installed)
 
 
 @pytest.mark.slow
@@ -214,11 +223,11 @@ def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture
     """Where the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis says so."""
     without_header = LOG.partition("\n")[2]
     (tmp_path / "wide.swf").write_text(without_header.replace(" 16 ", " 160 "))
-    given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots"]
+    given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots", "--notes"]
     assert main([*given, "--out", str(tmp_path / "a")]) == 0
     assert "made for this workload: at least 160 compute nodes" in capsys.readouterr().out
     assert rows(tmp_path / "a")[0]["rejected"] == "0"
-    assert main([*given, "--platform", "thesis", "--out", str(tmp_path / "b")]) == 0
+    assert main([*given, "--platform", "thesis", "--force", "--out", str(tmp_path / "b")]) == 0
     assert "1 of 3 jobs request more than the 96 compute nodes of thesis" in capsys.readouterr().out
     assert rows(tmp_path / "b")[0]["rejected"] == "1"
 
@@ -331,7 +340,7 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
         (["run", "--workload", "kth-like", "--policy", "easy", "-o", "depth"], "-o takes [POLICY.]KEY=VALUE"),
         (["run", "--workload", "kth-like", "--platform", "cray"], "no platform 'cray'"),
         (["run", "--workload", "kth-like", "--seed", "-1"], "expected a whole number >= 0"),
-        (["run", "--workload", "kth-like", "--tau", "0"], "expected a number of seconds > 0"),
+        (["run", "--workload", "kth-like", "--tau", "0"], "expected a number from 0.001 to 1e+09 (s)"),
         (["run", "--workload", "kth-like", "--workers", "0"], "expected a whole number >= 1"),
         (["run", "--workload", "kth-like", "--out", "/proc/nowhere"], "cannot write results to '/proc/nowhere'"),
         (["run", "--workload", "kth-like:jobs=3", "--policy", "easy", "--policy", "easy"], "two policies are called"),

@@ -136,3 +136,25 @@ def test_slowdown_by_contention_of_streams(tmp_path: Path) -> None:
     for row in rows(tmp_path, workload, *arguments, model="stream").values():
         assert float(row["uncontended_s"]) == pytest.approx(100.0, abs=1e-2)
         assert float(row["contention_slowdown"]) == pytest.approx(2.0, abs=1e-3)
+
+
+def test_slowdown_by_contention_of_streams_in_profiles(tmp_path: Path) -> None:
+    """The same two with the simulator's own profile; a job without bytes has no such time, nor a run of these."""
+    (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
+    profiles = {"s": {"type": "io_stream", "cpu": 1e6, "io_bytes": 100e9}, "d": {"type": "delay", "delay": 50.0}}
+    arguments = ["--policy", "fcfs", "--platform", str(tmp_path / "racks.toml")]
+
+    def ran(name: str, *kinds: str) -> dict[str, dict[str, str]]:
+        jobs = [
+            {"id": str(i), "subtime": 0, "res": 1, "walltime": 999, "profile": kind} for i, kind in enumerate(kinds)
+        ]
+        workload = tmp_path / f"{name}.json"
+        workload.write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}), encoding="utf-8")
+        return rows(tmp_path / name, workload, *arguments, model="rigid")
+
+    found = ran("streams", "s", "s", "d")
+    for number in "01":
+        assert float(found[number]["uncontended_s"]) == pytest.approx(100.0, abs=1e-2)
+        assert float(found[number]["contention_slowdown"]) == pytest.approx(2.0, abs=1e-3)
+    assert found["2"]["uncontended_s"] == ""
+    assert "uncontended_s" not in ran("none", "d")["0"]

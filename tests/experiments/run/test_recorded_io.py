@@ -59,3 +59,13 @@ def test_the_thesis_rule_is_there_for_who_asks(log: Path) -> None:
     assert all(1 <= ours <= theirs for ours, theirs in zip(left, whole, strict=True))
     assert rule != left
     assert sum(left) < sum(whole)
+
+
+def test_what_io_alone_outlasts_is_clipped_and_counted(log: Path) -> None:
+    """On a machine whose file system is slow, short jobs compute one flop; the note says how many."""
+    (source,) = expand(WorkloadSpec(source=str(log)))
+    slow = load(PlatformSpec(source="nodes:16", changes={"pfs.bandwidth": "1MBps"}))
+    workload = read(source, slow, ModelSpec(name="io"), 0)[0]
+    clipped = sum(profile["cpu"] == 1 for profile in workload.profiles.values())
+    assert clipped >= 2
+    assert f"of {clipped:,} nothing remains" in workload.notes[-1]

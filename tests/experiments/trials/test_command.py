@@ -36,6 +36,16 @@ def test_a_foreign_scheduler_that_breaks_a_promise(capsys: pytest.CaptureFixture
     )
 
 
+def test_a_scheduler_of_batsim_5(capsys: pytest.CaptureFixture[str]) -> None:
+    """Our service, greeted by the handshake; buffers are requested in a text, and judged as with Batsim 4."""
+    serve = ["--", sys.executable, "-m", "spillway", "serve"]
+    for policy, code in (("easy", 0), ("easy-no-bb", 1)):
+        for name in ("second-resource", "starved"):
+            found = conformance("--batsim", "5", "--world", WORLDS[name], *serve, policy, "--bind", "{socket}")
+            assert found == (code if name == "second-resource" else 0), (policy, name)
+    assert "so that job 2, first in the queue with 1 node and 8 GB" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("script", "words"),
     [
@@ -49,6 +59,19 @@ def test_commands_that_are_no_scheduler(capsys: pytest.CaptureFixture[str], scri
     assert conformance("--silence", "1.5", "--", "sh", "-c", script, "{socket}") == 2
     error = capsys.readouterr().err
     assert words in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_traceback_of_a_foreign_scheduler_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its process closes the connection a moment before it ends (was: that the connection was closed, alone)."""
+    script = (
+        "import sys, zmq; socket = zmq.Context().socket(zmq.REP); socket.bind(sys.argv[1]); socket.recv(); "
+        "{}['backfill table']"
+    )
+    assert conformance("--", sys.executable, "-c", script, "{socket}") == 2
+    error = capsys.readouterr().err
+    assert "Traceback (most recent call last)" in error
+    assert "KeyError: 'backfill table'" in error
     assert len(error.splitlines()) == 1
 
 

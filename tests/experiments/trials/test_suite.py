@@ -22,6 +22,7 @@ from spillway.experiments.trials.subject import Own, Scheduler
 from spillway.experiments.trials.verdict import FAILS, PASSES, Extent, Outcome
 from spillway.experiments.trials.world import MOST_JOBS, PLAIN, TrialJob, World, world_from
 from spillway.protocol.messages import ExecuteJob, JobCompleted, JobSubmitted, Message, Reply, SimulationBegins
+from spillway.simulator.options import SimulationOptions
 from spillway.simulator.wire.links import InProcessLink, Link
 
 CASES_ALONE = Extent(worlds=0, tries=4)
@@ -96,7 +97,7 @@ class Greedy(Scheduler):
     name = "greedy"
 
     @contextlib.contextmanager
-    def talk(self) -> Iterator[Link]:
+    def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
         """A new one."""
         waiting: dict[str, int] = {}
         held: dict[str, tuple[int, ...]] = {}
@@ -117,7 +118,7 @@ class Greedy(Scheduler):
                     requests.append(ExecuteJob(message.now, job_id, held[job_id]))
             return Reply(message.now, tuple(requests))
 
-        yield InProcessLink(handle)
+        yield InProcessLink(handle), SimulationOptions()
 
 
 def test_random_worlds_find_what_is_broken_and_make_it_small() -> None:

@@ -175,6 +175,23 @@ def test_a_user_may_hold_no_more_than_the_limit(tmp_path: Path, monkeypatch: pyt
     assert rows["4"]["final_state"] == "REJECTED"
 
 
+def test_what_a_hidden_job_holds_counts_for_its_user(tmp_path: Path) -> None:
+    """Failed before: job 1 has its buffer of 6 GB, and its persistent one of 5 GB is out from 5 to 60 s; the policy
+    does not see it then, and job 2 was given 2 GB beside it, where its user may hold 12.
+    """
+    jobs = [
+        job(0, 0.0, 0, bb_create=created("a", 5, stripes=1), user="u"),
+        job(9, 0.0, 8, 50.0, user="v"),
+        job(1, 1.0, 2, bb_total=6 * GB, bb_use=["a"], user="u"),
+        job(2, 10.0, 2, bb_total=2 * GB, user="u"),
+    ]
+    spec = SessionSpec("easy", settings={"bb_life": "slurm", "bb_user_limit": 12 * GB})
+    found = play(tmp_path, spec, workload_of(jobs), [(5.0, False, (8,)), (60.0, True, (8,))])
+    starts = {name: round(time_s) for time_s, what, name in found.watch.story if what == "started"}
+    assert not any(what == "evicted" for _, what, _ in found.watch.story)
+    assert (starts["w0!1"], starts["w0!2"]) == (60, 70)
+
+
 def test_what_would_wait_for_ever_is_rejected_in_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A buffer that no job destroys holds 8 of 10 GB on each storage node, and 16 of the 17 GB of its user."""
     jobs = [

@@ -12,6 +12,7 @@ from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
+from spillway.schedulers.policykit.pass_limit import PassLimit
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Fit, Timeline
 from tests.properties.mini import MiniJob, MiniMachine, Played, play
@@ -81,3 +82,57 @@ def test_a_promise_whose_node_is_out_is_made_anew_behind_the_others() -> None:
     timeline.release(0.0, 10.0, Allocation((1,)))
     timeline.close((1,), ())
     assert promised_after(timeline, queue, promises) == {queue[0].id: 60.0, queue[1].id: 10.0}
+
+
+def passes(
+    policy: Conservative, steps: list[tuple[float, list[Job], list[tuple[float, Allocation]]]]
+) -> list[dict[str, float]]:
+    """Promised starts (s) after each pass: its time, its queue, and what runs until when."""
+    notebook: dict[str, Any] = {}
+    found = []
+    for now_s, queue, running in steps:
+        timeline = Timeline(machine(MiniMachine(nodes=4)), now_s)
+        for end_s, allocation in running:
+            timeline.reserve(now_s, end_s, allocation)
+        list(policy(View(now_s, timeline.machine, queue, [], timeline.copy, random.Random(0), notebook)))
+        found.append({name: fit.start_s for name, fit in notebook[PROMISES].items()})
+    return found
+
+
+def test_what_cannot_have_moved_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty jobs wait: each is looked for once; then one for each that comes, and none where nothing has changed.
+
+    Then the running job is to end 30 s earlier: the first 30 s are looked at for all, and one job's promise moves into
+    them.
+    """
+    looked: list[str] = []
+    search = Timeline.earliest_fit
+
+    def noted(self: Timeline, one: Job, duration_s: float, *rest: Any, latest_s: float = float("inf")) -> Fit | None:
+        looked.append(one.id)
+        return search(self, one, duration_s, *rest, latest_s=latest_s)
+
+    monkeypatch.setattr(Timeline, "earliest_fit", noted)
+    queue = [job(number, 4, 100.0) for number in range(40)]
+    more = [*queue, job(40, 4, 50.0)]
+    busy, shorter = [(1000.0, Allocation((0, 1, 2, 3)))], [(970.0, Allocation((0, 1, 2, 3)))]
+    counts = []
+    steps = [(0.0, queue, busy), (1.0, queue, busy), (2.0, more, busy)]
+    for until in range(1, len(steps) + 1):
+        looked.clear()
+        passes(Conservative(), steps[:until])
+        counts.append(len(looked))
+    assert counts == [40, 40, 41]
+    last = passes(Conservative(), [*steps, (3.0, more, shorter)])[-1]
+    assert last["w0!0"] == 970.0
+    assert last["w0!40"] == 970.0 + 40 * 100.0
+
+
+def test_a_bound_leaves_promises_where_they_are() -> None:
+    """The clock is over at once: a job that could start 30 s earlier keeps its promise, a new one gets one."""
+    queue, later = [job(0, 4, 100.0)], [job(0, 4, 100.0), job(1, 4, 100.0)]
+    busy, shorter = [(1000.0, Allocation((0, 1, 2, 3)))], [(970.0, Allocation((0, 1, 2, 3)))]
+    steps = [(0.0, queue, busy), (1.0, later, shorter)]
+    bounded = Conservative().limited(PassLimit(1.0, iter(range(0, 1000, 5)).__next__))
+    assert passes(bounded, steps)[-1] == {"w0!0": 1000.0, "w0!1": 1100.0}
+    assert passes(Conservative(), steps)[-1] == {"w0!0": 970.0, "w0!1": 1070.0}

@@ -15,7 +15,7 @@ from spillway.workloads.convert import ConvertOptions, convert_columns
 from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.formats import FORMATS, read_log
 from spillway.workloads.logs.lines import LogFile
-from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.reading import FORMAT_NAMES, STRICT, Reading
 from spillway.workloads.logs.table import JobTable
 from tests.workloads.conftest import DATA
 from tests.workloads.logs.forms import EPOCH_S, FORMS, SACCT, Drawn, draw, jobcomp, parquet, sacct, swf
@@ -220,3 +220,8 @@ def test_a_long_line_is_refused() -> None:
     """A file without line breaks does not fill the memory."""
     with pytest.raises(WorkloadError, match=r"log\.swf:1: this line is longer than 1,048,576 bytes"):
         read("1 " * 2**21, "log.swf")
+
+
+def test_names_of_formats() -> None:
+    """The option has those of the table."""
+    assert tuple(FORMATS) == FORMAT_NAMES

@@ -212,3 +212,19 @@ def test_logs_of_darshan_itself() -> None:
     if not found:
         pytest.skip("this version of the library ships no such log")
     assert read_totals(found[0]) == {71317: Moved(10_000, 348)}
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2022-03-01T02:00:00+0200", 1_646_092_800),
+        ("2022-02-28T18:30:00-05:30", 1_646_092_800),
+        ("2022-03-01 00:00:00Z", 1_646_092_800),
+        ("2022-03-01T00:00:00", 1_646_092_800),
+    ],
+)
+def test_times_with_an_offset(text: str, seconds: int) -> None:
+    """Moved to UTC (was: refused)."""
+    assert units.time_of(text) == seconds
+    with pytest.raises(units.UnitError):
+        units.time_of("2022-03-01T02:00:00+2500")

@@ -11,7 +11,7 @@ from spillway.experiments.campaign.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec
 from spillway.experiments.studies.thesis import STUDY, inputs
-from spillway.experiments.studies.thesis.inputs import FULL, PARTS, SAMPLE, find_inputs
+from spillway.experiments.studies.thesis.inputs import DRAWS, FULL, PARTS, SAMPLE, find_inputs
 from spillway.experiments.studies.thesis.play import lacks, workload
 
 JOBS = (1766, 1221, 1531, 1745, 1565, 1938, 2234, 1647, 1374, 2036, 2940, 2246, 1893, 1691, 1305, 1336)
@@ -61,11 +61,22 @@ def test_drawn_parts(tmp_path: Path) -> None:
     """Without the published files the log is converted and cut in 16; the same files every time."""
     found = find_inputs("io", None, tmp_path)
     assert not found.original
-    assert list(found.workloads) == [*PARTS, FULL, SAMPLE]
+    assert list(found.workloads) == [*PARTS, FULL, SAMPLE, *DRAWS]
     again = find_inputs("io", None, tmp_path / "again")
-    for name, spec in found.workloads.items():
+    for name in (*PARTS, FULL, SAMPLE):
+        spec = found.workloads[name]
         assert Path(spec.source).name == f"{name}.json"
         assert Path(spec.source).read_bytes() == Path(again.workloads[name].source).read_bytes()
+
+
+@pytest.mark.usefixtures("small_log")
+def test_the_whole_log_is_drawn_five_times(tmp_path: Path) -> None:
+    """The original files are lost: the log itself, with burst buffers of five seeds, for both models."""
+    for model in ("rigid", "io"):
+        specs = find_inputs(model, None, tmp_path).workloads
+        assert [(specs[name].source, specs[name].seed) for name in DRAWS] == [(inputs.LOG, seed) for seed in range(5)]
+    grids = [point for point in STUDY.points(whole=True) if point["scale"] == FULL]
+    assert {point["workload"] for point in grids} == set(DRAWS)
 
 
 @pytest.mark.usefixtures("small_log")

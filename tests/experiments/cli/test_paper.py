@@ -1,0 +1,69 @@
+"""``--figures``, ``--width``, ``--style`` and ``--tables``, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+
+RUN = ["run", "kth-like:jobs=20", "--platform", "thesis", "--policy", "fcfs", "--workers", "1", "--no-site"]
+
+
+def test_figures_and_tables_for_a_paper(tmp_path: Path) -> None:
+    """Each figure in each format, nothing left of another one; the table as LaTeX and parquet."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = ["--out", str(tmp_path / "out")]
+    assert main([*RUN, *out]) == 0
+    plots = tmp_path / "out" / "plots"
+    stems = {path.stem for path in plots.iterdir()}
+    assert {path.suffix for path in plots.iterdir()} == {".png", ".svg"}
+    assert main([*RUN, *out, "--figures", "pdf,svg", "--width", "84mm", "--tables", "tex,parquet"]) == 0
+    assert {path.name for path in plots.iterdir()} == {f"{stem}.{kind}" for stem in stems for kind in ("pdf", "svg")}
+    lines = (tmp_path / "out" / "summary.tex").read_text().splitlines()
+    assert lines[0] == r"\begin{tabular}{lr}"
+    assert r" & fcfs \\" in lines
+    (row,) = parquet.read_table(tmp_path / "out" / "summary.parquet").to_pylist()
+    assert (row["policy"], row["jobs"]) == ("fcfs", 20)
+    assert main([*RUN, *out, "--no-plots"]) == 0
+    assert not (tmp_path / "out" / "summary.tex").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ["--figures", "pdff"],
+            "--figures pdff: expected kinds of png, svg, pdf, pgf, got 'pdff'; did you mean 'pdf'?",
+        ),
+        (["--width", "84"], "--width 84: expected 40 mm to 1 m with its unit, such as 84mm, 8.4cm or 3.3in"),
+        (["--width", "5mm"], "--width 5mm: expected 40 mm to 1 m"),
+        (["--tables", "latex"], "--tables latex: expected kinds of tex, parquet, got 'latex'"),
+        (["--style", "absent.mplstyle"], "--style: there is no file 'absent.mplstyle'"),
+        (["--style", "wrong.mplstyle"], "--style wrong.mplstyle: Bad key font.sze"),
+        (["--style", "value.mplstyle"], "--style value.mplstyle: Bad value in file"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_runs(
+    given: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, exit code 2; also what Matplotlib would only log."""
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.mplstyle").write_text("font.sze: 3\n")
+    Path("value.mplstyle").write_text("font.size: large-ish\n")
+    assert main([*RUN, *given, "--out", "out"]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
+def test_what_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """LaTeX for pgf, pyarrow for parquet."""
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: None)
+    assert main([*RUN, "--figures", "pgf", "--out", str(tmp_path)]) == 2
+    assert "asks xelatex for the size of letters" in capsys.readouterr().err
+    assert main([*RUN, "--tables", "parquet", "--out", str(tmp_path)]) == 2
+    assert "pip install 'spillway[parquet]'" in capsys.readouterr().err

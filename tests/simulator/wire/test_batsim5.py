@@ -1,0 +1,334 @@
+"""What the simulator does otherwise where it plays Batsim 5: numbers of hosts, calls, kills, registration, the end."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.protocol.batsim5.codec import Batsim5
+from spillway.protocol.messages import (
+    CallMeLater,
+    ExecuteJob,
+    JobCompleted,
+    JobKilled,
+    JobState,
+    JobSubmitted,
+    KillJob,
+    Message,
+    Notify,
+    RegisterJob,
+    RegisterProfile,
+    Reply,
+    Request,
+    RequestedCall,
+    ResourceStateChanged,
+    SetResourceState,
+    SimulationBegins,
+    SimulationEnds,
+    StopCalls,
+    StopSimulation,
+)
+from spillway.simulator.errors import SchedulerFault, SimulatorInputError
+from spillway.simulator.options import BATSIM_5
+from spillway.simulator.wire.command import main
+from spillway.simulator.world.machines import numbered
+from tests.simulator.peers import listening
+from tests.simulator.worlds import FINISHED, LATENCY, Scheduler, execute, greedy, jobs, kill, scripted, small_platform
+from tests.simulator.worlds import run as run_in_the_small_world
+
+DELAY = {"p": {"type": "DelayProfile", "delay": 10}}
+
+
+def run(*given: Any, **options: Any) -> Scheduler:
+    """What a scheduler got of a simulation by Batsim 5's rules."""
+    return run_in_the_small_world(*given, rules=BATSIM_5, **options)[1]
+
+
+def work(*rows: dict[str, Any], **profiles: Any) -> dict[str, Any]:
+    """A workload in Batsim 5's words."""
+    return jobs(*rows, profiles=profiles or DELAY)
+
+
+def fault(data: dict[str, Any], *requests: Request, **options: Any) -> str:
+    """The message that a reply to the first submissions provokes."""
+    with pytest.raises(SchedulerFault) as caught:
+        run(data, scripted((), requests), **options)
+    return str(caught.value)
+
+
+# --------------------------------------------------------------------------- hosts
+
+
+def test_hosts_are_numbered_by_the_numbers_in_their_names() -> None:
+    """4.2.1 numbers them by text: ``node_10`` is its second."""
+    (begins,) = run(None, scripted()).events(SimulationBegins)
+    assert [host.name for host in begins.compute_resources] == ["node_1", "node_2", "node_3", "node_10"]
+    assert [host.id for host in begins.storage_resources] == [4, 5]
+    assert begins.compute_resources[0].speeds == (1e9,)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("n2", "n10"), ("n1-2", "n1-10"), ("a-1", "a1"), ("a1", "aa"), ("n", "n0"), ("n10a", "n10b"), ("a9b", "a10a")],
+)
+def test_digits_count_as_numbers(first: str, second: str) -> None:
+    """Other characters by their code; a name comes before those that it begins."""
+    assert numbered(first) < numbered(second)
+
+
+def test_an_allocation_of_another_size_changes_the_runtime() -> None:
+    """Executors are dealt out to the hosts that there are, and nobody is told."""
+    profiles = {"p": {"type": "ParallelTaskHomogeneousProfile", "cpu": 4e9, "com": 0}}
+    many = run(work({"res": 2}, **profiles), scripted((), (execute("w0!1", 0, 1, 2),)))
+    (ended,) = many.events(JobCompleted)
+    assert ended.timestamp == pytest.approx(4 + LATENCY)
+    assert ended.alloc == (0, 1, 2)
+
+
+# --------------------------------------------------------------------------- calls
+
+
+def calls(*requests: Request) -> list[tuple[float, str, bool]]:
+    """Calls that a scheduler gets which requests this at 0, with a job that ends soon."""
+    scheduler = run(work({}, p={"type": "DelayProfile", "delay": 0.1}), scripted((), (execute("w0!1", 0), *requests)))
+    return [(round(event.timestamp, 6), event.name, event.last) for event in scheduler.events(RequestedCall)]
+
+
+def test_calls_have_names_and_the_past_is_no_fault() -> None:
+    """A call for a moment that is over comes at once."""
+    assert calls(CallMeLater(0.0, 0.0, "now"), CallMeLater(0.0, 2.5, "then")) == [
+        (0.0, "now", True), (2.5, "then", True)
+    ]  # fmt: skip
+
+
+def test_periodic_calls_come_at_multiples_of_the_period() -> None:
+    """The last one says so, and the simulation ends after it."""
+    requests = CallMeLater(0.0, 0.0, "tick", 2.0, 3), CallMeLater(0.0, 0.0, "tock", 4.0, 1)
+    assert calls(*requests) == [(2.0, "tick", False), (4.0, "tick", False), (4.0, "tock", True), (6.0, "tick", True)]
+
+
+def test_periodic_calls_without_end_are_stopped() -> None:
+    """Without that the simulation would go on; unknown names mean nothing."""
+
+    def answer(message: Message) -> Iterable[Request]:
+        yield from greedy(message)
+        for event in message.events:
+            if isinstance(event, SimulationBegins):
+                yield CallMeLater(message.now, 0.0, "tick", 4.0)
+            elif isinstance(event, RequestedCall) and event.timestamp > 9:
+                yield StopCalls(message.now, "nobody")
+                yield StopCalls(message.now, "tick")
+
+    got = run(work({}), answer).events(RequestedCall)
+    assert [(round(event.timestamp, 6), event.last) for event in got] == [(4.0, False), (8.0, False), (12.0, False)]
+
+
+def test_periods_that_do_not_fit_together_are_refused() -> None:
+    """Batsim ends on them, as on a name in use."""
+    tick = CallMeLater(0.0, 0.0, "tick", 4.0, 2)
+    assert "multiple of the shorter ones, got 6 and 4 s" in fault(work({}), tick, CallMeLater(0.0, 0.0, "t", 6.0, 2))
+    assert "name 'tick' are under way already" in fault(work({}), tick, tick)
+
+
+# --------------------------------------------------------------------------- kills, the end
+
+
+def test_a_second_kill_is_confirmed() -> None:
+    """With the jobs that were still to be killed: none."""
+    scheduler = run(work({}), scripted((), (execute("w0!1", 0), kill("w0!1"), kill("w0!1"), KillJob(0.0, ()))))
+    assert [event.job_ids for event in scheduler.events(JobKilled)] == [("w0!1",), (), ()]
+    assert [event.state for event in scheduler.events(JobCompleted)] == [JobState.COMPLETED_KILLED]
+
+
+def test_a_forced_stop_ends_everything() -> None:
+    """What runs, waits or is yet to come is dropped, and the rest of the reply too."""
+    data = work({}, {}, {"subtime": 50})
+    reply = (execute("w0!1", 0), CallMeLater(0.0, 2.5, "x"), StopSimulation(0.0), execute("w0!77", 0))
+    result, scheduler = run_in_the_small_world(data, scripted((), reply), rules=BATSIM_5)
+    assert [type(event) for event in scheduler.messages[-1].events] == [SimulationEnds]
+    assert not result.deadlocked
+    assert result.end_s < 1e-6
+    assert result.totals.jobs == 0
+
+
+# --------------------------------------------------------------------------- registration
+
+HALF: dict[str, Any] = {"type": "parallel", "cpu": [0.1234567891e9], "com": [0]}
+
+
+def register(job: str, profile: str, res: int = 1) -> RegisterJob:
+    """Registration of a job."""
+    return RegisterJob(0.0, job, {"id": job, "subtime": 0.0, "res": res, "profile": profile})
+
+
+def test_registered_profiles_keep_their_digits_and_may_be_sequences() -> None:
+    """Batsim 4 prints them with six decimals, and cannot run a sequence."""
+    requests = (
+        RegisterProfile(0.0, "d", "half", HALF),
+        RegisterProfile(0.0, "d", "twice", {"type": "composed", "seq": ["half"], "repeat": 2}),
+        RegisterProfile(0.0, "d", "all", {"type": "composed", "seq": ["twice", "half"], "repeat": 1}),
+        register("d!1", "all"),
+        execute("d!1", 0),
+        FINISHED,
+    )
+    (ended,) = run(None, scripted(requests), dynamic_jobs=True).events(JobCompleted)
+    assert ended.timestamp == pytest.approx(3 * 0.1234567891 + LATENCY, abs=1e-8)
+
+
+def test_a_sequence_of_unknown_parts_is_refused() -> None:
+    """Its parts must exist first."""
+    given = RegisterProfile(0.0, "d", "s", {"type": "composed", "seq": ["nothing"], "repeat": 1})
+    assert "the profile 'nothing' in its 'seq' does not exist" in fault(work({}), given, dynamic_jobs=True)
+
+
+def test_a_job_may_have_a_profile_of_another_workload() -> None:
+    """Ids of profiles are global; the acknowledgement names it in full."""
+    requests = (register("d!1", "w0!p"), execute("d!1", 1), execute("w0!1", 0), FINISHED)
+    scheduler = run(work({}), scripted((), requests), dynamic_jobs=True, acknowledge_dynamic_jobs=True)
+    assert [event.job_id for event in scheduler.events(JobSubmitted)] == ["w0!1", "d!1"]
+    assert {event.job_id for event in scheduler.events(JobCompleted)} == {"w0!1", "d!1"}
+    assert "workload 'w0' has no profile 'q'" in fault(work({}), register("d!1", "w0!q"), dynamic_jobs=True)
+
+
+# --------------------------------------------------------------------------- files
+
+
+def test_workloads_of_batsim_4_are_refused() -> None:
+    """Batsim 5 ends on the types that it does not know; the command that translates is named."""
+    with pytest.raises(SimulatorInputError, match=r"in Batsim 5 it is DelayProfile.*convert FILE"):
+        run(jobs({}))
+    with pytest.raises(SimulatorInputError, match="unknown type 'ForkJoinProfile'"):
+        run(work({}, p={"type": "ForkJoinProfile"}))
+
+
+def test_what_a_job_says_is_passed_on_in_extra_data_alone() -> None:
+    """Objects become texts; other members are dropped by the codec."""
+    data = work({"extra_data": {"id": 7, "bb": 1.23456789}, "bb": 3})
+    (event,) = run(data, greedy).events(JobSubmitted)
+    assert event.job["extra_data"] == {"id": 7, "bb": 1.23456789}
+
+
+def test_external_events_are_of_the_users_own(tmp_path: Path) -> None:
+    """Nothing happens to a machine."""
+    file = tmp_path / "events.jsonl"
+    file.write_text('{"timestamp": 3, "type": "generic", "data": "hi"}\n')
+    scheduler = run(work({}), greedy, events=(file,))
+    (event,) = [event for event in scheduler.events(Notify) if event.kind == "generic"]
+    assert (event.timestamp, event.data) == (pytest.approx(3), {"id": "ee0!0", "data": "hi"})
+    file.write_text('{"timestamp": 3, "type": "machine_unavailable", "resources": "0", "data": ""}\n')
+    with pytest.raises(SimulatorInputError, match="line 1: Batsim 5 has no external event of type 'machine_un"):
+        run(work({}), greedy, events=(file,))
+
+
+def test_hosts_are_switched() -> None:
+    """As in Batsim 4, where power states are measured."""
+    off, on = SetResourceState(0.0, (0,), 1), SetResourceState(200.0, (0,), 0)
+
+    def answer(message: Message) -> Iterable[Request] | Reply:
+        if isinstance(message.events[0], SimulationBegins):
+            return Reply(200.0, (off, on))
+        return ()
+
+    states = run(None, answer, small_platform(power=True), energy=True).events(ResourceStateChanged)
+    assert [(event.resources, event.state) for event in states] == [((0,), 1), ((0,), 0)]
+
+
+# --------------------------------------------------------------------------- the command
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+<host id="m" speed="1f"><prop id="role" value="master"/></host><host id="n10" speed="1Gf"/><host id="n9" speed="1Gf"/>
+<link id="l" bandwidth="1GBps" latency="0us" sharing_policy="FATPIPE"/>
+<route src="m" dst="n10"><link_ctn id="l"/></route><route src="m" dst="n9"><link_ctn id="l"/></route>
+<route src="n9" dst="n10"><link_ctn id="l"/></route>
+</zone></platform>
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    """Options that name a platform, a workload for Batsim 5, and an output."""
+    (tmp_path / "p.xml").write_text(PLATFORM)
+    (tmp_path / "w.json").write_text(json.dumps(work({"res": 2})))
+    return ["-p", str(tmp_path / "p.xml"), "-w", str(tmp_path / "w.json"), "-e", str(tmp_path / "out")]
+
+
+def answering(handle: Callable[[Message], Iterable[Request]], codec: Batsim5) -> Callable[[bytes], bytes]:
+    """A scheduler of Batsim 5 as one of frames; the first one must be the init frame."""
+    greeted: list[bytes] = []
+
+    def answer(frame: bytes) -> bytes:
+        if not greeted:
+            greeted.append(frame)
+            hello = codec.greet(frame)
+            assert hello is not None
+            return hello
+        assert frame.endswith(b"}\0")
+        message = codec.decode_message(frame)
+        return codec.encode_reply(Reply(message.now, tuple(handle(message))))
+
+    return answer
+
+
+def test_the_command_plays_batsim_5(files: list[str], tmp_path: Path) -> None:
+    """Handshake with the init text, profiles with jobs as requested, the end; the last byte of messages is zero."""
+    scheduler, codec = Scheduler(greedy), Batsim5()
+
+    def handle(message: Message) -> tuple[Request, ...]:
+        return scheduler.exchange(message).events
+
+    with listening(answering(handle, codec)) as endpoint:
+        assert main([*files, "--batsim", "5", "-s", endpoint, "--sched-cfg", "some text", "-q"]) == 0
+    (begins,) = scheduler.events(SimulationBegins)
+    assert begins.config.sched_config == "some text"
+    assert [host.name for host in begins.compute_resources] == ["n9", "n10"]
+    (submitted,) = scheduler.events(JobSubmitted)
+    assert submitted.profile == {"type": "delay", "delay": 10}
+    assert "COMPLETED_SUCCESSFULLY" in (tmp_path / "out_jobs.csv").read_text()
+
+
+def test_what_the_hello_decides_is_no_option(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor is what Batsim 5 does not have."""
+    assert main([*files, "--batsim", "5", "--enable-dynamic-jobs"]) == 2
+    assert "--enable-dynamic-jobs does not go with --batsim 5: the scheduler requests it" in capsys.readouterr().err
+    assert main([*files, "--batsim", "5", "--no-sched"]) == 2
+    assert "Batsim 5 has no such option" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "fragment"),
+    [
+        (b'{"error":"no such policy"}\0', 2, "ended the conversation: no such policy"),
+        (struct.pack("<I", 1) + b"flatbuffers", 1, "choose the JSON format"),
+    ],
+)
+def test_a_handshake_that_fails(
+    files: list[str], capsys: pytest.CaptureFixture[str], answer: bytes, code: int, fragment: str
+) -> None:
+    """One line says why."""
+    with listening(lambda _: answer) as endpoint:
+        assert main([*files, "--batsim", "5", "-s", endpoint]) == code
+    assert fragment in capsys.readouterr().err
+
+
+def test_a_deadlock_is_detected(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Batsim 4 ends in silence, with exit code 0."""
+    with listening(answering(lambda _: (), Batsim5())) as endpoint:
+        assert main([*files, "--batsim", "5", "-s", endpoint]) == 4
+    assert "deadlock at" in capsys.readouterr().err
+
+
+def test_hosts_may_be_shared() -> None:
+    """A host that computes is shared where the scheduler decides so: Batsim 5 does not check it."""
+    scheduler = run(
+        work({}, {}),
+        scripted((), (ExecuteJob(0.0, "w0!1", (0,)), ExecuteJob(0.0, "w0!2", (0,)))),
+        compute_sharing=True,
+    )
+    assert len(scheduler.events(JobCompleted)) == 2

@@ -1,0 +1,52 @@
+"""What a log needs of its machine at least: nodes and burst buffers in use at once."""
+
+from __future__ import annotations
+
+from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.logs.info import info_rows
+from spillway.workloads.needs import needs_of
+from tests.workloads.logs.test_formats import read
+
+HEAD = "JobID|Partition|Submit|Start|End|NNodes|ReqTRES\n"
+ROW = (
+    "{number}|{part}|2024-01-01T00:00:00|2024-01-01T0{start}:00:00|2024-01-01T0{end}:00:00|{nodes}|node={nodes}{more}\n"
+)
+
+
+def row(number: int, part: str, start: int, end: int, nodes: int, gib: int = 0) -> str:
+    """A job from one full hour to another."""
+    more = f",bb/datawarp={gib}G" if gib else ""
+    return ROW.format(number=number, part=part, start=start, end=end, nodes=nodes, more=more)
+
+
+LOG = HEAD + row(1, "batch", 0, 2, 4, 100) + row(2, "batch", 1, 3, 2, 60) + row(3, "batch", 3, 4, 5, 120)
+LOG += row(4, "gpu", 1, 2, 1) + row(5, "gpu", 2, 3, 1)
+
+
+def test_peaks_by_hand() -> None:
+    """From 1 to 2 o'clock seven nodes and 160 GiB; what ends at an instant gives back before what starts then."""
+    needs = needs_of(read(LOG, "log.txt"))
+    assert (needs.nodes, needs.widest, needs.partitions) == (7, 5, {"batch": 6, "gpu": 1})
+    assert (needs.buffer_jobs, needs.largest_buffer, needs.buffers) == (3, 120 * 2**30, 160 * 2**30)
+    assert needs.all_buffers == needs.buffers
+    assert not needs.drawn
+
+
+def test_info_prints_them() -> None:
+    """The largest request and the peak, not the sum over time."""
+    rows = dict(info_rows(read(LOG, "log.txt")))
+    assert rows["most in use at once"].startswith("7 nodes")
+    assert rows["partitions, most in use at once"] == "batch 6, gpu 1 nodes"
+    assert rows["burst buffers requested"].startswith("by 3 jobs, at most 128.8 GB by one; 171.8 GB in use at once")
+
+
+def test_drawn_requests_are_those_that_the_conversion_draws() -> None:
+    """A log that states none; none at all where none are drawn, or where the log states no starts."""
+    swf = "".join(f"{n} {60 * n} 5 300 4 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n" for n in range(1, 50))
+    needs = needs_of(read(swf, "log.swf"))
+    assert needs.drawn
+    assert needs.buffer_jobs == 49
+    assert needs.buffers > needs.largest_buffer > 0
+    assert needs_of(read(swf, "log.swf"), ConvertOptions(burst_buffers=None)).all_buffers == 0
+    unknown = needs_of(read(swf.replace(" 5 300 ", " -1 300 "), "log.swf"))
+    assert (unknown.nodes, unknown.buffers, unknown.widest) == (0, 0, 4)

@@ -1,0 +1,139 @@
+"""Which jobs of a log are taken: ``partition=batch``, ``user=ann``, ``time=2024-01-01..2024-02-01``.
+
+Conditions on the same field are alternatives, those on different fields hold together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.base.near import near
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.slurm_units import UnitError, time_of
+from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
+
+Mask = npt.NDArray[np.bool_]
+
+NAMED = ("partition", "user", "account", "state")
+"""Fields whose values are names."""
+
+TIME = "time"
+"""Field of submissions; its values are ranges."""
+
+FIELDS = (*NAMED, TIME)
+
+_EXAMPLE = "such as partition=batch or time=2024-01-01..2024-02-01"
+
+
+def check(conditions: Iterable[str]) -> tuple[str, ...]:
+    """The conditions, each of them well-formed.
+
+    Raises
+    ------
+    WorkloadError
+        One is no ``FIELD=VALUE``, its field is unknown, or its range is none.
+    """
+    checked = []
+    for text in conditions:
+        field, equals, value = text.partition("=") if isinstance(text, str) else (str(text), "", "")
+        if field not in FIELDS or not equals or not value:
+            raise WorkloadError(
+                f"where {text!r}: expected FIELD=VALUE, {_EXAMPLE}; fields: {', '.join(FIELDS)}{near(field, FIELDS)}"
+            )
+        if field == TIME and value.count("..") != 1:
+            raise WorkloadError(f"where {text!r}: expected a range FROM..TO, {_EXAMPLE}; one end may be missing")
+        checked.append(text)
+    return tuple(checked)
+
+
+def of_machine(conditions: Sequence[str]) -> tuple[str, ...]:
+    """Those conditions that name a part of the machine: users, accounts and times choose jobs of the same machine."""
+    return tuple(text for text in conditions if text.startswith("partition="))
+
+
+def narrowed(table: JobTable, conditions: Sequence[str]) -> JobTable:
+    """The jobs that meet the conditions; the others are counted by field among what was dropped.
+
+    Raises
+    ------
+    WorkloadError
+        No job meets a condition: with the values that there are.
+    """
+    if not conditions:
+        return table
+    by_field: dict[str, list[str]] = {}
+    for text in check(conditions):
+        field, _, value = text.partition("=")
+        by_field.setdefault(field, []).append(value)
+    intake = replace(table.intake, dropped=table.intake.dropped.copy(), notes=list(table.intake.notes))
+    chosen = np.ones(len(table), dtype=bool)
+    for field, values in by_field.items():
+        find: Callable[[JobTable, str, str], Mask] = _in_range if field == TIME else _named
+        met = np.logical_or.reduce([find(table, field, value) for value in values])
+        intake.dropped[f"{field} is not {' or '.join(values)}"] += int((chosen & ~met).sum())
+        chosen &= met
+    if not chosen.any():
+        raise WorkloadError(f"no job meets {' and '.join(conditions)} together", table.intake.where)
+    intake.parts = of_machine(conditions)
+    return replace(table.chosen(chosen), intake=intake)
+
+
+def _named(table: JobTable, field: str, value: str) -> Mask:
+    names = [str(name) for name in table.names[field]]
+    if value not in names:
+        known = [name for name in names if name not in ("", "-1")]
+        have = f"it has {', '.join(known[:12])}{' ...' if len(known) > 12 else ''}" if known else "it states none"
+        raise WorkloadError(f"no job of {field} {value!r}: {have}{near(value, known)}", table.intake.where)
+    return np.asarray(table[field] == names.index(value))
+
+
+def _in_range(table: JobTable, field: str, value: str) -> Mask:
+    """Submitted from the first time on, before the second."""
+    begin, _, end = value.partition("..")
+    submit_s = table["submit_s"]
+    met = np.ones(len(table), dtype=bool)
+    if begin:
+        met &= submit_s >= _clock(table, begin, value)
+    if end:
+        met &= submit_s < _clock(table, end, value)
+    if not met.any():
+        raise WorkloadError(
+            f"no job was submitted in {value}; submissions are from {submit_s.min()} to {submit_s.max()} s of the log",
+            table.intake.where,
+        )
+    return met
+
+
+def _clock(table: JobTable, text: str, whole: str) -> int:
+    """A time as seconds of the log: a date, a date and time, or such seconds."""
+    try:
+        seconds = time_of(f"{text}T00:00:00" if len(text) == 10 and text[4:5] == "-" else text)
+    except UnitError as error:
+        raise WorkloadError(
+            f"where time={whole}: expected a date, {error}, or seconds of the log, got {text!r}"
+        ) from None
+    counted = len(table) and int(table["submit_s"].max()) < CALENDAR_FROM_S
+    if not counted or seconds < CALENDAR_FROM_S:
+        return seconds
+    start = table.intake.header.unix_start_time
+    if start is None:
+        raise WorkloadError(
+            f"where time={whole}: the log counts seconds from its start and does not state when that was "
+            "(UnixStartTime); give seconds such as 0..86400",
+            table.intake.where,
+        )
+    return seconds - start
+
+
+WORDS: Mapping[str, str] = {
+    "partition": "partition (SWF: queue)",
+    "user": "user",
+    "account": "account (SWF: group)",
+    "state": "how it ended (completed, failed, cancelled, timeout)",
+    TIME: "submitted from FROM on and before TO",
+}
+"""What each field is."""

@@ -1,0 +1,102 @@
+"""What a log's jobs need of the machine: nodes and burst buffers in use at once, by the log's own times.
+
+One rule for all formats and for everything that plays a log (:mod:`spillway.experiments.campaign.machines`): a machine
+with less than this could not have made the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spillway.workloads.convert import ConvertOptions, buffers_of, nodes_of, usable_jobs, walltimes_of
+from spillway.workloads.logs.table import Ints, JobTable
+from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.omissions import partitions_of
+
+_UNBOUNDED = MachineFacts(nodes=2**40, storage_nodes=1, storage_bytes=2**60)
+"""A machine that serves every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What jobs need at least.
+
+    Attributes
+    ----------
+    nodes
+        Most compute nodes in use at once; 0: the log does not state when jobs started.
+    widest
+        Compute nodes of the widest job.
+    buffer_jobs
+        Jobs that request burst buffers.
+    largest_buffer
+        The largest request of a job, bytes.
+    buffers
+        Most bytes of burst buffers in use at once; 0: none, or the log does not state when jobs started.
+    drawn
+        Whether requests for burst buffers are drawn, for the log states none.
+    partitions
+        Most nodes in use at once in each of several partitions, the one with the most jobs first.
+    """
+
+    nodes: int
+    widest: int
+    buffer_jobs: int = 0
+    largest_buffer: int = 0
+    buffers: int = 0
+    drawn: bool = False
+    partitions: Mapping[str, int] | None = None
+
+    @property
+    def all_buffers(self) -> int:
+        """Bytes that a machine needs for the largest request and for all that were in use at once."""
+        return max(self.largest_buffer, self.buffers)
+
+
+def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
+    """What the jobs of a log need.
+
+    Parameters
+    ----------
+    table
+        The log.
+    options
+        How it is converted: processors of a node, and the model of requests for burst buffers that it does not state.
+    """
+    options = replace(options or ConvertOptions(), from_job=0, max_records=None, site_wait=False)
+    jobs = usable_jobs(table, _UNBOUNDED, options)
+    nodes = nodes_of(jobs, options)
+    total = nodes * buffers_of(jobs, nodes, walltimes_of(jobs, options), _UNBOUNDED, options)
+    stated = bool((jobs["burst_buffer_bytes"] > 0).any())
+    return Needs(
+        nodes=most_in_use(jobs, nodes),
+        widest=int(nodes.max(initial=0)),
+        buffer_jobs=int((total > 0).sum()),
+        largest_buffer=int(total.max(initial=0)),
+        buffers=most_in_use(jobs, total),
+        drawn=not stated and options.burst_buffers is not None,
+        partitions=_partitions(jobs, nodes),
+    )
+
+
+def most_in_use(table: JobTable, amounts: Ints) -> int:
+    """Most of an amount, a number for each job, that was held at a time by the log's own starts; 0: it has none."""
+    ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (amounts > 0)
+    start, run, used = table["start_s"][ran], table["run_s"][ran], amounts[ran]
+    if not len(start):
+        return 0
+    times = np.concatenate((start, start + run))
+    changes = np.concatenate((used, -used))
+    order = np.lexsort((changes, times))  # at one instant, what ends gives back first
+    return int(np.cumsum(changes[order]).max())
+
+
+def _partitions(table: JobTable, nodes: Ints) -> Mapping[str, int] | None:
+    names = partitions_of(table)
+    if len(names) < 2:
+        return None
+    codes = {str(name): code for code, name in enumerate(table.names["partition"])}
+    return {name: most_in_use(table.chosen(mask := table["partition"] == codes[name]), nodes[mask]) for name in names}
