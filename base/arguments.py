@@ -7,19 +7,19 @@ only when it is used, so that a program with many subcommands imports what the c
 from __future__ import annotations
 
 import argparse
-import difflib
 import itertools
 import math
 import signal
 import string
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from spillway.base.collecting import collecting_rarely, end_without_search
 from spillway.base.errors import OptionError, printable
+from spillway.base.near import near
 from spillway.base.options import OptionInfo, describe, parse, plain, show
 
 PROGRAM = "spillway"
@@ -162,14 +162,33 @@ def _checked(info: OptionInfo, text: str) -> str:
 
 
 def add_out(parser: argparse._ActionsContainer, metavar: str, words: str, *, required: bool = True) -> None:
-    """Add ``--out``, what a command writes."""
-    parser.add_argument("--out", dest="output", type=Path, required=required, metavar=metavar, help=words)
+    """Add ``--out``, what a command writes; it cannot be a file that the command reads (:func:`play`)."""
+    parser.add_argument("--out", dest="output", type=place, required=required, metavar=metavar, help=words)
 
 
-def near(name: object, known: Iterable[str]) -> str:
-    """``; did you mean 'NAME'?`` with the nearest of the known names, or nothing where none is near."""
-    found = difflib.get_close_matches(str(name), list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+def place(text: str) -> Path:
+    """Read the path of a file or folder to write (for ``type=``)."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected a path, got ''")
+    return Path(text)
+
+
+def _keep_inputs(options: argparse.Namespace) -> None:
+    """Refuse to write over a file that the same command line names to be read."""
+    output = getattr(options, "output", None)
+    if not isinstance(output, Path) or not output.is_file():
+        return
+    for name, value in vars(options).items():
+        for one in value if isinstance(value, list) else [value]:
+            if name != "output" and isinstance(one, str | Path) and _is_same(output, one):
+                raise UsageError(f"--out {output}: it would take the place of a file that is read; name another")
+
+
+def _is_same(output: Path, name: str | Path) -> bool:
+    try:
+        return output.samefile(name)
+    except (OSError, ValueError):
+        return False
 
 
 def how(number: int) -> str:
@@ -192,6 +211,7 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
     try:
         with collecting_rarely():
             options = parser.parse_args(arguments)
+            _keep_inputs(options)
             return int(options.handler(options) or 0)
     except KeyboardInterrupt as stop:
         number = getattr(stop, "number", signal.SIGINT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import difflib
 import gzip
 import io
 import itertools
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from spillway.base.limits import DESCRIPTION_BYTES, DIGITS, EXPANSION, FILE_BYTES, NESTING, InputError, Limit
+from spillway.base.near import nearest
 
 PACKED = (".gz", ".xz")
 """Suffixes of files that are unpacked when they are read; archives may be packed by bzip2 too."""
@@ -102,8 +102,8 @@ def advice(path: Path | str) -> str:
             names = [entry.name for entry in itertools.islice(entries, _NEIGHBOURS)]
     except (OSError, ValueError):
         return f"; there is no folder {str(folder)!r}: check the path"
-    found = difflib.get_close_matches(Path(path).name, sorted(names), 1, _ALIKE)
-    return f"; did you mean {str(folder / found[0])!r}?" if found else "; check the name, and the folder it is in"
+    found = nearest(Path(path).name, sorted(names), _ALIKE)
+    return f"; did you mean {str(folder / found)!r}?" if found else "; check the name, and the folder it is in"
 
 
 def open_regular(path: Path | str) -> IO[bytes]:

@@ -19,7 +19,6 @@ user reads one (:func:`show`, which loses nothing).
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 import functools
 import math
@@ -31,6 +30,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from spillway.base.errors import OptionError
+from spillway.base.near import near
 
 T = TypeVar("T")
 
@@ -344,6 +344,4 @@ def unknown(name: str, known: list[str]) -> str:
     """The error about an option that is not among these."""
     if not known:
         return f"unknown option {name!r}: it has no options"
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown option {name!r}; known options: {', '.join(known)}{hint}"
+    return f"unknown option {name!r}; known options: {', '.join(known)}{near(name, known)}"

@@ -17,7 +17,6 @@ A class from outside is a frozen dataclass like those of the product: its fields
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -33,6 +32,7 @@ from types import ModuleType
 
 from spillway.base.errors import OptionError
 from spillway.base.files import advice
+from spillway.base.near import near
 from spillway.base.options import describe, split_assignments
 
 OUTSIDE = "outside_"
@@ -212,9 +212,7 @@ def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
     own = sorted(key for key, value in vars(module).items() if isinstance(value, type) and _is_own(value, module))
     if found is not None:
         raise OptionError(f"{kind} {place}:{name} is no class but {type(found).__name__}; {_listed(own)}")
-    near = difflib.get_close_matches(name, own, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise OptionError(f"{kind} file {place!r} has no class {name!r}; {_listed(own)}{hint}")
+    raise OptionError(f"{kind} file {place!r} has no class {name!r}; {_listed(own)}{near(name, own)}")
 
 
 def _only(module: ModuleType, place: str, kind: str, methods: Sequence[str]) -> type:

@@ -10,7 +10,6 @@ Nothing is loaded before its name is used, so that a broken package disturbs onl
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib.metadata
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from spillway.base.errors import OptionError
+from spillway.base.near import nearest
 from spillway.base.plugins import check_trusted, is_outside, load_class
 
 GROUPS = {
@@ -101,8 +101,11 @@ def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]
 def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
     """Make the error for a name that is neither built in nor registered."""
     names = [*built_in, *(entry.name for entry in registered(kind))]
-    near = difflib.get_close_matches(name, names, 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    several = name.split(",")
+    if len(several) > 1 and set(several) <= set(names):
+        raise OptionError(f"expected one {kind}, got {name!r}: give --{kind} once for each")
+    near = nearest(name, names)
+    hint = f" (did you mean {near!r}?)" if near else ""
     known = f"; known: {', '.join(names)}, or" if names else "; expected"
     return OptionError(f"unknown {kind} {name!r}{hint}{known} FILE.py:CLASS or MODULE:CLASS")
 

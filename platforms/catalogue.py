@@ -9,9 +9,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from spillway.base.arguments import near
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import DESCRIPTION_BYTES, InputError
+from spillway.base.near import near
 from spillway.platforms.description import Description, read_description
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.generate import build, generate

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spillway.base import units
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.hostlist import expanded
 

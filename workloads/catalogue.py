@@ -20,7 +20,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import decompress, read_bytes, write_bytes
 from spillway.workloads.swf import parse_swf

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_out, near, play
+from spillway.base.arguments import Parser, add_out, play
+from spillway.base.near import near
 from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
 from spillway.workloads.batsim5 import to_batsim5
 from spillway.workloads.batsim_json import read_batsim, write_batsim

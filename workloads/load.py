@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.workloads.batsim_json import read_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.errors import WorkloadError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from spillway.base.errors import OptionError
 from spillway.base.files import parse_toml, read_file, text_of
 from spillway.base.limits import DESCRIPTION_BYTES, NAME, RUNS, InputError, check_name, shown
+from spillway.base.near import nearest
 from spillway.base.options import OptionInfo, build, describe, parse, show
 from spillway.base.plugins import place_in, split_spec
 from spillway.experiments.campaign.grid import refuse_too_many
@@ -331,8 +331,8 @@ def _beside(source: str, folder: Path) -> str:
 def _check(table: dict[str, Any], known: dict[str, Key], where: str, needed: Sequence[str] = ()) -> None:
     for key, value in table.items():
         if key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            near = nearest(key, known)
+            hint = f" (did you mean {near!r}?)" if near else ""
             raise SpecError(f"{where}: unknown key {shown(key)}{hint}; known keys: {', '.join(known)}")
         if not known[key].check(value):
             raise SpecError(f"{where}: {key!r} must be {known[key].words}, got {shown(value)}")

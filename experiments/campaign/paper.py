@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Playing
 

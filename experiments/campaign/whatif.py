@@ -15,7 +15,7 @@ import msgspec
 
 from spillway.analysis.shakes import fewest
 from spillway.analysis.units import FEWEST_RUNS
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.base.options import build
 from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES

@@ -7,6 +7,7 @@ A module states ``HELP`` (one line), ``EXAMPLES`` (commands, one a line), option
 from __future__ import annotations
 
 import argparse
+import builtins
 import importlib
 import itertools
 import sys
@@ -15,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, near, play
+from spillway.base.arguments import PROGRAM, Parser, UsageError, complain, play
+from spillway.base.near import near
 from spillway.experiments.campaign import signals
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -25,9 +27,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "machines and jobs": ("platform", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
     "against real resource managers": ("validate",),
-    "shell": ("completion",),
+    "help": ("list", "completion"),
 }
-"""Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore)."""
+"""Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore;
+what Python has itself gets one at its end)."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
@@ -83,6 +86,8 @@ def expanded(given: Sequence[str]) -> list[str]:
         The first word is no subcommand.
     """
     first = given[0] if given else ""
+    if first == "help":
+        return [*given[1:2], "--help"]
     if first in ALIASES:
         return [*ALIASES[first], *given[1:]]
     if first in COMMANDS or first in ("-h", "--help", "--version"):
@@ -146,7 +151,8 @@ def parser_of(name: str) -> Parser:
 
 def module_of(name: str) -> Any:
     """Module of a subcommand."""
-    return importlib.import_module(f"spillway.experiments.cli.{name.replace('-', '_')}")
+    own = f"{name}_" if hasattr(builtins, name) else name.replace("-", "_")
+    return importlib.import_module(f"spillway.experiments.cli.{own}")
 
 
 def _fill(name: str, parser: Parser, words: Sequence[str] = ()) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser as Parser
-from spillway.base.arguments import UsageError, complain, natural, positive
+from spillway.base.arguments import UsageError, complain, natural, place, positive
 from spillway.base.limits import RUNS
 from spillway.experiments.run.errors import SpecError
 
@@ -83,7 +83,7 @@ def add_common(parser: Parser) -> None:
     group = parser.add_argument_group("results")
     group.add_argument(
         "--out",
-        type=Path,
+        type=place,
         metavar="DIR",
         help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
         "question: the same command goes on in the same)",

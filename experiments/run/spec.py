@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,17 @@ class Engine(enum.Enum):
     SIMGRID = "simgrid"
     BATSIM = "batsim"
     DOCKER = "docker"
+
+
+ENGINE_WORDS: Mapping[Engine, str] = {
+    Engine.FLUID: "SimGrid's model of parallel tasks that share hosts and links, compiled; what runs use by default",
+    Engine.FIXED: "no contention: every task takes as long as alone",
+    Engine.WATERFILL: "contention on the links between nodes, storage nodes and file system of a tree alone",
+    Engine.SIMGRID: "SimGrid itself (python3-simgrid), for comparison",
+    Engine.BATSIM: "a Batsim that is installed, over ZeroMQ",
+    Engine.DOCKER: "a Batsim in a container, over ZeroMQ",
+}
+"""What each engine is, in words."""
 
 
 class Player(enum.Enum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from spillway.base.arguments import near
 from spillway.base.errors import OptionError
+from spillway.base.near import near
 
 
 def add_options(parser: argparse._ActionsContainer) -> None:

@@ -90,7 +90,7 @@ def _list() -> int:
     from rich.console import Console
 
     from spillway.schedulers import kernels
-    from spillway.schedulers.service.listing import print_policies, print_registered
+    from spillway.schedulers.service.listing import print_entries, print_registered
 
     kernels.warm_up(_say)
     from spillway.base.registered import GROUPS, registered
@@ -98,7 +98,7 @@ def _list() -> int:
 
     console = Console()
     console = console if console.is_terminal else Console(width=160)
-    print_policies(POLICIES, console)
+    print_entries("policy", POLICIES, console)
     print_registered({kind: registered(kind) for kind in GROUPS}, console)
     return 0
 

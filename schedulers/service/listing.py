@@ -1,4 +1,4 @@
-"""The table of policies that ``spillway serve --list`` prints."""
+"""Tables of policies, job models and lives, with their options."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Registration(Protocol):
         ...
 
 
-def print_policies(entries: Mapping[str, Entry], console: Console) -> None:
-    """Print every policy with its summary and source, then every option with unit, range and the policies' defaults.
+def print_entries(noun: str, entries: Mapping[str, Entry], console: Console) -> None:
+    """Print every entry of a table with its summary and source, then every option with unit, range and defaults.
 
-    Policies of one class share their options, so an option is described once and its default named per policy where
-    they differ.
+    Entries of one class (policies) share their options, so an option is described once and its default named per entry
+    where they differ.
     """
-    policies = Table("policy", "what it does", "source", title="Policies", title_justify="left")
+    policies = Table(noun, "meaning", "source", title_justify="left")
     for name, entry in entries.items():
         brings = "".join(f"; --{key.replace('_', '-')} {show(value)}" for key, value in entry.settings.items())
         policies.add_row(Text(name, style="bold"), Text(entry.summary + brings), Text(entry.reference))
@@ -90,7 +90,7 @@ def _families(entries: Mapping[str, Entry]) -> dict[tuple[tuple[str, str], ...],
 
 def _options_table(names: list[str], entries: Mapping[str, Entry]) -> Table:
     table = Table("option", "type", "unit", "values", "default", "meaning", title_justify="left")
-    table.title = f"Options of {', '.join(names)} (-o option=value)"
+    table.title = f"Options of {', '.join(names)} (NAME:option=value)"
     by_policy = {name: {info.name: info for info in entries[name].options()} for name in names}
     for info in by_policy[names[0]].values():
         defaults = _defaults((name, show(by_policy[name][info.name].default)) for name in names)

@@ -88,7 +88,8 @@ LAW: Mapping[str, Rule] = {
     # Kernels are compiled, and loaded from their cache, in one way.
     "base.kernel_cache": _rule("base.*", others="numba", standard=EVERYTHING),
     "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
-    "base.options": _rule("base.errors", others="msgspec", standard=PURE | {"difflib"}),
+    "base.near": _rule(standard=PURE | {"difflib"}),
+    "base.options": _rule("base.errors", "base.near", others="msgspec"),
     # The codecs are as pure as what decides; files are the transcript's alone.
     "protocol.*": _rule("protocol.*", "base.errors", others="msgspec", standard=PURE | {"json", "struct"}),
     "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),

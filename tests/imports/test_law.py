@@ -82,6 +82,7 @@ PROBES = [
     ("platforms.probe", "from spillway.protocol.messages import Event"),
     ("schedulers.service.door", "from spillway.protocol.batsim4 import codec"),
     ("base.options", "import zmq"),
+    ("base.near", "from spillway.base.errors import shown"),
     ("base.registered", "from spillway.schedulers.policies import POLICIES"),
     ("schedulers.assembly", "from experiments import sessions"),
     ("schedulers.service.narrator", "from spillway.schedulers.core.book import Book"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.arguments import near
+from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.slurm_units import UnitError, time_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spillway.base.arguments import near
 from spillway.base.errors import OptionError
+from spillway.base.near import near
 from spillway.base.options import build
 from spillway.base.plugins import split_spec
 from spillway.workloads.errors import WorkloadError

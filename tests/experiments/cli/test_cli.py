@@ -17,14 +17,49 @@ from spillway.experiments import cli as commands
 def test_every_command_is_a_module_with_what_it_needs() -> None:
     """And every module is in the table."""
     folder = Path(commands.__file__).parent
-    modules = {path.stem.replace("_", "-") for path in folder.glob("*.py") if "\nHELP = " in path.read_text()}
-    assert modules == set(cli.COMMANDS)
+    stated = [path.stem for path in folder.glob("*.py") if "\nHELP = " in path.read_text()]
+    assert {name.removesuffix("_").replace("_", "-") for name in stated} == set(cli.COMMANDS)
     for name in cli.COMMANDS:
         module = cli.module_of(name)
         assert "\n" not in module.HELP
         lines = module.EXAMPLES.strip().splitlines()
         assert lines
         assert all(f"spillway {name}" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("noun", "entry"),
+    [
+        ("models", "checkpointed"),
+        ("lives", "two-reservations"),
+        ("engines", "waterfill"),
+        ("studies", "production-buffers"),
+        ("platforms", "herbein-small"),
+        ("workloads", "KTH-SP2-1996-2.1-cln"),
+    ],
+)
+def test_every_noun_has_its_list(noun: str, entry: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One command for all that can be chosen; policies need their kernels and are tested with the service's list."""
+    assert cli.main(["list", noun]) == 0
+    assert entry in capsys.readouterr().out
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """``spillway help run`` is ``spillway run --help``."""
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["help", "report"])
+    assert "usage: spillway report" in capsys.readouterr().out
+
+
+def test_what_is_read_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Failed before: a log was replaced by the workload that was made of it. Links and other spellings are seen."""
+    log = tmp_path / "mine.swf"
+    log.write_text("; MaxProcs: 4\n1 0 -1 30 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n")
+    (tmp_path / "other.json").symlink_to(log)
+    for out in (log, tmp_path / "." / "mine.swf", tmp_path / "other.json"):
+        assert cli.main(["workload", "convert", str(log), "--out", str(out)]) == 2
+        assert "would take the place of a file that is read" in capsys.readouterr().err
+    assert log.read_text().startswith("; MaxProcs: 4")
 
 
 @pytest.mark.parametrize(
