@@ -152,7 +152,7 @@ def _with_paths(xml: str, source: str) -> tuple[str, tuple[str, ...]]:
     try:
         return annotate(xml, source), ()
     except PlatformError as error:
-        return xml, (f"jobs with an I/O rate will be rejected unless bandwidth is ignored: {error}",)
+        return xml, (f"WARNING: jobs with an I/O rate will be rejected unless bandwidth is ignored: {error}",)
 
 
 def facts_of(platform: Platform, source: str) -> MachineFacts:

@@ -63,7 +63,7 @@ def test_random_drains(data: st.DataObject, jobs: list[Any], drawn: list[Any], o
     model, policy = data.draw(st.sampled_from(PAIRS))
     chosen = {"on_outage": data.draw(st.sampled_from(list(OnOutage))), "bb_life": data.draw(st.sampled_from([*LIVES]))}
     literal = chosen["bb_life"] == "with-nodes" and data.draw(st.booleans())
-    spec = SessionSpec(policy, model=model, literal=literal, settings=chosen)
+    spec = SessionSpec(policy, model=model, thesis_literal=literal, settings=chosen)
     if not playable(spec):
         return
     drains = [(float(time_s), tuple(sorted(hosts)), size) for time_s, hosts, size in drawn]

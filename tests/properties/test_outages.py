@@ -84,7 +84,7 @@ def test_everything_goes_and_comes_back(policy: str, rule: str, tmp_path: Path) 
     model = "timeshared" if policy.startswith("gang") else "io"
     everything = (*NODES, *STORAGES, FILE_SYSTEM)
     changes: list[Change] = [(5.0, False, everything), (60.0, True, everything)]
-    spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, literal=rule == "continue")
+    spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, thesis_literal=rule == "continue")
     settled(play(tmp_path, spec, workload(model, JOBS), changes, direct=False), len(JOBS))
 
 
@@ -139,7 +139,7 @@ def test_random_outages(
     if MODELS[model].restarts and rule is OnOutage.REQUEUE:
         chosen["restart"] = data.draw(st.sampled_from(list(Restart)))
         options = {"phase_target": 5e9} if model == "io" else {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25}
-    spec = SessionSpec(policy, model=model, model_options=options, literal=literal, settings=chosen)
+    spec = SessionSpec(policy, model=model, model_options=options, thesis_literal=literal, settings=chosen)
     if not playable(spec):
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -329,7 +329,7 @@ def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None
         (["run", "--workload", "no-such-log"], "no such workload: 'no-such-log'"),
         (["run", "--workload", "x-*.json"], "the pattern matches no file"),
         (["run", "--workload", "a.tar.xz!b.json"], "the archive 'a.tar.xz' cannot be read"),
-        (["run", "--workload", "kth-like:job=3"], "has no option 'job'; known: jobs"),
+        (["run", "--workload", "kth-like:job=3"], "unknown option 'job'; known options: jobs"),
         (["run", "--workload", "kth-like", "--policy", "esay"], "unknown policy 'esay' (did you mean 'easy'?)"),
         (["run", "--workload", "kth-like", "--policy", "easy:depth=-1"], "policy 'easy': option 'depth' must be"),
         (

@@ -35,6 +35,7 @@ def starts(out: Path, policy: str) -> dict[str, float]:
 def played(path: Path, out: Path, *more: str) -> int:
     """Replay a log beside EASY."""
     arguments = ["--policy", "easy", "--policy", "replay", "--no-plots", "--workers", "1", "--out", str(out), *more]
+    arguments.append("--notes")
     return main(["run", "--workload", str(path), *arguments])
 
 
