@@ -82,7 +82,8 @@ def _machines(rows: Sequence[RunRow], machines: Mapping[str, MachineInfo]) -> li
             if capacities
             else ""
         )
-        storage = f"{len(machine.storages)} storage nodes of {each}, {size(machine.total_storage_bytes)} in all"
+        count, whole = len(machine.storages), size(machine.total_storage_bytes)
+        storage = f"{count:,} storage nodes of {each}, {whole} in all" if count > 1 else f"one storage node of {each}"
         found[row.platform] = (
             f"{row.platform}: {len(machine.nodes):,} compute nodes, {storage if each else 'no burst buffers'}"
         )

@@ -440,7 +440,8 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.St
         return requested, machines.Stated()
     intake = table.intake
     stated = intake.machine_nodes or -(-intake.machine_processors // per_node)
-    return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts))
+    counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
+    return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts), counted)
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

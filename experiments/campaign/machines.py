@@ -234,11 +234,14 @@ class Stated:
         What its jobs need by the log's own times; ``None``: it is no log of a site.
     part
         Conditions that choose a part of the machine (``partition=batch``): what is stated of the whole does not count.
+    processors
+        Processors of a node where jobs and machine are counted in them; 0: the log counts nodes.
     """
 
     nodes: int = 0
     needs: Needs | None = None
     part: str = ""
+    processors: int = 0
 
 
 def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
@@ -264,9 +267,12 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
     if not nodes:
         few = 0 if stated.needs else len(sizes) // 100
         return _guessed(sizes, few, spec.name, comma + given), f"machine: a guess, {why}; --nodes N states the real one"
-    words = f"machine: {nodes} nodes ({why}; --nodes N states others)"
+    each = f" of {stated.processors} processor{'s' * (stated.processors > 1)} each" if stated.processors else ""
+    others = "--nodes N and --processors-per-node N state" if each else "--nodes N states"
+    words = f"machine: {nodes} nodes{each} ({why}; {others} others)"
     if comma:
-        source, words = f"{SIZED}{nodes},{given}", f"{words}, burst buffers as stated"
+        source = f"{SIZED}{nodes},{given}"
+        words = f"{words}, {_given(_sized(source))}"
     elif needs.nodes and needs.all_buffers:
         capacity = units.SIZE.write(rounded_up(needs.all_buffers))
         source, words = f"{SIZED}{nodes},{TOTAL}={capacity}", f"{words}, {_buffers(needs, capacity)}"
@@ -302,6 +308,13 @@ def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpe
         return found
     nodes = found.source.removeprefix(FIT) if found.source.startswith(FIT) else THESIS_NODES
     return PlatformSpec(source=f"{SIZED}{nodes}{buffers}", name=name)
+
+
+def _given(size: _Size) -> str:
+    """Burst buffers that the user states."""
+    if not units.SIZE.read(size.capacity):
+        return "no burst buffers, as stated"
+    return f"{size.capacity} of burst buffers {'in one pool' if size.pool else 'on each storage node'}, as stated"
 
 
 def _buffers(needs: Needs, capacity: str) -> str:

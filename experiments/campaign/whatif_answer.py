@@ -259,6 +259,8 @@ def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     if not fault:
         return f"{text}, and its schedule fits the machine."
     played = wait(rows.site.value("mean_waiting_time_s"))
+    if played == wait(stated):
+        return f"{text}, and so it is when played here, although {fault}."
     return (
         f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for "
         "the jobs, are not the site's, the difference to the site is overstated."

@@ -14,6 +14,9 @@ from spillway.analysis.document.blocks import Table
 WHOLE = 24
 """Characters of a name that a narrow terminal does not break."""
 
+UNBROKEN = 10_000
+"""Characters of a line in which nothing is broken."""
+
 
 def say(console: Console, text: str) -> None:
     """Print a text as it is, broken by the terminal alone."""
@@ -32,9 +35,14 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
     """
     lines = Lines(title=Text(title), title_justify="left", header_style="bold")
     for place, (name, is_text) in enumerate(zip(table.headings, table.texts(), strict=True)):
-        widest = max((len(str(row[place])) for row in table.rows), default=0) if place < names else 0
         justify: Literal["left", "right"] = "left" if place < names or is_text else "right"
-        lines.add_column(Text(name), justify=justify, overflow="fold", min_width=min(widest, WHOLE) or None)
+        lines.add_column(Text(name), justify=justify, overflow="fold")
     for place, row in enumerate(table.rows):
         lines.add_row(*(Text(str(cell)) for cell in row), end_section=place in ends)
+    if (
+        table.rows
+        and console.measure(lines, options=console.options.update(max_width=UNBROKEN)).maximum > console.width
+    ):
+        for place, column in enumerate(lines.columns[:names]):  # a least width would be added after the others shrank
+            column.width = min(max(len(str(row[place])) for row in table.rows), WHOLE) or None
     console.print(lines)

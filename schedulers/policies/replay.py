@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeGuard
 
 from spillway.base.options import option
+from spillway.base.units import size
 from spillway.schedulers.model.decisions import Decision, Reject, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, JobField
@@ -49,8 +50,8 @@ class Course:
     ----------
     due_s
         When the site started the job (s).
-    nodes
-        Nodes that it requests.
+    needs
+        Nodes and bytes of burst buffers that it requests.
     start_s, end_s
         When it started and ended here (s).
     lacked
@@ -62,7 +63,7 @@ class Course:
     """
 
     due_s: dict[int, float] = field(default_factory=dict)
-    nodes: dict[int, int] = field(default_factory=dict)
+    needs: dict[int, tuple[int, int]] = field(default_factory=dict)
     start_s: dict[int, float] = field(default_factory=dict)
     end_s: dict[int, float] = field(default_factory=dict)
     lacked: dict[int, Binding] = field(default_factory=dict)
@@ -72,7 +73,8 @@ class Course:
     def started(self, job: Job, due_s: float, now_s: float) -> None:
         """Keep a start; not those of further attempts after an outage."""
         if job.number not in self.start_s:
-            self.due_s[job.number], self.nodes[job.number], self.start_s[job.number] = due_s, job.nodes, now_s
+            self.due_s[job.number], self.start_s[job.number] = due_s, now_s
+            self.needs[job.number] = job.nodes, job.requests * job.bb_bytes
             self.running.add(job.number)
 
     def ended(self, running: Iterable[int], now_s: float) -> None:
@@ -86,13 +88,17 @@ class Course:
         delays = {number: start_s - self.due_s[number] for number, start_s in self.start_s.items()}
         return {number: delay for number, delay in delays.items() if delay > TOLERANCE_S}
 
-    def peak(self, now_s: float) -> int:
-        """Most nodes that the site's schedule uses at a time, with the durations that jobs have here."""
+    def peaks(self, now_s: float) -> tuple[int, int]:
+        """Most nodes and most bytes that the site's schedule uses at a time, with the durations that jobs have here."""
+        return self._peak(now_s, 0), self._peak(now_s, 1)
+
+    def _peak(self, now_s: float, kind: int) -> int:
         changes: list[tuple[float, int]] = []
         for number, due_s in self.due_s.items():
             duration_s = self.end_s.get(number, now_s) - self.start_s[number] - TOLERANCE_S
             if duration_s > 0:
-                changes += [(due_s, self.nodes[number]), (due_s + duration_s, -self.nodes[number])]
+                need = self.needs[number][kind]
+                changes += [(due_s, need), (due_s + duration_s, -need)]
         used = most = 0
         for _, change in sorted(changes):
             used += change
@@ -162,10 +168,17 @@ class Replay:
             return
         lacked = Counter(course.lacked[number].value for number in late_s if number in course.lacked)
         what = ", ".join(f"{count:,} for {name}" for name, count in sorted(lacked.items()))
+        (nodes, held), there, capacity = (
+            course.peaks(now_s),
+            len(machine.nodes),
+            sum(one.capacity_bytes for one in machine.storages),
+        )
+        lacks = [f"; it needs {nodes:,} nodes at its peak, the machine has {there:,}"] if nodes > there else []
+        if held > capacity:
+            lacks.append(f"; it needs {size(held)} of burst buffers at its peak, the machine has {size(capacity)}")
         yield (
             f"the log's schedule does not fit the stated machine: {len(late_s):,} of {len(course.start_s):,} jobs "
-            f"start late{f' ({what})' if what else ''}, up to {_duration(max(late_s.values()))}; it needs "
-            f"{course.peak(now_s):,} nodes at its peak, the machine has {len(machine.nodes):,}"
+            f"start late{f' ({what})' if what else ''}, up to {_duration(max(late_s.values()))}{''.join(lacks)}"
         )
 
 

@@ -125,6 +125,8 @@ def test_what_is_no_change(text: str) -> None:
     ("seconds", "words"),
     [
         (0, "0 s"),
+        (1e-6, "0 s"),  # the last digit of Batsim's times
+        (5e-6, "0.005 ms"),
         (0.00035, "0.35 ms"),
         (0.99, "990 ms"),
         (4.21, "4.21 s"),

@@ -199,7 +199,7 @@ def test_the_machine_of_a_log(tmp_path: Path) -> None:
     log = sw.read(own_log(tmp_path))
     machine = sw.machine(log)
     assert machine.facts.nodes == 8
-    assert machine.notes[0].startswith("machine: 8 nodes (the workload states so many")
+    assert machine.notes[0].startswith("machine: 8 nodes of 1 processor each (the workload states so many")
     own = sw.compare(log, "fcfs", folder=tmp_path / "own", **QUICK)
     given = sw.compare(log, "fcfs", machine=machine, folder=tmp_path / "given", **QUICK)
     assert [row["mean_waiting_time_s"] for row in own.runs] == [row["mean_waiting_time_s"] for row in given.runs]

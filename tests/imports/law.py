@@ -106,7 +106,7 @@ LAW: Mapping[str, Rule] = {
     # Of the timeline its face, none of its modules.
     "schedulers.policies.*": _rule(
         "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline",
-        "schedulers.timesharing.*", "base.options", "base.errors",
+        "schedulers.timesharing.*", "base.options", "base.errors", "base.units",
         others="numpy msgspec",
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's

@@ -37,7 +37,16 @@ def test_info_prints_them() -> None:
     rows = dict(info_rows(read(LOG, "log.txt")))
     assert rows["most in use at once"].startswith("7 nodes")
     assert rows["partitions, most in use at once"] == "batch 6, gpu 1 nodes"
-    assert rows["burst buffers requested"].startswith("by 3 jobs, at most 128.8 GB by one; 171.8 GB in use at once")
+    assert rows["burst buffers requested"].startswith("by 3 jobs, at most 129 GB by one; 172 GB in use at once")
+
+
+def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:
+    """Was left out; a run plays such a log on as many nodes as it had in use. Half of 4 nodes for 49 of 48 minutes."""
+    swf = "".join(f"{n} {60 * n} 5 30 4 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n" for n in range(1, 50))
+    rows = dict(info_rows(read(swf, "log.swf")))
+    assert rows["offered load"] == "0.5104 of the 4 processors that were in use at once"
+    assert dict(info_rows(read("; MaxProcs: 8\n" + swf, "log.swf")))["offered load"] == "0.2552"
+    assert "offered load" not in dict(info_rows(read(swf.replace(" 5 30 ", " -1 30 "), "log.swf")))
 
 
 def test_drawn_requests_are_those_that_the_conversion_draws() -> None:

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.units import size as size_text
 from spillway.workloads.convert import ConvertOptions, processors_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
-from spillway.workloads.needs import needs_of
+from spillway.workloads.needs import Needs, needs_of
 from spillway.workloads.summary import Row, common_rows, quantiles
 
 DAY_S = 86_400
@@ -34,18 +35,18 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
         rows.append(("period", period(table)))
     rows += [("computer", value) for value in table.intake.header.values("Computer")]
     rows.append(("processors of the machine", f"{size:,}" if size else "not stated"))
-    rows += _need_rows(table)
+    needs = needs_of(table, ConvertOptions(burst_buffers=None))
+    rows += _need_rows(needs, _unit(table))
     if len(table):
         rows += _share_rows(table)
     if usable.any():
-        rows += _usable_rows(table.chosen(usable), sizes[usable], size)
+        peak = needs.nodes if needs.nodes >= needs.widest else 0
+        rows += _usable_rows(table.chosen(usable), sizes[usable], size or peak, guessed=not size)
     return rows
 
 
-def _need_rows(table: JobTable) -> list[Row]:
+def _need_rows(needs: Needs, unit: str) -> list[Row]:
     """What the jobs need of the machine at least."""
-    needs = needs_of(table, ConvertOptions(burst_buffers=None))
-    unit = _unit(table)
     rows: list[Row] = []
     if needs.nodes:
         rows.append(("most in use at once", f"{needs.nodes:,} {unit}: the machine has at least so many"))
@@ -53,19 +54,15 @@ def _need_rows(table: JobTable) -> list[Row]:
         peaks = ", ".join(f"{name} {peak:,}" for name, peak in needs.partitions.items())
         rows.append(("partitions, most in use at once", f"{peaks} {unit}"))
     if needs.buffer_jobs:
-        in_use = f"; {_size(needs.buffers)} in use at once" if needs.buffers else ""
+        in_use = f"; {size_text(needs.buffers)} in use at once" if needs.buffers else ""
         rows.append(
             (
                 "burst buffers requested",
-                f"by {needs.buffer_jobs:,} jobs, at most {_size(needs.largest_buffer)} by one{in_use}: "
+                f"by {needs.buffer_jobs:,} jobs, at most {size_text(needs.largest_buffer)} by one{in_use}: "
                 "the machine has at least so much",
             )
         )
     return rows
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"
 
 
 def period(table: JobTable) -> str:
@@ -98,7 +95,7 @@ def _shares(table: JobTable, *, imputing: bool) -> dict[str, dict[Mark, float]]:
     return shares_of(marks_of(table, buffers=imputing, walltimes=imputing))
 
 
-def _usable_rows(table: JobTable, sizes: Ints, size: int) -> list[Row]:
+def _usable_rows(table: JobTable, sizes: Ints, size: int, *, guessed: bool) -> list[Row]:
     submit: npt.NDArray[np.float64] = table["submit_s"].astype(np.float64)
     run = table["run_s"].astype(np.float64)
     wall = table["requested_s"].astype(np.float64)
@@ -121,7 +118,8 @@ def _usable_rows(table: JobTable, sizes: Ints, size: int) -> list[Row]:
     span = submit.max() - submit.min()
     if size and span > 0:
         held = np.where(stated, np.minimum(run, wall), run) * sizes
-        rows.append(("offered load", f"{held[sizes <= size].sum() / (size * span):.4f}"))
+        of = f" of the {size:,} {_unit(table)} that were in use at once" if guessed else ""
+        rows.append(("offered load", f"{held[sizes <= size].sum() / (size * span):.4f}{of}"))
     return rows
 
 

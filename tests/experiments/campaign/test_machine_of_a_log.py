@@ -93,7 +93,10 @@ def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """Where the machine comes from, what of it is assumed, and a guess is called one."""
     play(log(tmp_path / "a.swf", "; MaxProcs: 240\n", [4]), tmp_path / "a")
     said = " ".join(capsys.readouterr().out.split())
-    assert "a: machine: 240 nodes (the workload states so many; --nodes N states others)" in said
+    assert (
+        "a: machine: 240 nodes of 1 processor each (the workload states so many; --nodes N and --processors-per-node N "
+        "state others)" in said
+    )
     assert "240 compute nodes; assumed are one storage node of 40GB for every 8 of them" in said
     play(log(tmp_path / "b.swf", "", [4]), tmp_path / "b")
     said = " ".join(capsys.readouterr().out.split())
@@ -218,11 +221,17 @@ def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("size", "expected"), [("300 TB", [300 * 10**12]), ("0", [])])
-def test_stated_burst_buffers(size: str, expected: list[int], tmp_path: Path) -> None:
-    """In one pool, with or without the number of nodes; 0: there are none."""
+def test_stated_burst_buffers(
+    size: str, expected: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one pool, with or without the number of nodes; 0: there are none. The line on the machine says how many."""
     for name, more in (("a", ()), ("b", ("--nodes", "200"))):
         row = play(SITE, tmp_path / name, "--no-site", "--burst-buffer-total", size, "--force", *more)
         assert machine_of(tmp_path / name, row)[1] == expected
+    words = (
+        "300TB of burst buffers in one pool, as stated, shared" if expected else "no burst buffers, as stated, shared"
+    )
+    assert words in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def test_late_jobs_start_in_the_order_of_their_site_and_others_in_time() -> None
     assert played.starts == {"w0!0": 10.0, "w0!1": 30.0, "w0!2": 30.0, "w0!3": 200.0}
     assert session.warnings() == (
         "the log's schedule does not fit the stated machine: 2 of 4 jobs start late (2 for nodes), up to 19 s; it "
-        "needs 8 nodes at its peak, the machine has 4",
+        "needs 8 nodes at its peak, the machine has 4; it needs 14 GB of burst buffers at its peak, the "
+        "machine has 10 GB",
     )
 
 
@@ -59,7 +60,7 @@ def test_a_burst_buffer_that_is_full_is_named() -> None:
     assert played.starts["w0!1"] == 7200.0
     assert session.warnings() == (
         "the log's schedule does not fit the stated machine: 1 of 2 jobs start late (1 for burst buffers), up to "
-        "120 min; it needs 2 nodes at its peak, the machine has 4",
+        "120 min; it needs 16 GB of burst buffers at its peak, the machine has 10 GB",
     )
 
 
