@@ -35,7 +35,7 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     if len(table):
         rows.append(("period", period(table)))
     rows += [("computer", value) for value in table.intake.header.values("Computer")]
-    rows.append(("processors of the machine", f"{size:,}" if size else "not stated"))
+    rows.append((f"{_unit(table)} of the machine", f"{size:,}" if size else "not stated"))
     needs = needs_of(table, ConvertOptions(burst_buffers=None))
     rows += _need_rows(needs, _unit(table))
     rows += [("not played", one.line) for one in omissions_of(table.chosen(usable), sizes[usable])]
