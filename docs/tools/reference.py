@@ -205,7 +205,7 @@ def _needs(cls: type[JobModel]) -> list[str]:
 
 
 def job_fields() -> str:
-    """What a job may say, from the tables of the readers."""
+    """Fields of a job, from the tables of the readers."""
     words = (
         "Fields that are read from a job of a workload, or from its profile, beside what Batsim itself reads there. A "
         "job that describes something that the chosen job model does not play is rejected: the reason names the field "
@@ -224,7 +224,7 @@ def job_fields() -> str:
         ("`--model malleable`", application.FIELDS),
         ("`--model timeshared` (gang policies)", files.FIELDS),
     )
-    parts = [f"# What a job may say\n\n{words}\n"]
+    parts = [f"# Fields of a job\n\n{words}\n"]
     for title, fields in groups:
         rows = [(f"`{field.name}`", field.where, field.form, field.meaning) for field in fields]
         parts.append(f"## {title}\n\n{_table(('field', 'of', 'value', 'meaning'), rows)}")

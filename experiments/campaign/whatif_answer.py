@@ -256,6 +256,10 @@ def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     stated = float(np.mean([job.extras[SITE_WAIT] for job in jobs]))
     assert rows.site is not None
     text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
+    rejected = rows.site.value("rejected")
+    text += f"; {_jobs(rejected)} rejected here, which the site ran" if rejected else ""
+    if rejected and not fault:
+        return f"{text}; all others start when they did."
     if not fault:
         return f"{text}, and its schedule fits the machine."
     played = wait(rows.site.value("mean_waiting_time_s"))

@@ -40,6 +40,12 @@ def test_info_prints_them() -> None:
     assert rows["burst buffers requested"].startswith("by 3 jobs, at most 129 GB by one; 172 GB in use at once")
 
 
+def test_info_prints_what_no_run_plays() -> None:
+    """Was said only once a run was asked for."""
+    said = [value for name, value in info_rows(read(LOG, "log.txt")) if name == "not played"]
+    assert any("are of 2 partitions (batch, gpu), which share all nodes here" in line for line in said)
+
+
 def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:
     """Was left out; a run plays such a log on as many nodes as it had in use. Half of 4 nodes for 49 of 48 minutes."""
     swf = "".join(f"{n} {60 * n} 5 30 4 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n" for n in range(1, 50))

@@ -14,6 +14,7 @@ from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.needs import Needs, needs_of
+from spillway.workloads.omissions import omissions_of
 from spillway.workloads.summary import Row, common_rows, quantiles
 
 DAY_S = 86_400
@@ -34,9 +35,10 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     if len(table):
         rows.append(("period", period(table)))
     rows += [("computer", value) for value in table.intake.header.values("Computer")]
-    rows.append(("processors of the machine", f"{size:,}" if size else "not stated"))
+    rows.append((f"{_unit(table)} of the machine", f"{size:,}" if size else "not stated"))
     needs = needs_of(table, ConvertOptions(burst_buffers=None))
     rows += _need_rows(needs, _unit(table))
+    rows += [("not played", one.line) for one in omissions_of(table.chosen(usable), sizes[usable])]
     if len(table):
         rows += _share_rows(table)
     if usable.any():

@@ -102,6 +102,20 @@ def test_a_schedule_that_nearly_fits_has_the_sites_waits(tmp_path: Path) -> None
     assert "overstated" not in said
 
 
+def test_a_schedule_with_a_job_that_cannot_run_does_not_fit(tmp_path: Path) -> None:
+    """Was: "its schedule fits the machine", though one of 60 jobs was rejected."""
+    rows = [
+        ROW.format(number=i, submit=200 * i, wait=10, run=100, size=8 if i == 7 else 4, wall=200) for i in range(1, 61)
+    ]
+    (tmp_path / "site.swf").write_text("; MaxProcs: 8\n" + "".join(rows))
+    ask = ["whatif", str(tmp_path / "site.swf"), "--set", "policy=fcfs", "--shakes", "0", "--no-plots", "--nodes", "7"]
+    assert main([*ask, "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "whatif.txt").read_text().splitlines()[0] == (
+        "what the site did: the log states a mean wait of 10 s; 1 job is rejected here, which the site ran; all others "
+        "start when they did."
+    )
+
+
 def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
     """Of runs under one policy the lines say which machine and which jobs, of how many, and how long it takes still."""
     lines = [line for line in answered[1].splitlines() if line.startswith("[")]
