@@ -131,12 +131,12 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
         several, or it is no frozen dataclass whose fields are options or have defaults.
     """
     if text.endswith(".py"):
-        return _checked(_only(module_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
+        return checked(_only(module_from_file(Path(text), kind), text, kind, methods), f"{kind} {text!r}", methods)
     place, colon, name = text.rpartition(":")
     if not colon or not place or not name:
         raise OptionError(f"{kind} {text!r}: expected FILE.py:CLASS or MODULE:CLASS")
     module = module_from_file(Path(place), kind) if place.endswith(".py") else _from_module(place, kind)
-    return _checked(_found(module, place, name, kind), f"{kind} {text!r}", methods)
+    return checked(_found(module, place, name, kind), f"{kind} {text!r}", methods)
 
 
 def source_path(cls: type) -> Path:
@@ -250,7 +250,9 @@ def _listed(names: Sequence[str]) -> str:
     return f"its classes are {', '.join(names)}" if names else "it has no class of its own"
 
 
-def _checked(cls: type, shown: str, methods: Sequence[str]) -> type:
+def checked(cls: type, shown: str, methods: Sequence[str]) -> type:
+    """The class, a frozen dataclass whose fields are options or have defaults, and which has these methods; else raise
+    :class:`OptionError`, where ``shown`` names it."""
     if not _is_frozen(cls):
         raise OptionError(f"{shown} must be a frozen dataclass: write @dataclass(frozen=True) above it")
     try:

@@ -14,41 +14,44 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spillway.analysis.tables import read_run
-    from spillway.experiments.api import Log, Results, compare, read, study, whatif
-    from spillway.experiments.cli import main
+    from spillway.experiments.api.calls import compare, explain, study, whatif
+    from spillway.experiments.api.logs import Log, info, read, where
+    from spillway.experiments.api.machine import machine
+    from spillway.experiments.api.policies import policy
+    from spillway.experiments.api.results import Results
     from spillway.experiments.run.version import version
-    from spillway.schedulers.policies import POLICIES
-    from spillway.workloads import load_workload
 
 __all__ = [
-    "POLICIES",
     "Log",
     "Results",
     "compare",
-    "load_workload",
-    "main",
+    "explain",
+    "info",
+    "machine",
+    "policy",
     "read",
-    "read_run",
     "study",
     "version",
     "whatif",
+    "where",
 ]
 
 _HOMES = {
-    "POLICIES": "spillway.schedulers.policies",
-    "load_workload": "spillway.workloads",
-    "main": "spillway.experiments.cli",
-    "read_run": "spillway.analysis.tables",
-    "version": "spillway.experiments.run.version",
+    "spillway.experiments.api.calls": ("compare", "explain", "study", "whatif"),
+    "spillway.experiments.api.logs": ("Log", "info", "read", "where"),
+    "spillway.experiments.api.machine": ("machine",),
+    "spillway.experiments.api.policies": ("policy",),
+    "spillway.experiments.api.results": ("Results",),
+    "spillway.experiments.run.version": ("version",),
 }
 
 
 def __getattr__(name: str) -> Any:
     """A public name, imported at its first use."""
-    if name not in __all__:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module 'spillway' has no attribute {name!r}; it has {', '.join(__all__)}")
-    found = getattr(importlib.import_module(_HOMES.get(name, "spillway.experiments.api")), name)
+    found = getattr(importlib.import_module(home), name)
     globals()[name] = found
     return found
 

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import (
-    AUTO,
     Campaign,
     Engine,
     ModelSpec,
@@ -123,25 +121,15 @@ def with_the_site(campaign: Campaign) -> Campaign:
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
     """The machine that ``--platform`` names, or what is stated of the log's: ``--nodes``, ``--burst-buffer`` ..."""
-    from spillway.base import units
-    from spillway.experiments.campaign.machines import EACH, SIZED, TOTAL
+    from spillway.experiments.campaign.machines import stated
 
-    stated = {EACH: options.burst_buffer, TOTAL: options.burst_buffer_total}
-    given = [(key, text.replace(" ", "")) for key, text in stated.items() if text is not None]
-    if options.platform != AUTO:
-        if options.nodes is not None or given:
-            option = "--nodes" if options.nodes is not None else f"--{given[0][0].replace('_', '-')}"
-            raise SpecError(f"{option} and --platform exclude each other: each states the machine")
-        return PlatformSpec(source=options.platform)
-    if len(given) > 1:
-        raise SpecError("--burst-buffer and --burst-buffer-total exclude each other: each states all burst buffers")
-    for key, text in given:
-        try:
-            units.SIZE.read(text)
-        except ValueError as error:
-            raise SpecError(f"--{key.replace('_', '-')}: {error}") from None
-    nodes = AUTO if options.nodes is None else f"{SIZED}{options.nodes}"
-    return PlatformSpec(source=",".join([nodes, *(f"{key}={text}" for key, text in given)]))
+    return stated(
+        options.platform,
+        options.nodes,
+        options.burst_buffer,
+        options.burst_buffer_total,
+        lambda name: f"--{name.replace('_', '-')}",
+    )
 
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:

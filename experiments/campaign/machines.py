@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
 from spillway.experiments.campaign import machine_changes
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import PlatformSpec
+from spillway.experiments.run.spec import AUTO, PlatformSpec
 from spillway.platforms.annotate import annotate, states_paths
 from spillway.platforms.catalogue import builtin_files, describe, resolve_platform
 from spillway.platforms.description import Description, read_description
@@ -64,12 +65,59 @@ class Machine:
         What converters of logs need.
     notes
         Notes for the user.
+    spec
+        The description that it was loaded from.
     """
 
     name: str
-    xml: str
+    xml: str = field(repr=False)
     facts: MachineFacts
+    spec: PlatformSpec
     notes: tuple[str, ...] = ()
+
+
+def stated(
+    platform: str,
+    nodes: int | None,
+    burst_buffer: str | None,
+    burst_buffer_total: str | None,
+    called: Callable[[str], str],
+) -> PlatformSpec:
+    """The machine that is named, or what is stated of the log's.
+
+    Parameters
+    ----------
+    platform
+        Its name or file, or :data:`~spillway.experiments.run.spec.AUTO`.
+    nodes, burst_buffer, burst_buffer_total
+        What is stated; ``None``: nothing is.
+    called
+        How errors spell one of these parameters (``--nodes``).
+
+    Raises
+    ------
+    SpecError
+        Two of them state the same, or a size is none.
+    """
+    given = [
+        (key, text.replace(" ", ""))
+        for key, text in ((EACH, burst_buffer), (TOTAL, burst_buffer_total))
+        if text is not None
+    ]
+    if platform != AUTO:
+        if nodes is not None or given:
+            one = called("nodes" if nodes is not None else given[0][0])
+            raise SpecError(f"{one} and {called('platform')} exclude each other: each states the machine")
+        return PlatformSpec(source=platform)
+    if len(given) > 1:
+        raise SpecError(f"{called(EACH)} and {called(TOTAL)} exclude each other: each states all burst buffers")
+    for key, text in given:
+        try:
+            units.SIZE.read(text)
+        except ValueError as error:
+            raise SpecError(f"{called(key)}: {error}") from None
+    size = AUTO if nodes is None else f"{SIZED}{nodes}"
+    return PlatformSpec(source=",".join([size, *(f"{key}={text}" for key, text in given)]))
 
 
 def load(spec: PlatformSpec) -> Machine:
@@ -90,7 +138,7 @@ def load(spec: PlatformSpec) -> Machine:
     else:
         xml, platform = generate_and_build(description_of(spec.source))
         notes = _assumed(spec.source)
-    return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), notes)
+    return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), spec, notes)
 
 
 def _assumed(source: str) -> tuple[str, ...]:
@@ -115,7 +163,7 @@ def _changed(spec: PlatformSpec) -> Machine:
     made, notes = machine_changes.changed(spec.source, description_of(spec.source), spec.changes, resized)
     name = spec.name or f"{_name(spec.source)} {machine_changes.text_of(spec.changes)}"
     xml = generate(made)
-    return Machine(name, xml, facts_of(parse_platform(xml, spec.source), spec.source), notes)
+    return Machine(name, xml, facts_of(parse_platform(xml, spec.source), spec.source), spec, notes)
 
 
 def _nodes_stated(source: str) -> int | None:

@@ -148,6 +148,14 @@ def expand(spec: WorkloadSpec) -> list[Source]:
     return found
 
 
+def the_source(spec: WorkloadSpec) -> Source:
+    """The one workload that a description stands for; raise :class:`SpecError` for several."""
+    found = expand(spec)
+    if len(found) > 1:
+        raise SpecError(f"workload {spec.source!r}: expected one log, the pattern matches {len(found)}")
+    return found[0]
+
+
 def with_names(sources: Sequence[Source]) -> list[Source]:
     """Distinguish sources of the same name: files by their folders, generators by the options in which they differ.
 

@@ -19,7 +19,7 @@ from spillway.base.near import near
 from spillway.base.options import build
 from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
-from spillway.experiments.campaign.sources import Source, expand
+from spillway.experiments.campaign.sources import the_source
 from spillway.experiments.campaign.whatif_answer import Answer
 from spillway.experiments.campaign.whatif_rows import Asked
 from spillway.experiments.run import policies, sessions
@@ -136,14 +136,6 @@ def workload_name(spec: WorkloadSpec) -> str:
         It stands for several.
     """
     return the_source(spec).name
-
-
-def the_source(spec: WorkloadSpec) -> Source:
-    """The one workload that a description stands for; raise :class:`SpecError` for several."""
-    found = expand(spec)
-    if len(found) > 1:
-        raise SpecError(f"workload {spec.source!r}: expected one log, the pattern matches {len(found)}")
-    return found[0]
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def test_tables_show_no_escapes(site: Path) -> None:
 
 def test_the_api_is_documented(site: Path) -> None:
     """What authors import has an entry that is made from its docstring."""
-    text = "".join(path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html"))
+    text = "".join(path.read_text(encoding="utf-8") for path in (site / "python.html", *(site / "api").glob("*.html")))
     for name in (
         "spillway.schedulers.policykit.view.View",
         "spillway.schedulers.timeline.timeline.Timeline.earliest_fit",
@@ -168,5 +168,7 @@ def test_the_api_is_documented(site: Path) -> None:
         "spillway.schedulers.jobmodels.base.JobModel.program",
         "spillway.schedulers.controllers.scene.Controller",
         "spillway.analysis.metrics.summarise",
+        "spillway.experiments.api.calls.compare",
+        "spillway.experiments.api.results.Results.plot",
     ):
         assert f'id="{name}"' in text or f'id="{name.replace("timeline.timeline", "timeline")}"' in text, name

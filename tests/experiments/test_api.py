@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,36 +14,30 @@ import matplotlib.pyplot as plt
 import pytest
 
 import spillway as sw
+from spillway.base.errors import OptionError
+from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
+from spillway.platforms.errors import PlatformError
 from spillway.schedulers.policies.backfill import Backfill
+from spillway.workloads.errors import WorkloadError
 
 QUICK: dict[str, Any] = {"engine": "fixed", "progress": False, "workers": 1}
 
-SCRIPT = '''
-from dataclasses import dataclass
+PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
 
-import spillway as sw
-from spillway.schedulers.policykit.passes import try_start
+SCRIPT = PAGE.partition("```python\n")[2].partition("```")[0]
+"""Fifteen lines without a main guard."""
 
-
-@dataclass(frozen=True)
-class InOrder:
-    """Starts the head of the queue as long as it fits."""
-
-    def __call__(self, view):
-        for job in view.queue:
-            start = try_start(view, job)
-            if start is None:
-                return
-            yield start
+PRINTED = "True InOrder easy depth=1 fcfs 20\n"
 
 
-results = sw.compare("kth-like:jobs=40", ["fcfs", InOrder], seeds=2, engine="fixed", progress=False)
-waits = {"fcfs": [], "InOrder": []}
-for row in results.runs:
-    waits[row["policy"]].append(row["mean_waiting_time_s"])
-print(waits["fcfs"] == waits["InOrder"], len(results.runs))
-'''
+def own_log(folder: Path) -> Path:
+    """Forty jobs in two queues, on eight nodes."""
+    path = folder / "mine.swf"
+    row = "{n} {submit} 0 100 {size} -1 -1 {size} 200 -1 1 1 1 -1 {queue} -1 -1 -1\n"
+    jobs = [row.format(n=n, submit=30 * n, size=1 + n % 8, queue=1 + n % 2) for n in range(1, 41)]
+    path.write_text("; MaxProcs: 8\n" + "".join(jobs))
+    return path
 
 
 @dataclass(frozen=True)
@@ -151,10 +147,7 @@ def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
 
 def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
     """Bands, the jobs that one change rejects, and what of the log is not played, as rows."""
-    log = tmp_path / "mine.swf"
-    row = "{n} {submit} 0 100 {size} -1 -1 {size} 200 -1 1 1 1 -1 {queue} -1 -1 -1\n"
-    jobs = [row.format(n=n, submit=30 * n, size=1 + n % 8, queue=1 + n % 2) for n in range(1, 41)]
-    log.write_text("; MaxProcs: 8\n" + "".join(jobs))
+    log = own_log(tmp_path)
     found = sw.whatif(log, "load=x2", "nodes=x0.5", shakes=8, progress=False, workers=1)
     assert any(line.startswith("load=x2: under easy jobs wait ") for line in found.answer)
     (changed,) = [row for row in found.table if row["setting"] == "load=x2"]
@@ -176,20 +169,119 @@ def test_a_wrong_name_is_refused_before_anything_runs() -> None:
         sw.compaer  # noqa: B018
 
 
-def test_info_of_a_log() -> None:
-    """Figures by name, as the command prints them."""
+def test_info_of_a_log(tmp_path: Path) -> None:
+    """Figures by name, as the command prints them: of a log, a generator, and a Batsim workload; no line is lost."""
     log = Path(__file__).parents[1] / "data" / "swf" / "small.swf"
-    assert sw.read(log).info()["records"] == "8"
+    assert sw.info(log)["records"] == "8"
+    assert sw.info("kth-like:jobs=20")["log"] == "kth-like"
+    assert sw.info(own_log(tmp_path), nodes=16)["processors of the machine"] == "16"
+    twice = sw.info(sw.where(own_log(tmp_path), partition="2", time="0..600"))
+    assert twice["left out"].splitlines() == ["20: partition is not 2", "10: time is not 0..600"]
+    assert main(["workload", "convert", str(log), "--out", str(tmp_path / "small.json")]) == 0
+    assert int(sw.info(tmp_path / "small.json")["jobs"]) > 0
+
+
+def test_jobs_of_a_log_are_chosen_by_field(tmp_path: Path) -> None:
+    """Values of one field are alternatives; a second filter by it would widen the first, and is refused."""
+    log = sw.where(own_log(tmp_path), partition=["1", "2"], time="0..600")
+    assert log.reading["where"] == ("partition=1", "partition=2", "time=0..600")
+    assert sw.where(sw.where("a.swf", user="1"), state="failed").reading["where"] == ("user=1", "state=failed")
+    with pytest.raises(SpecError, match=r"filtered by 'partition=1' already; give all values of partition at once"):
+        sw.where(log, partition="2")
+    with pytest.raises(SpecError, match="expected a condition: partition=, user="):
+        sw.where(log)
+    with pytest.raises(WorkloadError, match=r"expected a range FROM\.\.TO"):
+        sw.where("a.swf", time="2024")
+
+
+def test_the_machine_of_a_log(tmp_path: Path) -> None:
+    """What it has, and from where; it is the one that the log is played on when none is named."""
+    log = sw.read(own_log(tmp_path))
+    machine = sw.machine(log)
+    assert machine.facts.nodes == 8
+    assert machine.notes[0].startswith("machine: 8 nodes of 1 processor each (the workload states so many")
+    own = sw.compare(log, "fcfs", folder=tmp_path / "own", **QUICK)
+    given = sw.compare(log, "fcfs", machine=machine, folder=tmp_path / "given", **QUICK)
+    assert [row["mean_waiting_time_s"] for row in own.runs] == [row["mean_waiting_time_s"] for row in given.runs]
+    assert sw.machine(log, burst_buffer_total="2 TB").facts.all_storage_bytes == 2e12
+    assert sw.machine(nodes=16).facts.nodes == 16
+    assert sw.machine("tiny").spec.source == "tiny"
+
+
+@pytest.mark.parametrize(
+    ("of", "stated", "words"),
+    [
+        ((), {}, r"expected the name of a machine, nodes=N, or a log such as sw\.read"),
+        (("tiny",), {"nodes": 4}, "nodes= and platform= exclude each other"),
+        (("thesiss",), {}, "thesis"),
+        ((), {"nodes": 4, "burst_buffer_total": "80"}, "burst_buffer_total=: "),
+        ((), {"nodes": 0}, "1 <= N"),
+    ],
+)
+def test_a_wrong_machine_is_refused(of: tuple[str, ...], stated: dict[str, Any], words: str) -> None:
+    """In the words of Python."""
+    with pytest.raises((SpecError, PlatformError), match=words):
+        sw.machine(*of, **stated)
+
+
+def test_a_policy_is_checked_where_it_is_named(tmp_path: Path) -> None:
+    """A name with its options, or a class: what is wrong is said at once; both are compared."""
+    assert sw.policy("easy:depth=2").options == sw.policy("easy", depth="2").options == {"depth": 2}
+    assert sw.policy(Backfill, depth=2) == Backfill(depth=2)
+    for of, options, words in (
+        ("easy", {"dept": 2}, "depth"),
+        ("easy:depth=2", {"depth": 3}, "depth is given twice"),
+        (Backfill, {"depth": -3}, "depth"),
+        (int, {}, "policy int must be a frozen dataclass"),
+    ):
+        with pytest.raises((SpecError, OptionError), match=words):
+            sw.policy(of, **options)
+    found = sw.compare(
+        "kth-like:jobs=20", [sw.policy("easy", depth=2), sw.policy(Backfill, depth=2)], folder=tmp_path / "a", **QUICK
+    )
+    assert [row["policy"] for row in found.runs] == ["easy depth=2", "Backfill depth=2"]
+    asked = sw.whatif("kth-like:jobs=20", "load=x1.1", policy=Backfill(depth=2), seeds=1, shakes=0, progress=False)
+    assert "backfill:Backfill depth=2" in {row["policy"].rpartition(".")[2] for row in asked.runs}
+
+
+def test_explain_takes_results_and_folders(results: sw.Results, tmp_path: Path) -> None:
+    """All three ways tell the same."""
+    lines = sw.explain(results, 7, policy="easy", seed=0)
+    assert any("started" in line for line in lines)
+    assert sw.explain(results.folder, 7, policy="easy", seed=0) == lines
+    assert sw.explain(results.run_folder(policy="easy", seed=0), 7) == lines
+
+
+def test_fifteen_lines_in_pytest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The class in a module, the calls in a test: what is printed is the same as in a script."""
+    own_log(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert len([line for line in SCRIPT.splitlines() if line]) == 15
+    head, log, calls = SCRIPT.partition("log = ")
+    (tmp_path / "in_order.py").write_text(head)
+    monkeypatch.syspath_prepend(tmp_path)
+    exec(log + calls, vars(importlib.import_module("in_order")))
+    assert capsys.readouterr().out == PRINTED
 
 
 @pytest.mark.slow
 def test_a_plain_script_without_a_main_guard(tmp_path: Path) -> None:
     """Its own class is a policy; several runs are played, and the script is not run again by their processes."""
+    own_log(tmp_path)
     script = tmp_path / "mine.py"
     script.write_text(SCRIPT)
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["True", "4"]
+    assert done.stdout == PRINTED
+
+
+def test_a_dozen_names() -> None:
+    """Each with its meaning, here and on the page."""
+    assert sorted(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == sorted(sw.__all__)
+    assert len(sw.__all__) == 12
+    assert all(getattr(sw, name).__doc__ for name in sw.__all__)
 
 
 def test_the_import_is_light() -> None:

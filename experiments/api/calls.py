@@ -1,0 +1,252 @@
+"""Comparisons, what-if questions, studies and explanations: what the commands do, as calls."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spillway.experiments.api.logs import Log, read
+from spillway.experiments.api.machine import spec_of
+from spillway.experiments.api.policies import Policies, specs_of, text_of
+from spillway.experiments.api.results import Results
+from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, Engine, ModelSpec
+
+if TYPE_CHECKING:
+    from spillway.experiments.campaign.machines import Machine
+    from spillway.experiments.campaign.pool import Executor
+    from spillway.experiments.campaign.whatif import Question
+    from spillway.experiments.run.single import Task
+
+
+def compare(
+    logs: str | Path | Log | Sequence[str | Path | Log],
+    policies: Policies = (),
+    *,
+    machine: str | Machine = "",
+    models: str | Sequence[str] = (),
+    seeds: int | Sequence[int] = 1,
+    engine: str = "fluid",
+    settings: Mapping[str, Any] | None = None,
+    events: str = "",
+    tau_s: float = DEFAULT_TAU_S,
+    workers: int = 0,
+    dask: str = "",
+    figures: bool | str = False,
+    force: bool = False,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> Results:
+    """Play policies on logs: every log with every policy, model and seed.
+
+    Parameters
+    ----------
+    logs
+        One or several, as :func:`read` gives them or as the command line takes them.
+    policies
+        Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, classes, their instances, or what
+        :func:`policy` returns; default: the five of the demo.
+    machine
+        What :func:`machine` returns; or a built-in name, description (``.toml``), SimGrid XML,
+        ``nodes:240,burst_buffer_total=80TB``, or ``auto,burst_buffer_total=80TB``; default: what the log states, and
+        what its jobs had in use.
+    models
+        Job models with their options; default: what goes with the policies.
+    seeds
+        How many seeds from 0, or the seeds themselves.
+    engine
+        ``fluid`` (contention) or ``fixed`` (stated durations).
+    settings
+        Settings of the session by name (``bb_life="slurm"``), as ``spillway run --help`` lists them.
+    events
+        File of external events, or ``failures:...``.
+    tau_s
+        Bound of the bounded slowdown (s).
+    workers
+        Runs at a time; 0: one per core.
+    dask
+        Address of a Dask scheduler that plays the runs instead.
+    figures
+        Whether figures and the report are made, or the kinds of files of each figure (``"pdf,svg"``).
+    force
+        Whether a log is also played on a machine that cannot be its own (more than 1.5 times its nodes requested, or
+        more than 2 % of the jobs rejected).
+    folder
+        Where results are kept, and gone on with by the next call; default: a temporary folder.
+    progress
+        Whether progress and notes are shown.
+
+    Raises
+    ------
+    SpecError, OptionError, WorkloadError, PlatformError
+        A name, option or input is wrong; nothing has run then.
+    RunFailed
+        Runs failed; names the first cause.
+    """
+    from spillway.experiments.campaign.comparison import model_of
+    from spillway.experiments.run.sessions import refuse_combinations
+
+    given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
+    root = _root(folder)
+    specs = specs_of(policies, settings or {}, root)
+    modelled = tuple(model_of(text) for text in ([models] if isinstance(models, str) else models)) or (ModelSpec(),)
+    refuse_combinations(specs, modelled)
+    campaign = Campaign(
+        name="compare",
+        workloads=tuple(read(one).spec() for one in given),
+        platforms=(spec_of(machine),),
+        policies=tuple(specs),
+        models=modelled,
+        seeds=tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
+        engine=Engine(engine),
+        tau_s=tau_s,
+        plots=bool(figures),
+        figures=figures if isinstance(figures, str) else Campaign.figures,
+        events=events,
+    )
+    return _played([campaign], root, workers, dask, progress, force)
+
+
+def whatif(
+    log: str | Path | Log,
+    *changes: str,
+    machine: str | Machine = "",
+    policy: str | type | object = "easy",
+    model: str = "",
+    seeds: int | None = None,
+    shakes: int | None = None,
+    together: bool = False,
+    workers: int = 0,
+    figures: bool = False,
+    force: bool = False,
+    folder: str | Path | None = None,
+    progress: bool = True,
+) -> Results:
+    """Ask what would change: one change at a time against the machine, the jobs and the policy as they are.
+
+    Parameters
+    ----------
+    changes
+        As ``spillway whatif --set`` takes them: ``"storage.capacity=x1.2"``, ``"policy=plan"``, ``"load=x1.1"``.
+    shakes
+        How often each run is repeated with shaken input; default: 10 where there are fewer than five seeds, else none.
+        Bands are over them; too few for the number of comparisons are refused.
+    together
+        Whether all of them are tried at once, too.
+
+    The other parameters are those of :func:`compare`.
+
+    Raises
+    ------
+    SpecError, OptionError, WorkloadError, RunFailed
+        As :func:`compare`.
+    """
+    from spillway.experiments.campaign import whatif as asking
+
+    chosen = read(log)
+    root = _root(folder)
+    question = asking.question_of(
+        chosen.source,
+        changes,
+        platform=spec_of(machine),
+        convert=chosen.convert,
+        read=chosen.reading,
+        policy=text_of(policy, root),
+        model=model,
+        seeds=seeds,
+        shakes=shakes,
+        together=together,
+        plots=figures,
+    )
+    return _played(question.grids, root, workers, "", progress, force, question)
+
+
+def study(name: str, *options: str, folder: str | Path | None = None) -> Results:
+    """Repeat a paper's evaluation (``spillway study NAME``); ``options`` as on the command line (``"--quick"``).
+
+    Raises
+    ------
+    RunFailed
+        It ended with another exit code than 0.
+    """
+    from spillway.experiments.cli import main
+
+    root = _root(folder)
+    code = main(["study", name, *options, "--out", str(root)])
+    if code:
+        raise RunFailed(f"spillway study {name} ended with exit code {code}; its lines say why")
+    return Results(root)
+
+
+def explain(run: Results | str | Path, job: str | int, *, trust: bool = False, **chosen: Any) -> list[str]:
+    """Why a job waited, in lines (``spillway explain``); the run is repeated where it kept no reasons.
+
+    Parameters
+    ----------
+    run
+        Results, or a folder: that of a run, or with ``chosen`` that of results.
+    job
+        Its number, or ``w0!12``.
+    trust
+        Whether policies from outside (``FILE.py:CLASS``) that a folder names may run; those of results do.
+    **chosen
+        Which run: values that it alone has (``policy="easy"``, ``seed=0``).
+
+    Raises
+    ------
+    SpecError, OptionError, AnalysisError
+        There is no such run, it cannot be repeated, or it has no such job.
+    """
+    from spillway.experiments.run.explain import explain as told
+
+    if isinstance(run, Results):
+        return run.explain(job, **chosen)
+    return told(Results(Path(run)).run_folder(**chosen) if chosen else Path(run), str(job), trust=trust)
+
+
+def _root(folder: str | Path | None) -> Path:
+    return Path(tempfile.mkdtemp(prefix="spillway-")) / "results" if folder is None else Path(folder)
+
+
+def _played(
+    campaigns: Sequence[Campaign],
+    root: Path,
+    workers: int,
+    dask: str,
+    progress: bool,
+    force: bool,
+    question: Question | None = None,
+) -> Results:
+    from rich.console import Console
+
+    from spillway.experiments.campaign.campaign import run_grids
+    from spillway.experiments.campaign.progress import NotebookConsole
+
+    console = Console() if progress else Console(file=io.StringIO(), width=160)
+    console = NotebookConsole() if console.is_jupyter else console
+    executor = _executor(campaigns[0].engine, workers, dask)
+    code = run_grids(
+        campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
+    )
+    if code:
+        kept = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
+        said = [line for line in kept.splitlines() if line.startswith("failed")]
+        raise RunFailed(said[0] if said else f"runs failed: their folders below {root} have the causes")
+    text = root / "whatif.txt"
+    return Results(root, tuple(text.read_text(encoding="utf-8").splitlines()) if question is not None else ())
+
+
+def _executor(engine: Engine, workers: int, dask: str) -> Executor[Task]:
+    from spillway.experiments.cli.arguments import available_cores
+
+    if dask:
+        from spillway.experiments.campaign.dask_pool import DaskPool
+
+        return DaskPool.at(dask)
+    from spillway.experiments.campaign.pool import Pool
+    from spillway.experiments.run.single import execute
+
+    return Pool(execute, workers or available_cores(), fluid=engine is not Engine.FIXED)

@@ -1,0 +1,61 @@
+"""The machine that jobs are played on: a named one, a described one, or the one that a log states."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spillway.experiments.api.logs import Log
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import AUTO, PlatformSpec
+
+if TYPE_CHECKING:
+    from spillway.experiments.campaign.machines import Machine
+
+
+def machine(
+    of: str | Path | Log = AUTO,
+    *,
+    nodes: int | None = None,
+    burst_buffer: str | None = None,
+    burst_buffer_total: str | None = None,
+) -> Machine:
+    """Load a machine; :func:`compare` and :func:`whatif` take it, and what it has can be looked at before.
+
+    Parameters
+    ----------
+    of
+        Built-in name, description (``.toml``) or SimGrid XML; or a log (:func:`read`), whose machine it is: what the
+        log states, else what its jobs had in use.
+    nodes, burst_buffer, burst_buffer_total
+        What is stated in place of that, as ``spillway run`` takes it (``burst_buffer_total="80TB"``).
+
+    Returns
+    -------
+    Machine
+        ``facts`` has its nodes and burst buffers (bytes), ``notes`` what was taken from where, ``xml`` its platform.
+
+    Raises
+    ------
+    SpecError, PlatformError, WorkloadError
+        There is no such machine or log, or what is stated does not fit together.
+    """
+    from spillway.experiments.campaign import machines
+    from spillway.experiments.campaign.inputs import sizes_and_machine
+    from spillway.experiments.campaign.sources import the_source
+
+    platform = AUTO if isinstance(of, Log) else str(of)
+    spec = machines.stated(platform, nodes, burst_buffer, burst_buffer_total, lambda name: f"{name}=")
+    if spec.source.partition(",")[0] != AUTO:
+        return machines.load(spec)
+    if not isinstance(of, Log):
+        raise SpecError("machine(): expected the name of a machine, nodes=N, or a log such as sw.read('mine.swf')")
+    found, reason = machines.for_workload(*sizes_and_machine(the_source(of.spec()), 0), spec)
+    loaded = machines.load(found)
+    return dataclasses.replace(loaded, notes=(reason, *loaded.notes))
+
+
+def spec_of(given: str | Machine) -> PlatformSpec:
+    """The description that campaigns take."""
+    return PlatformSpec(source=given or AUTO) if isinstance(given, str) else given.spec

@@ -1,0 +1,157 @@
+"""Policies by name, as classes and as instances, checked before anything is played."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+from spillway.base import durable
+from spillway.base.options import show
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.spec import PolicySpec
+
+T = TypeVar("T")
+
+Policies = Sequence[str | type | object] | str | type | object
+"""What :func:`policy` returns; names with their options, classes, or instances of classes (frozen dataclasses: their
+fields are the options)."""
+
+
+@overload
+def policy(of: str, **options: Any) -> PolicySpec: ...
+
+
+@overload
+def policy(of: type[T], **options: Any) -> T: ...
+
+
+def policy(of: str | type, **options: Any) -> Any:
+    """Name a policy with its options; both are checked here.
+
+    Parameters
+    ----------
+    of
+        Name, perhaps with options (``"easy:depth=2"``), ``FILE.py:CLASS``, or a class of one's own.
+    **options
+        Values of its options.
+
+    Returns
+    -------
+    PolicySpec or object
+        The name with its options; of a class the instance.
+
+    Raises
+    ------
+    SpecError, OptionError
+        The policy or an option is unknown (names the nearest), a value is out of range, an option is given twice, or
+        the class is no policy.
+    """
+    from spillway.base.options import build
+    from spillway.base.plugins import checked
+    from spillway.experiments.run import policies
+
+    if isinstance(of, type):
+        return build(checked(of, f"policy {of.__name__}", ("__call__",)), options)
+    spec = policies.parse_policy(of)
+    if twice := sorted(spec.options.keys() & options.keys()):
+        raise SpecError(f"policy({of!r}): {twice[0]} is given twice")
+    return policies.typed(msgspec.structs.replace(spec, options=spec.options | options))
+
+
+def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[PolicySpec]:
+    """The descriptions that campaigns take, with settings of the session; sources of a script's classes go beside
+    ``root``."""
+    from spillway.experiments.run import policies, sessions
+
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    specs = []
+    for one in several or policies.FIVE:
+        spec = sessions.typed(msgspec.structs.replace(_spec_of(one, root), session=dict(settings)))
+        label = policies.label(msgspec.structs.replace(spec, session={}))
+        if not isinstance(one, str | PolicySpec):
+            label = _class_of(one).__name__ + label.removeprefix(spec.policy)
+        specs.append(msgspec.structs.replace(spec, label=label))
+    return specs
+
+
+def text_of(given: str | type | object, root: Path) -> str:
+    """``NAME[:key=value,...]`` of a policy, as the command line takes it."""
+    if isinstance(given, str):
+        return given
+    spec = _spec_of(given, root)
+    options = ",".join(f"{name}={show(value)}" for name, value in spec.options.items())
+    return f"{spec.policy}:{options}" if options else spec.policy
+
+
+def _spec_of(one: str | type | object, root: Path) -> PolicySpec:
+    if isinstance(one, PolicySpec):
+        return one
+    if isinstance(one, str):
+        return policy(one)
+    options = {} if isinstance(one, type) else _options_of(one)
+    return policy(_in_a_file(_class_of(one), root), **options)
+
+
+def _class_of(one: type | object) -> type:
+    return one if isinstance(one, type) else type(one)
+
+
+def _options_of(policy: object) -> dict[str, Any]:
+    """Fields of an instance that differ from their defaults.
+
+    Raises
+    ------
+    SpecError
+        It is no instance of a dataclass.
+    """
+    if not is_dataclass(policy):
+        raise SpecError(f"expected names, classes or instances of policies, got {policy!r}")
+    return {one.name: getattr(policy, one.name) for one in fields(policy) if getattr(policy, one.name) != one.default}
+
+
+def _in_a_file(cls: type, root: Path) -> str:
+    """How a class is named for other processes: its module, or a file with its source where it is a script's own."""
+    if cls.__module__ != "__main__":
+        return f"{cls.__module__}:{cls.__qualname__}"
+    try:
+        source = _source_of(cls)
+    except (OSError, TypeError, SyntaxError, AttributeError) as error:
+        raise SpecError(f"policy {cls.__name__}: its source cannot be read ({error}); put it into a file") from None
+    path = root.with_name("policies") / f"{cls.__name__.lower()}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    durable.write_text(path, _imports_of(source) + "\n\n" + source)
+    return f"{path}:{cls.__name__}"
+
+
+def _source_of(cls: type) -> str:
+    """A class's source with its decorators; in a notebook, where no file has it, from the cell of its ``__call__``."""
+    if hasattr(sys.modules["__main__"], "__file__"):
+        return textwrap.dedent(inspect.getsource(cls))
+    lines = linecache.getlines(cls.__call__.__code__.co_filename)
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            return textwrap.dedent("".join(lines[first - 1 : node.end_lineno]))
+    raise OSError("no cell has it")
+
+
+def _imports_of(source: str) -> str:
+    """Import statements for the names of a class's source that its script imported."""
+    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    lines = ["from __future__ import annotations"]
+    for name in sorted(names):
+        found = vars(sys.modules["__main__"]).get(name)
+        if inspect.ismodule(found):
+            lines.append(f"import {found.__name__} as {name}")
+        elif found is not None and getattr(found, "__module__", "__main__") != "__main__":
+            lines.append(f"from {found.__module__} import {found.__name__} as {name}")
+    return "\n".join(lines)

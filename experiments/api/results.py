@@ -1,0 +1,275 @@
+"""What was played: the folder of results with its tables, figures and explanations."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from spillway.experiments.run.errors import SpecError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from spillway.analysis.tables import JobTable
+
+    Plot = Callable[["Results", Sequence[Mapping[str, Any]], Axes], Axes]
+
+
+@dataclass
+class Results:
+    """What was played: a folder as the commands write it, and its tables.
+
+    Attributes
+    ----------
+    folder
+        Where it is: a temporary folder until :meth:`save`, unless one was given.
+    answer
+        Sentences of a what-if question, one a setting; empty for a comparison.
+    """
+
+    folder: Path
+    answer: Sequence[str] = ()
+
+    @cached_property
+    def runs(self) -> list[dict[str, Any]]:
+        """One row per run: what was played, and its figures (seconds, bytes, counts); numbers are numbers."""
+        with (self.folder / "summary.csv").open(encoding="utf-8", newline="") as stream:
+            return _rows(stream)
+
+    @cached_property
+    def table(self) -> list[dict[str, Any]]:
+        """The table of a what-if question, one row a setting, with bands; empty for a comparison."""
+        return self._table("whatif.csv")
+
+    @cached_property
+    def left_out(self) -> list[dict[str, Any]]:
+        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it, and how."""
+        return self._table("whatif-left-out.csv")
+
+    @cached_property
+    def omissions(self) -> list[dict[str, Any]]:
+        """What the log states and no run plays: ``name``, ``words``, ``jobs``, ``share`` of the node-hours."""
+        record = json.loads((self.folder / str(self.runs[0]["run"]) / "run.json").read_text(encoding="utf-8"))
+        return list(record["assumed"]["omissions"])
+
+    def _table(self, name: str) -> list[dict[str, Any]]:
+        path = self.folder / name
+        if not path.exists():
+            return []
+        with path.open(encoding="utf-8", newline="") as stream:
+            return _rows(stream)
+
+    def run_folder(self, **chosen: Any) -> Path:
+        """Folder of the one run whose columns have these values (``policy="easy"``, ``seed=1``).
+
+        Raises
+        ------
+        SpecError
+            No run, or more than one, has them; lists what there is.
+        """
+        found = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
+        if len(found) != 1:
+            asked = ", ".join(f"{name}={value!r}" for name, value in chosen.items()) or "nothing"
+            there = "; ".join(f"{row['policy']} on {row['workload']}, seed {row['seed']}" for row in self.runs)
+            raise SpecError(f"expected values that one run has, {asked} is that of {len(found)}; there are: {there}")
+        return self.folder / str(found[0]["run"])
+
+    def jobs(self, **chosen: Any) -> JobTable:
+        """Jobs of one run, a column an array (seconds, nodes, bytes); which run: see :meth:`run_folder`."""
+        from spillway.analysis.tables import read_run
+
+        return read_run(self.run_folder(**chosen))
+
+    def holdings(self, **chosen: Any) -> list[dict[str, Any]]:
+        """Which job of one run held which nodes and burst buffers, since when: the rows of ``allocations.csv``."""
+        with (self.run_folder(**chosen) / "allocations.csv").open(encoding="utf-8", newline="") as stream:
+            return _rows(stream)
+
+    def to_pandas(self, what: str = "runs", **chosen: Any) -> Any:
+        """A data frame of ``runs``, of ``table``, or of the ``jobs`` or ``holdings`` of one run.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        SpecError
+            There is no such table.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise ImportError("to_pandas() needs pandas: pip install pandas") from error
+        if what == "jobs":
+            return pandas.read_csv(self.run_folder(**chosen) / "jobs.csv", dtype={"job_id": str})
+        if what == "holdings":
+            return pandas.read_csv(self.run_folder(**chosen) / "allocations.csv", dtype={"job_id": str})
+        if what not in ("runs", "table"):
+            raise SpecError(f"to_pandas({what!r}): expected runs, table, jobs or holdings")
+        return pandas.DataFrame(getattr(self, what))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out or made up, a line each."""
+        return (self.folder / "assumptions.txt").read_text(encoding="utf-8").splitlines()
+
+    def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None, **chosen: Any) -> Axes:
+        """Draw a figure and return its axes.
+
+        Parameters
+        ----------
+        figure
+            ``distribution`` and ``trade-off`` of the waiting times of all runs; ``queue`` over time in the first log
+            and seed; ``nodes``, ``buffers`` and ``utilisation`` of one run over time; or a figure of :attr:`runs`: bars
+            of its means over logs and seeds.
+        ax
+            Where to draw; a new figure by default.
+        **chosen
+            Which runs count (``policy="easy"``, ``seed=1``); for ``nodes``, ``buffers`` and ``utilisation`` one run.
+
+        Raises
+        ------
+        SpecError
+            There is no such figure (lists those that there are), or no such run.
+        """
+        from matplotlib import pyplot
+
+        from spillway.analysis.plots.style import drawing
+
+        rows = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
+        numbers = [name for name, value in self.runs[0].items() if isinstance(value, float | int)] if self.runs else []
+        if figure not in (*_PLOTS, *numbers):
+            raise SpecError(f"plot({figure!r}): expected a figure: {', '.join((*_PLOTS, *numbers))}")
+        with drawing():
+            drawn = _PLOTS.get(figure) or _bars_of(figure)
+            if figure in ONE_RUN:
+                self.run_folder(**chosen)  # says which runs there are, where it is not one
+            return drawn(self, rows, pyplot.subplots(layout="constrained")[1] if ax is None else ax)
+
+    def explain(self, job: str | int, **chosen: Any) -> list[str]:
+        """Why a job of one run waited, in lines; the run is repeated where it kept no reasons."""
+        from spillway.experiments.run.explain import explain as told
+
+        return told(self.run_folder(**chosen), str(job), trust=True)  # the call named its policies
+
+    def save(self, folder: str | Path) -> Results:
+        """Copy everything into a folder that does not exist yet; returns the results there.
+
+        Raises
+        ------
+        SpecError
+            The folder exists.
+        """
+        path = Path(folder)
+        if path.exists():
+            raise SpecError(f"save(): {path} exists; name a new folder")
+        shutil.copytree(self.folder, path)
+        return Results(path, self.answer)
+
+    def _repr_html_(self) -> str:
+        """The table of a what-if question, or the runs, for notebooks."""
+        few = ("workload", "policy", "seed", "jobs", "rejected", "mean_waiting_time_s", "mean_bounded_slowdown")
+        rows = self.table or [{name: row[name] for name in few} for row in self.runs]
+        head = "".join(f"<th>{name}</th>" for name in (rows[0] if rows else ()))
+        lines = ["".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in rows]
+        return f"<table><tr>{head}</tr>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _by_policy(rows: Sequence[Mapping[str, Any]], value: Callable[[Mapping[str, Any]], Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(str(row["policy"]), []).append(value(row))
+    return found
+
+
+def _waits(results: Results, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    import numpy as np
+
+    tables = _by_policy(rows, lambda row: results.jobs(run=row["run"]).ran().wait_s)
+    return {policy: np.concatenate(found) for policy, found in tables.items()}
+
+
+def _bars_of(figure: str) -> Plot:
+    def draw(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+        from spillway.analysis.plots.style import policy_colours
+
+        values = _by_policy(rows, lambda row: row[figure])
+        ax.barh(list(values), [_mean(found) for found in values.values()], color=list(policy_colours(values).values()))
+        ax.invert_yaxis()
+        ax.set_xlabel(figure)
+        return ax
+
+    return draw
+
+
+def _distribution(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.boxen import boxen
+
+    return boxen(_waits(results, rows), ax)
+
+
+def _trade_off(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.pareto import pareto
+
+    return pareto({name: (float(w.mean()), float(w.max())) for name, w in _waits(results, rows).items() if w.size}, ax)
+
+
+def _queue(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+    from spillway.analysis.plots.queue_timeline import queue_timeline
+
+    first = [row for row in rows if (row["workload"], row["seed"]) == (rows[0]["workload"], rows[0]["seed"])]
+    return queue_timeline({str(row["policy"]): results.jobs(run=row["run"]).ran() for row in first}, ax)
+
+
+def _of_one_run(module: str) -> Plot:
+    def draw(results: Results, rows: Sequence[Mapping[str, Any]], ax: Axes) -> Axes:
+        home = importlib.import_module(f"spillway.analysis.plots.{module}")
+        return cast("Axes", getattr(home, module)(results.jobs(run=rows[0]["run"]), ax))
+
+    return draw
+
+
+ONE_RUN = frozenset(("nodes", "buffers", "utilisation"))
+
+_PLOTS: Mapping[str, Plot] = {
+    "distribution": _distribution,
+    "trade-off": _trade_off,
+    "queue": _queue,
+    "nodes": _of_one_run("node_gantt"),
+    "buffers": _of_one_run("storage_gantt"),
+    "utilisation": _of_one_run("utilisation_timeline"),
+}
+
+
+TEXTS = frozenset(
+    ("job", "job_id", "workload", "workload_name", "user", "allocated_resources", "storages", "run", "platform")
+)
+"""Columns that are names, also where they look like numbers."""
+
+
+def _rows(stream: TextIO) -> list[dict[str, Any]]:
+    """Rows of a table; fields that are numbers as such, names as texts."""
+    return [
+        {name: text if name in TEXTS else _number(text) for name, text in row.items()} for row in csv.DictReader(stream)
+    ]
+
+
+def _number(text: str) -> Any:
+    """A field of a table: a whole number or another one where it is one, else the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
