@@ -328,10 +328,18 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
     if wide + large > MOST_REJECTED * len(jobs):
         widest = max(job.res for job in jobs)
         largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
-        why = [f"{wide} request more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
+        why = (
+            [
+                f"{wide} {'requests' if wide == 1 else 'request'} more than its {facts.nodes} nodes (--nodes {widest} has enough)"
+            ]
+            if wide
+            else []
+        )
         if large:
             size = units.SIZE.write(machines.rounded_up(math.ceil(largest)))
-            why.append(f"{large} more burst buffer than it can give (--burst-buffer-total {size} can)")
+            why.append(
+                f"{large} {'requests' if large == 1 else 'request'} more burst buffer than it can give (--burst-buffer-total {size} can)"
+            )
         raise SpecError(
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
             "others"
