@@ -328,10 +328,10 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
     if wide + large > MOST_REJECTED * len(jobs):
         widest = max(job.res for job in jobs)
         largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
-        why = [f"{wide} request more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
+        why = [f"{_request(wide)} more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
         if large:
             size = units.SIZE.write(machines.rounded_up(math.ceil(largest)))
-            why.append(f"{large} more burst buffer than it can give (--burst-buffer-total {size} can)")
+            why.append(f"{_request(large)} more burst buffer than it can give (--burst-buffer-total {size} can)")
         raise SpecError(
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
             "others"
@@ -442,6 +442,10 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.St
     stated = intake.machine_nodes or -(-intake.machine_processors // per_node)
     counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
     return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts), counted)
+
+
+def _request(jobs: int) -> str:
+    return f"{jobs} {'requests' if jobs == 1 else 'request'}"
 
 
 def _too_wide(workload: Workload, machine: Machine) -> list[str]:

@@ -147,7 +147,7 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
         (("--burst-buffer-total", "200"), "--burst-buffer-total: '200' has no unit"),
         (
             ("--nodes", "3"),
-            "1 of 1 jobs could never run: 1 request more than its 3 nodes (--nodes 4 has enough); --force",
+            "1 of 1 jobs could never run: 1 requests more than its 3 nodes (--nodes 4 has enough); --force",
         ),
         (("--nodes", "4", "--burst-buffer", "1XB"), "--burst-buffer: unknown unit 'XB' in '1XB'"),
         (("--nodes", "4", "--burst-buffer", "200"), "--burst-buffer: '200' has no unit: expected one of B, kB, MB, GB"),
@@ -279,5 +279,5 @@ def test_buffers_that_a_machine_cannot_give_are_refused(tmp_path: Path, capsys: 
     assert main([*run, "--burst-buffer-total", "100GB"]) == 2
     error = capsys.readouterr().err
     assert "of 120 jobs could never run" in error
-    assert "more burst buffer than it can give (--burst-buffer-total 11TB can)" in error
+    assert "request more burst buffer than it can give (--burst-buffer-total 11TB can)" in error
     assert main([*run, "--burst-buffer-total", "11TB"]) == 0
