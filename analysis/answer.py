@@ -59,7 +59,7 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     Each policy is compared with each other one in both metrics, and all these intervals hold together with at least
     95 % (Bonferroni's correction), so that it does not matter which of them the sentences pick.
     """
-    same, notes = in_common(runs)
+    same, notes = _in_common(runs)
     if len(same) < 2:
         return [*notes, "There is nothing to compare."]
     comparisons = METRICS * math.comb(len(same), 2)
@@ -72,7 +72,7 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     return [*notes, *lines, _sentence(slowed, "mean bounded slowdown", number)]
 
 
-def in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[Runs, list[str]]:
+def _in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[Runs, list[str]]:
     """Runs of the jobs that ran under every policy; policies that ran none are left out, and named in a sentence."""
     ran = {policy: {key: table.ran() for key, table in found.items()} for policy, found in runs.items()}
     idle = [policy for policy, found in ran.items() if not any(map(len, found.values()))]

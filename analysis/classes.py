@@ -10,10 +10,10 @@ import numpy as np
 from spillway.analysis.compare import Paired, compare_runs
 from spillway.analysis.tables import JobTable, Mask
 
-SHORT_S = 3600.0
+_SHORT_S = 3600.0
 """Jobs that request at most this time are short (s)."""
 
-NARROW_NODES = 8
+_NARROW_NODES = 8
 """Jobs that request at most so many nodes are narrow."""
 
 
@@ -21,11 +21,11 @@ NARROW_NODES = 8
 class Borders:
     """Where short ends (s of requested time) and narrow ends (nodes)."""
 
-    short_s: float = SHORT_S
-    narrow_nodes: int = NARROW_NODES
+    short_s: float = _SHORT_S
+    narrow_nodes: int = _NARROW_NODES
 
 
-CLASSES = ("short narrow", "short wide", "long narrow", "long wide")
+_CLASSES = ("short narrow", "short wide", "long narrow", "long wide")
 
 
 def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
@@ -33,7 +33,7 @@ def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
     borders = borders or Borders()
     short = table.walltime_s <= borders.short_s
     narrow = table.nodes <= borders.narrow_nodes
-    return dict(zip(CLASSES, (short & narrow, short & ~narrow, ~short & narrow, ~short & ~narrow), strict=True))
+    return dict(zip(_CLASSES, (short & narrow, short & ~narrow, ~short & narrow, ~short & ~narrow), strict=True))
 
 
 def compare_by_class(pairs: Sequence[tuple[JobTable, JobTable]], borders: Borders | None = None) -> dict[str, Paired]:

@@ -38,7 +38,7 @@ class StorageSpan(NamedTuple):
     end_s: float
 
 
-def parse_lives(text: str) -> list[tuple[str, float, float]]:
+def _parse_lives(text: str) -> list[tuple[str, float, float]]:
     """Expand ``"96:3@100.0-900.0;98:1@100.0-500.0"`` to what was held, since when and until when."""
     found = []
     for part in filter(None, text.split(";")):
@@ -124,7 +124,7 @@ def _held(
     ends_s: list[float] = table.finish_s.tolist()
     for job in jobs:
         if lives and lives[job]:
-            for what, start_s, end_s in parse_lives(lives[job]):
+            for what, start_s, end_s in _parse_lives(lives[job]):
                 yield job, what, start_s, end_s
         else:
             yield job, whole[job], starts_s[job], ends_s[job]

@@ -102,7 +102,7 @@ def swf(table: JobTable, comment: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def chrome_trace(table: JobTable) -> str:
+def _chrome_trace(table: JobTable) -> str:
     """Text of a trace for Perfetto or ``chrome://tracing``: a row for each compute node and each storage node.
 
     A job is a slice of each node that it holds, from start to end; what it holds of a storage node is a counter of its
@@ -197,7 +197,7 @@ def _jobs_parquet(table: JobTable, path: Path) -> None:
     write_parquet(path, columns)
 
 
-FORMATS = {"csv": batsim_csv, "swf": swf, "json": chrome_trace}
+FORMATS = {"csv": batsim_csv, "swf": swf, "json": _chrome_trace}
 """Writers of text by the suffix of the file."""
 
 

@@ -55,7 +55,7 @@ BUFFER = Scale(
     zero="none",
 )
 
-NAMED_USERS = len(PALETTE)
+_NAMED_USERS = len(PALETTE)
 """Users with a colour of their own: those with most jobs."""
 
 
@@ -101,7 +101,7 @@ def by_user(table: JobTable) -> JobColours:
     most = Counter(filter(None, table.user)).most_common()
     named = {
         user: PALETTE[place]
-        for place, (user, _) in enumerate(sorted(most, key=lambda item: (-item[1], item[0]))[:NAMED_USERS])
+        for place, (user, _) in enumerate(sorted(most, key=lambda item: (-item[1], item[0]))[:_NAMED_USERS])
     }
     legend = [(colour, user) for user, colour in named.items()]
     others = [(NOTHING, "others")] if any(user not in named for user in table.user) else []

@@ -20,7 +20,7 @@ def lane_names(machine: MachineInfo) -> list[str]:
     return [f"storage {row} ({group})" if group else f"storage {row}" for row, group in enumerate(groups)]
 
 
-class Piece(NamedTuple):
+class _Piece(NamedTuple):
     """Part of a job's request on one storage node: bytes ``[low, high)`` of its lane.
 
     Attributes
@@ -43,14 +43,14 @@ class Piece(NamedTuple):
     end_s: float
 
 
-def pieces(table: JobTable) -> list[Piece]:
+def pieces(table: JobTable) -> list[_Piece]:
     """Place the requests of all jobs (which must have run), first fit; a request is split where the free bytes are."""
     lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
-    found: list[Piece] = []
+    found: list[_Piece] = []
     for span in sorted(storage_spans(table), key=attrgetter("start_s")):  # stable: equal starts keep their order
         row, lane = lanes[span.storage]
         taken = lane.take(span.start_s, span.end_s, span.size)
-        found += [Piece(span.job, row, low, high, span.start_s, span.end_s) for low, high in taken]
+        found += [_Piece(span.job, row, low, high, span.start_s, span.end_s) for low, high in taken]
     return found
 
 

@@ -15,9 +15,9 @@ from spillway.analysis.rows import read_rows
 from spillway.analysis.tables import Floats, JobTable, read_run
 from spillway.base.units import duration, size
 
-SHOWN_DRAINS = 4
-SHOWN_ESTIMATES = 6
-STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
+_SHOWN_DRAINS = 4
+_SHOWN_ESTIMATES = 6
+_STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
 """Columns of ``jobs.csv`` where burst buffers have lives of their own."""
 
 
@@ -51,7 +51,7 @@ class Waiting:
     estimates: list[tuple[float, float]] = field(default_factory=list)
 
 
-UNNOTED = "its turn"
+_UNNOTED = "its turn"
 """Binding of a waiting job that a pass did not reach: others before it had to be served first."""
 
 _WORDS = {
@@ -64,7 +64,7 @@ _WORDS = {
     "a persistent buffer": "for a persistent buffer to be created, given free or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
-    UNNOTED: "for its turn (jobs before it in the queue had to start first)",
+    _UNNOTED: "for its turn (jobs before it in the queue had to start first)",
 }
 
 
@@ -74,7 +74,7 @@ _FOR_BUFFERS = {"burst buffers", "no burst buffer yet"}
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 
 
-def read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
+def _read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
     """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept none."""
     path = folder / "reasons.csv"
     return [
@@ -112,7 +112,7 @@ def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waitin
     waiting = Waiting()
     times = [max(reason.time_s, submit_s) for reason in reasons] + [start_s]
     if times[0] > submit_s:
-        waiting.seconds[UNNOTED] = times[0] - submit_s
+        waiting.seconds[_UNNOTED] = times[0] - submit_s
     for reason, begin_s, end_s in zip(reasons, times[:-1], times[1:], strict=True):
         if not reason.binding:
             continue
@@ -146,7 +146,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
     lines = [_request(table, row)]
     if not table.executed[row]:
         return [*lines, f"It was rejected: {refused or 'the run has no reason on record'}."]
-    reasons = read_reasons(folder, table.job_id[row], table.workload[row])
+    reasons = _read_reasons(folder, table.job_id[row], table.workload[row])
     waited_s = float(table.wait_s[row])
     if waited_s <= 0:
         lines.append(f"It did not wait: it started at once, {_manner(reasons)}.")
@@ -165,8 +165,8 @@ def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
     """What of storage nodes was drained while a job waited."""
     found = most_drained(folder, submit_s, start_s)
     worst = sorted(found.items(), key=lambda item: -item[1])
-    parts = [f"{size(count)} of {storage}" for storage, count in worst[:SHOWN_DRAINS]]
-    others = f", and parts of {len(worst) - SHOWN_DRAINS} more" if len(worst) > SHOWN_DRAINS else ""
+    parts = [f"{size(count)} of {storage}" for storage, count in worst[:_SHOWN_DRAINS]]
+    others = f", and parts of {len(worst) - _SHOWN_DRAINS} more" if len(worst) > _SHOWN_DRAINS else ""
     return [f"Meanwhile storage nodes were drained in part, at most: {', '.join(parts)}{others}."] if parts else []
 
 
@@ -174,9 +174,9 @@ def _staging(folder: Path, job_id: str, workload: str) -> list[str]:
     """When a job's burst buffer was filled and emptied, where it had a life of its own."""
     path = folder / "jobs.csv"
     with path.open(encoding="utf-8") as stream:
-        if not {*STAGING_COLUMNS}.issubset(stream.readline().strip().split(",")):
+        if not {*_STAGING_COLUMNS}.issubset(stream.readline().strip().split(",")):
             return []
-    names = ("job_id", "workload_name", "finish_time", *STAGING_COLUMNS)
+    names = ("job_id", "workload_name", "finish_time", *_STAGING_COLUMNS)
     for row in read_rows(path, names, "expected the results of a run"):
         if (row["job_id"], row["workload_name"]) == (job_id, workload) and row["buffer_start_time"]:
             given_s, end_s = row.number("buffer_start_time"), row.number("finish_time")
@@ -274,7 +274,7 @@ def _expectations(waiting: Waiting, start_s: float) -> list[str]:
     what = "an immediate start" if expected_s - first_s < 1 else f"a start at {clock(expected_s)}"
     line = f"From {clock(first_s)} on, {what} was expected for it; it started {truth}."
     if len(changes) > 1:
-        step = max(1, -(-len(changes) // SHOWN_ESTIMATES))
+        step = max(1, -(-len(changes) // _SHOWN_ESTIMATES))
         shown = ", ".join(clock(expected) for _, expected in changes[::step])
         line += f" The expectation changed {len(changes) - 1} times: {shown}."
     return [line]

@@ -29,7 +29,7 @@ Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
-KILLED_STATES = ("COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED")
+_KILLED_STATES = ("COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED")
 """Final states of jobs that were stopped before they had ended."""
 
 COLUMNS = (
@@ -49,7 +49,7 @@ COLUMNS = (
 LIVES_COLUMNS = ("node_lives", "storage_lives")
 """Columns of ``allocations.csv`` that are there when something was held over an interval of its own."""
 
-OLD_NAMES = {
+_OLD_NAMES = {
     "job_id": "jobID",
     "requested_number_of_resources": "requested_number_of_processors",
     "allocated_resources": "allocated_processors",
@@ -80,10 +80,10 @@ class MachineInfo:
         return sum(storage.capacity_bytes for storage in self.storages)
 
 
-SLICES_COLUMN = "time_slices"
+_SLICES_COLUMN = "time_slices"
 """Column of a ``jobs.csv`` whose jobs share nodes in time: in how many pieces each ran."""
 
-SLICES_FILE = "batsim_jobs.csv"
+_SLICES_FILE = "batsim_jobs.csv"
 """Batsim's rows of these pieces."""
 
 
@@ -191,7 +191,7 @@ class JobTable:
     @property
     def killed(self) -> Mask:
         """Which jobs were stopped by their walltime or by a kill."""
-        return np.array([state in KILLED_STATES for state in self.state], dtype=np.bool_)
+        return np.array([state in _KILLED_STATES for state in self.state], dtype=np.bool_)
 
     @property
     def wait_s(self) -> Floats:
@@ -259,11 +259,11 @@ def read_run(folder: Path) -> JobTable:
         A file is missing or malformed.
     """
     table = read_jobs(folder / "jobs.csv")
-    if SLICES_COLUMN in _header(folder / "jobs.csv"):
-        table = replace(table, turns=_read_turns(table, folder / SLICES_FILE))
+    if _SLICES_COLUMN in _header(folder / "jobs.csv"):
+        table = replace(table, turns=_read_turns(table, folder / _SLICES_FILE))
     machine, allocations = folder / "machine.json", folder / "allocations.csv"
     if machine.exists():
-        table = replace(table, machine=read_machine(machine))
+        table = replace(table, machine=_read_machine(machine))
     if allocations.exists():
         table = _with_allocations(table, allocations)
     return table
@@ -314,7 +314,7 @@ def read_contention(path: Path) -> Floats:
     return values[~np.isnan(values)]
 
 
-def read_machine(path: Path) -> MachineInfo:
+def _read_machine(path: Path) -> MachineInfo:
     """Read ``machine.json`` (members ``nodes`` and ``storages``); raise :class:`AnalysisError` when it is malformed."""
     try:
         data = parse_json(read_file(path))
@@ -392,7 +392,7 @@ def _header(path: Path) -> list[str]:
 def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
     """Read columns by name; of the optional ones those that are there, the others are empty."""
     lines = read_lines(path, MISSING)
-    header = [next((new for new, old in OLD_NAMES.items() if old == name), name) for name in next(lines, (1, []))[1]]
+    header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(lines, (1, []))[1]]
     missing = [name for name in names if name not in header]
     if missing:
         found = shown(", ".join(header) or "nothing", 400)

@@ -46,7 +46,7 @@ class Transfers:
 
 
 @dataclass(frozen=True)
-class IoTimes:
+class _IoTimes:
     """Where the jobs' time went: sums over jobs in seconds, and the share of I/O that held computing up."""
 
     stage_in_s: float
@@ -99,11 +99,11 @@ def file_system_rate(transfers: dict[str, Transfers]) -> Steps:
     return steps(start[lasting], finish[lasting], size[lasting] / (finish - start)[lasting])
 
 
-def read_io_times(folder: Path) -> IoTimes:
+def read_io_times(folder: Path) -> _IoTimes:
     """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not contain it."""
     rows = _phases(folder)
     names = ("stage_in_s", "compute_s", "checkpoint_s", "drain_s", "stage_out_s")
-    return IoTimes(*(sum(row.number(name) for row in rows) for name in names))
+    return _IoTimes(*(sum(row.number(name) for row in rows) for name in names))
 
 
 def _phases(folder: Path) -> list[Row]:

@@ -27,10 +27,10 @@ Floats = npt.NDArray[np.float64]
 FEWEST_RUNS = 5
 """From so many runs on each of them is one unit."""
 
-FINEST = 512
+_FINEST = 512
 """Most periods that are looked at first."""
 
-INDEPENDENT = 256
+_INDEPENDENT = 256
 """So many periods must look independent before they are trusted."""
 
 PERIODS = 8
@@ -87,8 +87,8 @@ def units_of(runs: Sequence[Floats], weights: Sequence[Floats] | None = None) ->
     jobs = min((len(run) for run in runs), default=0)
     if jobs * len(runs) < SHORTEST:
         return None
-    periods = min(FINEST // max(len(runs), 1), jobs // FEWEST_JOBS)
-    while periods * len(runs) >= INDEPENDENT:
+    periods = min(_FINEST // max(len(runs), 1), jobs // FEWEST_JOBS)
+    while periods * len(runs) >= _INDEPENDENT:
         counts, sums = _cut(runs, weights, periods)
         if _correlation(counts, sums) < LIMIT / math.sqrt(len(counts)):
             joined = min(periods, -(-PERIODS // len(runs)))

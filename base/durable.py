@@ -106,7 +106,7 @@ def sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Wait until a folder's names are on the disk; where a file system cannot do that it needs no syncing."""
     with _naming(folder):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -124,7 +124,7 @@ def rename(old: Path, new: Path, *, sync: bool = True) -> None:
     with _naming(new):
         _rename(old, new)
     if sync:
-        sync_folder(new.parent)
+        _sync_folder(new.parent)
 
 
 def remove(path: Path) -> None:
@@ -132,7 +132,7 @@ def remove(path: Path) -> None:
     if os.path.lexists(path):
         with _naming(path):
             path.unlink()
-        sync_folder(path.parent)
+        _sync_folder(path.parent)
 
 
 def replace_folder(work: Path, folder: Path) -> None:
@@ -143,7 +143,7 @@ def replace_folder(work: Path, folder: Path) -> None:
     WriteFailed
         That failed; what was there is there again.
     """
-    sync_folder(work)
+    _sync_folder(work)
     aside = work.with_name(f"{work.name}.old")
     with _naming(folder):
         try:
@@ -158,7 +158,7 @@ def replace_folder(work: Path, folder: Path) -> None:
                 with contextlib.suppress(OSError):
                     os.replace(aside, folder)
                 raise
-    sync_folder(folder.parent)
+    _sync_folder(folder.parent)
     discard(aside)
 
 

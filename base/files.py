@@ -46,7 +46,7 @@ FAULTS = (OSError, EOFError, lzma.LZMAError, zlib.error, MemoryError)
 """What reading a damaged compressed file may raise."""
 
 
-class Unpacked(io.RawIOBase):
+class _Unpacked(io.RawIOBase):
     """What a compressed stream unpacks to, as a stream that ends with an error at the limits.
 
     Parameters
@@ -168,7 +168,7 @@ def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterat
 
 def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator[bytes]:
     try:
-        source: Any = Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
+        source: Any = _Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
         count = 0
         while piece := source.read(_CHUNK):
             count += len(piece)
@@ -187,7 +187,7 @@ def unpack(data: bytes, suffix: str) -> bytes:
 
 def _unpack(packed: IO[bytes], suffix: str, size: int) -> bytes:
     try:
-        stream = Unpacked(packed, suffix, size)
+        stream = _Unpacked(packed, suffix, size)
         parts = []
         while part := stream.read():
             parts.append(part)
@@ -209,7 +209,7 @@ def members(path: Path | str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     with open_regular(path) as file:
         size, head = os.fstat(file.fileno()).st_size, file.peek(6) if isinstance(file, io.BufferedReader) else b""
         suffix = next((suffix for magic, suffix in _MAGIC.items() if head.startswith(magic)), "")
-        stream: Any = Unpacked(file, suffix, size) if suffix else file
+        stream: Any = _Unpacked(file, suffix, size) if suffix else file
         try:
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:

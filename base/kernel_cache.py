@@ -58,12 +58,12 @@ def compile_for_callers(function: Any, signature: Any) -> None:
 
 
 def njit(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """As Numba's ``njit``, with what is in its cache loaded by :func:`load_without_compiler`."""
+    """As Numba's ``njit``, with what is in its cache loaded by :func:`_load_without_compiler`."""
     from numba import njit as compiled  # not before kernels are needed
 
     def declared(function: Callable[..., Any]) -> Any:
         kept = compiled(**options)(function)
-        load_without_compiler(kept)
+        _load_without_compiler(kept)
         if signature and hasattr(kept, "compile"):  # NUMBA_DISABLE_JIT: it is plain Python
             kept.compile(*signature)
             kept.disable_compile()
@@ -72,7 +72,7 @@ def njit(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]
     return declared
 
 
-def load_without_compiler(function: Any) -> None:
+def _load_without_compiler(function: Any) -> None:
     """Have a kernel loaded from Numba's cache without all that Numba can compile being declared first.
 
     Declaring it (seventy modules, one of them a parser of C) takes a tenth of a second of CPU time in each process, and

@@ -192,20 +192,20 @@ NONE = "–"
 """What stands where there is no figure."""
 
 
-RESOLUTION_S = 1.5e-6
+_RESOLUTION_S = 1.5e-6
 """Batsim rounds times to microseconds: a job that starts when it is submitted may seem to wait for one."""
 
 
 def duration(seconds: float) -> str:
     """Time in at most two units: ``1 d 23 h``, ``2 h 32 min``, ``12 min 39 s``, ``4.2 s``, ``0.35 ms``.
 
-    What is below :data:`RESOLUTION_S` is 0.
+    What is below :data:`_RESOLUTION_S` is 0.
     """
     if math.isnan(seconds):
         return NONE
     if seconds < 0:
         return f"-{duration(-seconds)}"
-    if seconds < RESOLUTION_S:
+    if seconds < _RESOLUTION_S:
         return "0 s"
     if seconds < 1:
         return f"{1000 * seconds:.3g} ms"

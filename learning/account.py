@@ -11,7 +11,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running
 
-TAU_S = 600.0
+_TAU_S = 600.0
 """Bound of the bounded slowdown (s)."""
 
 LONGEST_S = 1e9
@@ -27,7 +27,7 @@ class Reward(enum.Enum):
 
 RATES: Mapping[Reward, Callable[[Job], float]] = {
     Reward.WAIT: lambda _: 1.0 / 3600.0,
-    Reward.SLOWDOWN: lambda job: 1.0 / min(max(job.walltime_s, TAU_S), LONGEST_S),
+    Reward.SLOWDOWN: lambda job: 1.0 / min(max(job.walltime_s, _TAU_S), LONGEST_S),
 }
 """Cost per second: an hour of waiting costs 1, or as much waiting as the walltime (600 s at least) does."""
 
@@ -80,7 +80,7 @@ class Account(Observer):
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """How a job fared is known."""
         turnaround_s, run_s = now_s - running.job.submit_time_s, now_s - running.start_s
-        self._slowdowns.append(max(1.0, turnaround_s / max(run_s, TAU_S)))
+        self._slowdowns.append(max(1.0, turnaround_s / max(run_s, _TAU_S)))
 
     def _leave(self, job: Job, now_s: float) -> None:
         self.until(now_s)

@@ -9,7 +9,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.split import part_of
 from spillway.workloads.workload import Workload
 
-FIRST_SUBMIT_S = 1
+_FIRST_SUBMIT_S = 1
 """When the first job of a window is submitted (s)."""
 
 
@@ -37,6 +37,6 @@ class Cases:
         chosen = self._workload
         if self._jobs is not None:
             first = int(rng.integers(len(self._order) - self._jobs + 1))
-            chosen = part_of(chosen, first, self._order[first : first + self._jobs], FIRST_SUBMIT_S)
+            chosen = part_of(chosen, first, self._order[first : first + self._jobs], _FIRST_SUBMIT_S)
         jobs = [job.to_object() for job in chosen.jobs]
         return workload_from_object({"nb_res": chosen.nb_res, "jobs": jobs, "profiles": chosen.profiles})

@@ -83,7 +83,7 @@ class Chooser:
         misfits: set[str] = set()
         while queue:
             jobs = queue[: self._window]
-            fits = startable(view, jobs, misfits)
+            fits = _startable(view, jobs, misfits)
             if not again:
                 misfits.update(job.id for job, fit in zip(jobs, fits.tolist(), strict=True) if not fit)
             overdue = view.now_s - queue[0].submit_time_s > self._guard_s
@@ -91,7 +91,7 @@ class Chooser:
                 fits[1:] = False
             elif overdue and not reserved:
                 reserved = _reserve(view, queue[0])
-                fits = startable(view, jobs, misfits)
+                fits = _startable(view, jobs, misfits)
             if not fits.any():
                 break
             may_wait = (bool(view.running) or queue is not view.queue) and not (overdue and fits.item(0))
@@ -111,7 +111,7 @@ class Chooser:
         yield from self._reference(view if queue is view.queue else view.showing(tuple(queue), view.held))
 
 
-def startable(view: View, jobs: Sequence[Job], misfits: Collection[str] = ()) -> Mask:
+def _startable(view: View, jobs: Sequence[Job], misfits: Collection[str] = ()) -> Mask:
     """Which jobs can start now, each by itself, beside what is booked; those that are known not to fit cannot."""
     free = view.timeline.free_nodes_now()
     fits = [

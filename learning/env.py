@@ -25,8 +25,8 @@ from spillway.simulator.engines.by_name import ENGINES
 from spillway.workloads.load import load_workload
 from spillway.workloads.machine_facts import MachineFacts
 
-LARGEST_WINDOW = 1024
-IN_VAIN = 100
+_LARGEST_WINDOW = 1024
+_IN_VAIN = 100
 """Draws of an episode without any choice after which the workload is refused."""
 
 
@@ -105,7 +105,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         if jobs is not None and not 1 <= jobs <= len(source.jobs):
             raise OptionError(f"jobs={jobs}: an episode has from 1 to {len(source.jobs)} jobs, those of {workload}")
         self._cases = Cases(source, jobs)
-        self._draws = 1 if jobs is None else IN_VAIN
+        self._draws = 1 if jobs is None else _IN_VAIN
         self._reward = Reward(reward)
         self._export = None if folder is None else str(Path(folder) / "out")
         self._episode: Episode | None = None
@@ -190,8 +190,8 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
 
 
 def _check(window: int, guard_s: float, engine: str, reward: str) -> None:
-    if not 1 <= window <= LARGEST_WINDOW:
-        raise OptionError(f"window={window}: expected from 1 to {LARGEST_WINDOW} jobs")
+    if not 1 <= window <= _LARGEST_WINDOW:
+        raise OptionError(f"window={window}: expected from 1 to {_LARGEST_WINDOW} jobs")
     if not guard_s >= 0:
         raise OptionError(f"guard_s={guard_s}: expected a number of seconds of at least 0")
     known_names = {"engine": (engine, tuple(ENGINES)), "reward": (reward, tuple(kind.value for kind in Reward))}

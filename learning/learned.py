@@ -25,7 +25,7 @@ WEIGHTS = Path(__file__).with_name("learned.csv")
 CHECKSUM = "7d43620ae55f9d8ce97909e38c687501e663db79b12149825df1086a0a82525e"
 """Of the weights: results are made anew where these change, for then this line does."""
 
-EYES = "learned"
+_EYES = "learned"
 """Key of the notebook."""
 
 
@@ -42,9 +42,9 @@ class Learned:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
-        agent, eyes = trained(), view.notebook.get(EYES)
+        agent, eyes = trained(), view.notebook.get(_EYES)
         if eyes is None:
-            eyes = view.notebook[EYES] = Eyes(view.machine, WINDOW)
+            eyes = view.notebook[_EYES] = Eyes(view.machine, WINDOW)
         chooser = Chooser(Backfill(), WINDOW, self.guard)
         for decision in chooser(view):
             if type(decision) is Pause and chooser.turn is not None:

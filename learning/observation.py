@@ -15,9 +15,9 @@ from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES
 Table = npt.NDArray[np.float32]
 Observation = dict[str, Table]
 
-MONTH_S = 30 * 86_400.0
-MOST_WAITING = 10_000
-HORIZONS_S = (0.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86_400.0, 7 * 86_400.0)
+_MONTH_S = 30 * 86_400.0
+_MOST_WAITING = 10_000
+_HORIZONS_S = (0.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86_400.0, 7 * 86_400.0)
 """For how far ahead what is free is shown (s)."""
 
 DAY_S, WEEK_S = 86_400.0, 7 * 86_400.0
@@ -32,7 +32,7 @@ def shapes(window: int) -> Mapping[str, tuple[int, ...]]:
     return {
         "jobs": (window, JOB_FEATURES),
         "machine": (MACHINE_FEATURES,),
-        "releases": (len(HORIZONS_S), 2),
+        "releases": (len(_HORIZONS_S), 2),
         "storages": (QUANTILES,),
     }
 
@@ -58,7 +58,7 @@ class Eyes:
         self._nodes = len(machine.nodes)
         self._sizes = np.array([max(storage.capacity_bytes, 1) for storage in machine.storages], np.float64)
         self._bytes = float(max(sum(storage.capacity_bytes for storage in machine.storages), 1))
-        self._horizons = np.array(HORIZONS_S)
+        self._horizons = np.array(_HORIZONS_S)
         self._quantiles = np.linspace(0, max(len(self._sizes) - 1, 0), QUANTILES).round().astype(np.intp)
         self._scale = np.array([self._nodes, self._bytes])
 
@@ -95,7 +95,7 @@ class Eyes:
         day, week = 2 * math.pi * view.now_s / DAY_S, 2 * math.pi * view.now_s / WEEK_S
         return np.array(
             [
-                min(1.0, math.log1p(waiting) / math.log1p(MOST_WAITING)),
+                min(1.0, math.log1p(waiting) / math.log1p(_MOST_WAITING)),
                 (waiting - len(turn.jobs)) / waiting,
                 min(1.0, len(view.running) / self._nodes),
                 _log(next_s),
@@ -118,4 +118,4 @@ class Eyes:
 
 def _log(seconds: float) -> float:
     """A duration from 0 to 1: 1 s is 0.05, an hour 0.55, a day 0.77, a month or more 1."""
-    return min(1.0, math.log1p(max(seconds, 0.0)) / math.log1p(MONTH_S))
+    return min(1.0, math.log1p(max(seconds, 0.0)) / math.log1p(_MONTH_S))

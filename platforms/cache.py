@@ -33,7 +33,7 @@ SMALLEST, LARGEST = 200_000, 20_000_000
 MOST_FILES = 32
 """Entries on the disk; the one that was used the longest time ago goes."""
 
-MOST_HERE = 2
+_MOST_HERE = 2
 """Platforms that are kept in this process."""
 
 _here: dict[str, Platform] = {}
@@ -78,7 +78,7 @@ def keep(xml: str, made: Platform) -> None:
 def _keep_here(digest: str, found: Platform) -> None:
     _here.pop(digest, None)
     _here[digest] = found
-    while len(_here) > MOST_HERE:
+    while len(_here) > _MOST_HERE:
         del _here[next(iter(_here))]
 
 

@@ -9,7 +9,7 @@ from spillway.base import units
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Platform
 
-PAIR_LIMIT = 40_000
+_PAIR_LIMIT = 40_000
 """Most pairs of hosts whose routes are checked; of larger platforms an even selection."""
 
 
@@ -34,7 +34,7 @@ def summary(platform: Platform) -> Iterator[str]:
 
 def _routes(platform: Platform) -> Iterator[str]:
     count = len(platform.hosts)
-    step = -(-count * count // PAIR_LIMIT)
+    step = -(-count * count // _PAIR_LIMIT)
     longest, empty, missing, seen = 0, [], [], 0
     for pair in range(0, count * count, step):
         src, dst = divmod(pair, count)

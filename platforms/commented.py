@@ -15,9 +15,9 @@ HEAD = (
     "'spillway platform show FILE' prints what this describes."
 )
 WIDTH = 100
-FEW = 8
+_FEW = 8
 """Most tables of a list that all stand with the meanings of their keys; of more, the first does."""
-OF_TOPOLOGY = ("dragonfly", "cluster")
+_OF_TOPOLOGY = ("dragonfly", "cluster")
 """Tables that a machine of another topology does not take: they are left out."""
 
 
@@ -52,11 +52,11 @@ def _table(
         yield _line(key, value)
     for key, below in inner:
         part = None if value is None else getattr(value, key.name)
-        if not part and key.name in OF_TOPOLOGY:
+        if not part and key.name in _OF_TOPOLOGY:
             continue
         many = part if isinstance(part, tuple) and part else [None if isinstance(part, tuple) else part]
         for number, one in enumerate(many):
-            brief = number > 0 and len(many) > FEW
+            brief = number > 0 and len(many) > _FEW
             yield from _brief(below, one) if brief else _table(below, one, remarks, found)
 
 

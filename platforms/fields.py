@@ -90,7 +90,7 @@ ABSENT = "absent"
 
 def tables(kind: type = Description, path: str = "", several: bool = False) -> list[Table]:
     """All tables, each before those in it."""
-    meanings = meanings_of(kind)
+    meanings = _meanings_of(kind)
     fields = dataclasses.fields(kind)
     keys = tuple(_key(field, meanings.get(field.name, "")) for field in fields)
     found = [Table(path, several, _first_paragraph(kind), keys)]
@@ -103,7 +103,7 @@ def tables(kind: type = Description, path: str = "", several: bool = False) -> l
     return found
 
 
-def meanings_of(kind: type) -> dict[str, str]:
+def _meanings_of(kind: type) -> dict[str, str]:
     """What each attribute means, from the docstring of its class."""
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
     found: dict[str, list[str]] = {}

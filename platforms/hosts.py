@@ -9,7 +9,7 @@ SERVER_SPEED = 1.0
 """flop/s of the PFS's and the master's host: nothing is computed there, and not all SimGrid releases take 0."""
 
 
-WATTS = "wattage_per_state"
+_WATTS = "wattage_per_state"
 """Property with a host's power, as SimGrid's energy plugin reads it."""
 
 
@@ -44,7 +44,7 @@ def storage_properties(
 
 
 def _watts(text: str | None) -> dict[str, str]:
-    return {WATTS: text} if text else {}
+    return {_WATTS: text} if text else {}
 
 
 def heading(description: Description) -> str:

@@ -119,7 +119,7 @@ def _contains(ranges: str, number: int) -> bool:
     return False
 
 
-def file_system_of(platform: Platform, name: str = "") -> int:
+def _file_system_of(platform: Platform, name: str = "") -> int:
     """Index of the file system's host.
 
     Parameters
@@ -146,7 +146,7 @@ def file_system_of(platform: Platform, name: str = "") -> int:
 
 
 def has_file_system(platform: Platform) -> bool:
-    """Whether a host is the parallel file system by :func:`file_system_of`'s rule."""
+    """Whether a host is the parallel file system by :func:`_file_system_of`'s rule."""
     return any(_is_file_system(host) for host in platform.hosts)
 
 
@@ -156,7 +156,7 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
     Parameters
     ----------
     file_system
-        See :func:`file_system_of`.
+        See :func:`_file_system_of`.
     own_links
         Whether links that one host alone uses are levels, too.
 
@@ -165,7 +165,7 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
     PlatformError
         There is no file system, a host has no route to it, no shared link lies on the way, or the routes form no tree.
     """
-    target = file_system_of(platform, file_system)
+    target = _file_system_of(platform, file_system)
     hosts = [
         index
         for index, host in enumerate(platform.hosts)

@@ -35,8 +35,8 @@ from spillway.platforms.errors import PlatformError
 
 Floats = npt.NDArray[np.float64]
 
-FILE_SYSTEM_BYTES_PER_S = 1e9
-BUFFER_BYTES_PER_S = 6.5e9
+_FILE_SYSTEM_BYTES_PER_S = 1e9
+_BUFFER_BYTES_PER_S = 6.5e9
 """What a user of WRENCH takes for file system and burst buffer."""
 
 _MIB = 2**20
@@ -188,7 +188,7 @@ MODELS = (
         lambda run: run.stage_in_s,
         lambda run: run.kind if run.staged_bytes > 0 else "",
         {"s": lambda run: 1.0, "s/GB": lambda run: run.staged_bytes / 1e9},
-        lambda run: run.staged_bytes / min(FILE_SYSTEM_BYTES_PER_S, BUFFER_BYTES_PER_S),
+        lambda run: run.staged_bytes / min(_FILE_SYSTEM_BYTES_PER_S, _BUFFER_BYTES_PER_S),
     ),
     Model(
         "run",
@@ -200,7 +200,7 @@ MODELS = (
             "s/pipeline": lambda run: run.pipelines - 1.0,
             "s/GB": lambda run: run.direct_bytes / 1e9,
         },
-        lambda run: run.staged_bytes / BUFFER_BYTES_PER_S + run.direct_bytes / FILE_SYSTEM_BYTES_PER_S,
+        lambda run: run.staged_bytes / _BUFFER_BYTES_PER_S + run.direct_bytes / _FILE_SYSTEM_BYTES_PER_S,
         ("s", "s / cores", "s/pipeline"),
     ),
     Model("stage-out", lambda run: run.stage_out_s, lambda run: run.kind, {"s": lambda run: 1.0}, None),

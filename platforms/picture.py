@@ -35,7 +35,7 @@ def draw_platform(name: str | Path, output: str | Path) -> None:
     PlatformError
         If the platform cannot be read or the picture cannot be written.
     """
-    figure = picture_of_routes(name) if Path(name).suffix in (".xml", ".xz") else picture(describe(name))
+    figure = _picture_of_routes(name) if Path(name).suffix in (".xml", ".xz") else picture(describe(name))
     try:
         figure.savefig(output, dpi=150, facecolor="white")
     except (OSError, ValueError) as error:
@@ -51,7 +51,7 @@ def picture(description: Description) -> Figure:
     return figure
 
 
-def picture_of_routes(path: str | Path) -> Figure:
+def _picture_of_routes(path: str | Path) -> Figure:
     """Picture of any platform file: hosts, and its links as dots, laid out by a spring model (always the same)."""
     graph = route_graph(load_platform(path))
     figure, axes = _canvas(Path(path).stem, f"{graph.number_of_nodes()} hosts and links")

@@ -23,7 +23,7 @@ from spillway.platforms.picture_style import (
 )
 from spillway.platforms.tree import Switch, lay_out_tree
 
-TREE_LIMIT = 24
+_TREE_LIMIT = 24
 """Most hosts that are drawn as a tree."""
 
 
@@ -31,7 +31,7 @@ def draw_tree(axes: Axes, description: Description) -> list[Line2D]:
     """Draw; return the legend."""
     tops = lay_out_tree(description)
     kinds = ["node"] if description.storage is None else ["node", "storage"]
-    if sum(_host_count(top) for top in tops) <= TREE_LIMIT:
+    if sum(_host_count(top) for top in tops) <= _TREE_LIMIT:
         _Diagram(axes, description).draw(tops)
         kinds.append("router")
     else:

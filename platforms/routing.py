@@ -54,7 +54,7 @@ class ZoneRouter:
         SimGrid adds the latency of the links between the zones before those on the ways to the gateways; floating
         point sums are only equal to its if the order is.
         """
-        zone, near, far = common_zone(src, dst)
+        zone, near, far = _common_zone(src, dst)
         hop = zone.hop(near, far)
         between, latency = self._between(hop, latency)
         if near is src and far is dst:
@@ -89,7 +89,7 @@ class ZoneRouter:
         return [*links, *part], latency
 
 
-def common_zone(src: Point, dst: Point) -> tuple[Zone, Point, Point]:
+def _common_zone(src: Point, dst: Point) -> tuple[Zone, Point, Point]:
     """Innermost zone around both points, and its own points that are or contain them."""
     if src.zone is dst.zone and src.zone is not None:
         return src.zone, src, dst

@@ -21,7 +21,7 @@ from spillway.platforms.model import Host, Platform
 from spillway.platforms.tree import Switch, lay_out_tree
 from spillway.platforms.zones.dragonfly import pairs
 
-ROUTE_GRAPH_LIMIT = 400
+_ROUTE_GRAPH_LIMIT = 400
 """Largest number of hosts for which :func:`route_graph` follows all routes."""
 
 
@@ -58,12 +58,12 @@ def route_graph(platform: Platform) -> nx.Graph:
     Raises
     ------
     PlatformError
-        With more than :data:`ROUTE_GRAPH_LIMIT` hosts.
+        With more than :data:`_ROUTE_GRAPH_LIMIT` hosts.
     """
     count = len(platform.hosts)
-    if count > ROUTE_GRAPH_LIMIT:
+    if count > _ROUTE_GRAPH_LIMIT:
         raise PlatformError(
-            f"the platform has {count} hosts; its graph can be drawn up to {ROUTE_GRAPH_LIMIT} from XML, or from its"
+            f"the platform has {count} hosts; its graph can be drawn up to {_ROUTE_GRAPH_LIMIT} from XML, or from its"
             " description",
             platform.source,
         )

@@ -31,7 +31,7 @@ from spillway.platforms.zones import ROUTINGS
 from spillway.platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
 from spillway.platforms.zones.star import StarZone
 
-NO_EFFECT = "contexts/"
+_NO_EFFECT = "contexts/"
 """Beginning of configuration that changes how SimGrid computes, and nothing of what (upstream's stack sizes)."""
 
 
@@ -318,7 +318,7 @@ class _Reader:
             "network/loopback-lat": ("loopback_latency", units.TIME),
         }
         for name, value in element.properties.items():
-            if name.startswith(NO_EFFECT):
+            if name.startswith(_NO_EFFECT):
                 continue
             if name not in known:
                 raise PlatformError(f"configuration {name!r} is not understood; known: {', '.join(known)}")

@@ -44,7 +44,7 @@ class SimulatorSide(Protocol):
         ...
 
 
-class Codec(SchedulerSide, SimulatorSide, Protocol):
+class _Codec(SchedulerSide, SimulatorSide, Protocol):
     """A wire format for both roles."""
 
 

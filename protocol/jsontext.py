@@ -18,7 +18,7 @@ from spillway.base.errors import LocalProtocolError, RemoteProtocolError, shown
 
 T = TypeVar("T")
 
-DECIMALS = 6
+_DECIMALS = 6
 """Decimals of every double that Batsim 4 prints."""
 
 LONGEST_DOUBLE = 31
@@ -90,7 +90,9 @@ def quote(text: str) -> str:
 def six_decimals(value: float) -> str:
     """Write a double as Batsim does (``5.250000``); raise :class:`LocalProtocolError` where Batsim would abort."""
     if not -1e23 < value < 1e24:  # also true for nan
-        raise LocalProtocolError(f"a double of {DECIMALS} decimals must fit {LONGEST_DOUBLE} characters, got {value!r}")
+        raise LocalProtocolError(
+            f"a double of {_DECIMALS} decimals must fit {LONGEST_DOUBLE} characters, got {value!r}"
+        )
     return f"{value:.6f}"
 
 
@@ -170,7 +172,7 @@ def as_printed(value: Any) -> Any:
     if kind is float:
         if not -1e23 < value < 1e24:  # also true for nan
             raise ValueError(f"the number {value!r} has too many digits to be printed (limit 1e+24)")
-        return round(value, DECIMALS)
+        return round(value, _DECIMALS)
     if kind is str or kind is bool or value is None:
         return value
     if kind is int:

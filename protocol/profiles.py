@@ -12,14 +12,14 @@ from spillway.base.errors import shortened, shown
 from spillway.protocol.fields import Fields
 from spillway.protocol.limits import DEEPEST_PROFILE, MOST_TASKS
 
-SEND_PAUSE_S = 1e-7
+_SEND_PAUSE_S = 1e-7
 """Pause of a ``send`` profile where it states none."""
 
 POLL_S = 0.005
 """How often a ``recv`` profile looks for a message where it does not say."""
 
 
-class ProfileField(NamedTuple):
+class _ProfileField(NamedTuple):
     """A field of a type of profile: its name, the reader that checks it, its value where it is missing.
 
     A field without ``default`` must be there.
@@ -30,36 +30,36 @@ class ProfileField(NamedTuple):
     default: Any = None
 
 
-_CPU, _COM = ProfileField("cpu", Fields.amount), ProfileField("com", Fields.amount)
-_STORAGE = ProfileField("storage", Fields.text, "pfs")
-_TRACE = ProfileField("trace", Fields.text)
+_CPU, _COM = _ProfileField("cpu", Fields.amount), _ProfileField("com", Fields.amount)
+_STORAGE = _ProfileField("storage", Fields.text, "pfs")
+_TRACE = _ProfileField("trace", Fields.text)
 
-PROFILE_FIELDS: dict[str, tuple[ProfileField, ...]] = {
-    "composed": (ProfileField("seq", Fields.names), ProfileField("repeat", Fields.count, 1)),
+PROFILE_FIELDS: dict[str, tuple[_ProfileField, ...]] = {
+    "composed": (_ProfileField("seq", Fields.names), _ProfileField("repeat", Fields.count, 1)),
     "data_staging": (
-        ProfileField("nb_bytes", Fields.amount),
-        ProfileField("from", Fields.text),
-        ProfileField("to", Fields.text),
+        _ProfileField("nb_bytes", Fields.amount),
+        _ProfileField("from", Fields.text),
+        _ProfileField("to", Fields.text),
     ),
-    "delay": (ProfileField("delay", Fields.duration),),
-    "io_stream": (_CPU, ProfileField("io_bytes", Fields.amount), _STORAGE),
-    "parallel": (ProfileField("cpu", Fields.amounts), ProfileField("com", Fields.amounts)),
+    "delay": (_ProfileField("delay", Fields.duration),),
+    "io_stream": (_CPU, _ProfileField("io_bytes", Fields.amount), _STORAGE),
+    "parallel": (_ProfileField("cpu", Fields.amounts), _ProfileField("com", Fields.amounts)),
     "parallel_homogeneous": (_CPU, _COM),
     "parallel_homogeneous_pfs": (
-        ProfileField("bytes_to_read", Fields.amount, 0.0),
-        ProfileField("bytes_to_write", Fields.amount, 0.0),
+        _ProfileField("bytes_to_read", Fields.amount, 0.0),
+        _ProfileField("bytes_to_write", Fields.amount, 0.0),
         _STORAGE,
-        ProfileField("host", Fields.text, "pfs"),
+        _ProfileField("host", Fields.text, "pfs"),
     ),
     "parallel_homogeneous_total": (_CPU, _COM),
     "recv": (
-        ProfileField("regex", Fields.pattern, ".*"),
-        ProfileField("success", Fields.text, ""),
-        ProfileField("failure", Fields.text, ""),
-        ProfileField("timeout", Fields.text, ""),
-        ProfileField("polltime", Fields.duration, POLL_S),
+        _ProfileField("regex", Fields.pattern, ".*"),
+        _ProfileField("success", Fields.text, ""),
+        _ProfileField("failure", Fields.text, ""),
+        _ProfileField("timeout", Fields.text, ""),
+        _ProfileField("polltime", Fields.duration, POLL_S),
     ),
-    "send": (ProfileField("msg", Fields.mapping), ProfileField("sleeptime", Fields.duration, SEND_PAUSE_S)),
+    "send": (_ProfileField("msg", Fields.mapping), _ProfileField("sleeptime", Fields.duration, _SEND_PAUSE_S)),
     "smpi": (_TRACE,),
     "usage_trace": (_TRACE,),
 }

@@ -21,8 +21,8 @@ from spillway.base.errors import InputError, SpillwayError
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.format import Conversation, SchedulerSide
 
-RECEIVED: Literal["B>S"] = "B>S"
-SENT: Literal["S>B"] = "S>B"
+_RECEIVED: Literal["B>S"] = "B>S"
+_SENT: Literal["S>B"] = "S>B"
 
 INCOMPLETE = ".incomplete"
 """Ending of a transcript whose recording stopped before the conversation did."""
@@ -72,11 +72,11 @@ class Recorder:
 
     def received(self, data: bytes) -> None:
         """Write a message of the simulator."""
-        self._write(RECEIVED, data)
+        self._write(_RECEIVED, data)
 
     def sent(self, data: bytes) -> None:
         """Write the scheduler's answer, which ends the exchange."""
-        self._write(SENT, data)
+        self._write(_SENT, data)
         self._exchange += 1
 
     def close(self) -> None:
@@ -176,7 +176,7 @@ def read_transcript(path: Path) -> Iterator[Exchange]:
     """
     question: tuple[int, _Line] | None = None
     for number, line in _lines(path):
-        if line.dir == RECEIVED:
+        if line.dir == _RECEIVED:
             if question is not None:
                 yield Exchange(question[1].n, question[0], _bytes(question[1]), None)
             question = (number, line)

@@ -177,7 +177,7 @@ _LITERAL = Rules(
 """What the published experiment's rules need and lack."""
 
 
-def default_model(policy: Policy, *, literal: bool = False) -> JobModel:
+def _default_model(policy: Policy, *, literal: bool = False) -> JobModel:
     """The job model that goes with a policy where none is named: time-shared for gang policies, else rigid."""
     return make_model("timeshared" if hasattr(policy, "sharing") else "rigid", literal=literal)
 
@@ -231,7 +231,7 @@ def assemble(
     settings
         See :class:`Settings`.
     model
-        What started jobs do; default: what goes with the policy (:func:`default_model`).
+        What started jobs do; default: what goes with the policy (:func:`_default_model`).
     literal
         Follow the published experiment: one pass per event, its timeline.
     cadence
@@ -250,7 +250,7 @@ def assemble(
     OptionError
         Parts cannot be combined.
     """
-    model = model if model is not None else default_model(policy, literal=literal)
+    model = model if model is not None else _default_model(policy, literal=literal)
     life = parse_life(settings.bb_life)
     _check(policy, settings, model, life, literal=literal)
     programs = ProgramRuntime(
@@ -357,7 +357,7 @@ class SessionSpec:
     def make_model(self) -> JobModel:
         """The job model; :class:`OptionError` for an unknown one or wrong options."""
         if not self.model and not self.model_options:
-            return default_model(self.make_policy(), literal=self.thesis_literal)
+            return _default_model(self.make_policy(), literal=self.thesis_literal)
         return make_model(self.model, self.model_options, literal=self.thesis_literal)
 
     def make_settings(self) -> Settings:

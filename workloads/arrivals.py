@@ -17,7 +17,7 @@ from spillway.workloads.draws import Draws, Floats
 from spillway.workloads.swf import SwfLog, SwfRecord
 
 DAY_S, HOUR_S = 86400, 3600
-QUICK_SUCCESSION_S = 10
+_QUICK_SUCCESSION_S = 10
 """Submissions of one user less than this apart belong to one arrival."""
 
 PERIODS = ("weekday day", "weekday night", "weekend day", "weekend night")
@@ -138,15 +138,15 @@ class ArrivalModel:
 def user_arrivals(records: Sequence[SwfRecord]) -> tuple[list[int], list[int]]:
     """Instants of user arrivals (s, ascending) and the number of jobs that each brought.
 
-    Jobs of one user belong to one arrival while each comes less than :data:`QUICK_SUCCESSION_S` after the one before.
+    Jobs of one user belong to one arrival while each comes less than :data:`_QUICK_SUCCESSION_S` after the one before.
     Jobs of an unknown user (-1) count as those of one user.
     """
     last: dict[int, tuple[int, int]] = {}
     times: list[int] = []
     sizes: list[int] = []
     for record in sorted(records, key=lambda record: record.submit_s):
-        at, index = last.get(record.user, (-QUICK_SUCCESSION_S, -1))
-        if index >= 0 and record.submit_s - at < QUICK_SUCCESSION_S:
+        at, index = last.get(record.user, (-_QUICK_SUCCESSION_S, -1))
+        if index >= 0 and record.submit_s - at < _QUICK_SUCCESSION_S:
             sizes[index] += 1
         else:
             index = len(times)

@@ -18,7 +18,7 @@ from spillway.protocol.batsim5.profiles import PROFILES
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
-EXTRA_DATA = "extra_data"
+_EXTRA_DATA = "extra_data"
 """The field of a job that Batsim 5 passes on."""
 
 _TRACES = {"smpi": "SMPI", "usage_trace": "FractionalComputation"}
@@ -40,7 +40,7 @@ def to_batsim5(workload: Workload) -> Workload:
         name = f"{job.profile}-of-{job.res}" if _needs_size(given, workload.profiles) else job.profile
         _add(name, job.profile, job.res, workload.profiles, profiles)
         extras = _further_fields(given) | job.extras
-        data = {EXTRA_DATA: json.dumps(extras, allow_nan=False)} if extras else {}
+        data = {_EXTRA_DATA: json.dumps(extras, allow_nan=False)} if extras else {}
         jobs.append(
             WorkloadJob(id=job.id, subtime=job.subtime, res=job.res, profile=name, walltime=job.walltime, extras=data)
         )
@@ -77,14 +77,14 @@ def from_batsim5(jobs: Any, profiles: Any, where: str) -> bool:
             found = True
             profiles[name] = _from_5(profile, f"{where}: $.profiles.{name}")
     for index, job in enumerate(jobs if found and isinstance(jobs, list) else ()):
-        if isinstance(job, dict) and isinstance(job.get(EXTRA_DATA), str):
+        if isinstance(job, dict) and isinstance(job.get(_EXTRA_DATA), str):
             try:
-                extras = json.loads(job[EXTRA_DATA])
+                extras = json.loads(job[_EXTRA_DATA])
             except ValueError:
                 extras = None
             if not isinstance(extras, dict):
-                raise WorkloadError("must be the text of a JSON object", f"{where}: $.jobs[{index}].{EXTRA_DATA}")
-            del job[EXTRA_DATA]
+                raise WorkloadError("must be the text of a JSON object", f"{where}: $.jobs[{index}].{_EXTRA_DATA}")
+            del job[_EXTRA_DATA]
             jobs[index] = extras | job
     return found
 

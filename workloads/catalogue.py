@@ -31,7 +31,7 @@ _LARGEST_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class PublicLog:
+class _PublicLog:
     """A log of the archive.
 
     Attributes
@@ -57,7 +57,7 @@ class PublicLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class _Fetched:
     """A log in the cache.
 
     Attributes
@@ -76,43 +76,43 @@ class Fetched:
 
 
 _LOGS = (
-    PublicLog("ANL-Intrepid-2009-1", "l_anl_int", "IBM Blue Gene/P, Argonne, 2009"),
-    PublicLog("CEA-Curie-2011-2.1-cln", "l_cea_curie", "Bull cluster Curie, CEA, 2011"),
-    PublicLog("CTC-SP2-1996-3.1-cln", "l_ctc_sp2", "IBM SP2, Cornell Theory Center, 1996-1997"),
-    PublicLog("HPC2N-2002-2.2-cln", "l_hpc2n", "Linux cluster, HPC2N Umeå, 2002-2006"),
-    PublicLog("KIT-FH2-2016-1", "l_kit_fh2", "Cluster ForHLR II, Karlsruhe, 2016"),
-    PublicLog(
+    _PublicLog("ANL-Intrepid-2009-1", "l_anl_int", "IBM Blue Gene/P, Argonne, 2009"),
+    _PublicLog("CEA-Curie-2011-2.1-cln", "l_cea_curie", "Bull cluster Curie, CEA, 2011"),
+    _PublicLog("CTC-SP2-1996-3.1-cln", "l_ctc_sp2", "IBM SP2, Cornell Theory Center, 1996-1997"),
+    _PublicLog("HPC2N-2002-2.2-cln", "l_hpc2n", "Linux cluster, HPC2N Umeå, 2002-2006"),
+    _PublicLog("KIT-FH2-2016-1", "l_kit_fh2", "Cluster ForHLR II, Karlsruhe, 2016"),
+    _PublicLog(
         "KTH-SP2-1996-2.1-cln",
         "l_kth_sp2",
         "IBM SP2, 100 nodes, KTH Stockholm, 1996-1997: the thesis's log",
         "fba36494c4e4257f72182e8b629ebb0bcb054b3b82851ef957445bd627adcc87",
     ),
-    PublicLog("LANL-CM5-1994-4.1-cln", "l_lanl_cm5", "Connection Machine 5, Los Alamos, 1994-1996"),
-    PublicLog(
+    _PublicLog("LANL-CM5-1994-4.1-cln", "l_lanl_cm5", "Connection Machine 5, Los Alamos, 1994-1996"),
+    _PublicLog(
         "LLNL-Atlas-2006-2.1-cln",
         "l_llnl_atlas",
         "Linux cluster Atlas, 1,152 nodes of 8 processors, Livermore, 2006-2007",
         "8b3aaab739fa0bda8abaccc37c207d0b19d9d147b19e7f47a1641133a56fd07f",
     ),
-    PublicLog("LLNL-Thunder-2007-1.1-cln", "l_llnl_thunder", "Linux cluster Thunder, Livermore, 2007"),
-    PublicLog("METACENTRUM-2013-3", "l_metacentrum2", "Czech national grid, 2013; requested memory, 5.7 million jobs"),
-    PublicLog(
+    _PublicLog("LLNL-Thunder-2007-1.1-cln", "l_llnl_thunder", "Linux cluster Thunder, Livermore, 2007"),
+    _PublicLog("METACENTRUM-2013-3", "l_metacentrum2", "Czech national grid, 2013; requested memory, 5.7 million jobs"),
+    _PublicLog(
         "NASA-iPSC-1993-3",
         "l_nasa_ipsc",
         "Intel iPSC/860, 128 nodes, NASA Ames, 1993; no requested times",
         "ee1ca07a24f51723af6ca0d1ac30f3cd38bfda98b460f460cc2c0bc42f083139",
     ),
-    PublicLog("NASA-iPSC-1993-3.1-cln", "l_nasa_ipsc", "the same without the operators' test runs"),
-    PublicLog("PIK-IPLEX-2009-1", "l_pik_iplex", "IBM iDataPlex, Potsdam, 2009"),
-    PublicLog("RICC-2010-2", "l_ricc", "Cluster RICC, RIKEN, 2010"),
-    PublicLog("SDSC-BLUE-2000-4.2-cln", "l_sdsc_blue", "IBM SP Blue Horizon, San Diego, 2000-2003"),
-    PublicLog("SDSC-DS-2004-2.1-cln", "l_sdsc_ds", "IBM DataStar, San Diego, 2004-2005"),
-    PublicLog("SDSC-Par-1995-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1995"),
-    PublicLog("SDSC-Par-1996-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1996"),
-    PublicLog("SDSC-SP2-1998-4.2-cln", "l_sdsc_sp2", "IBM SP2, 128 nodes, San Diego, 1998-2000"),
-    PublicLog("UniLu-Gaia-2014-2", "l_unilu_gaia", "Cluster Gaia, Luxembourg, 2014"),
+    _PublicLog("NASA-iPSC-1993-3.1-cln", "l_nasa_ipsc", "the same without the operators' test runs"),
+    _PublicLog("PIK-IPLEX-2009-1", "l_pik_iplex", "IBM iDataPlex, Potsdam, 2009"),
+    _PublicLog("RICC-2010-2", "l_ricc", "Cluster RICC, RIKEN, 2010"),
+    _PublicLog("SDSC-BLUE-2000-4.2-cln", "l_sdsc_blue", "IBM SP Blue Horizon, San Diego, 2000-2003"),
+    _PublicLog("SDSC-DS-2004-2.1-cln", "l_sdsc_ds", "IBM DataStar, San Diego, 2004-2005"),
+    _PublicLog("SDSC-Par-1995-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1995"),
+    _PublicLog("SDSC-Par-1996-3.1-cln", "l_sdsc_par", "Intel Paragon, San Diego, 1996"),
+    _PublicLog("SDSC-SP2-1998-4.2-cln", "l_sdsc_sp2", "IBM SP2, 128 nodes, San Diego, 1998-2000"),
+    _PublicLog("UniLu-Gaia-2014-2", "l_unilu_gaia", "Cluster Gaia, Luxembourg, 2014"),
 )
-CATALOGUE: dict[str, PublicLog] = {log.name: log for log in _LOGS}
+CATALOGUE: dict[str, _PublicLog] = {log.name: log for log in _LOGS}
 """Every log that can be fetched by name."""
 
 
@@ -128,7 +128,7 @@ def fetch(
     cache: Path | None = None,
     archive: str = ARCHIVE,
     accept_any: bool = False,
-) -> Fetched:
+) -> _Fetched:
     """Have a public log in the cache.
 
     Parameters
@@ -149,7 +149,7 @@ def fetch(
     WorkloadError
         For an unknown name, an unreachable archive, a text that is no log or has another checksum.
     """
-    log = known_log(name)
+    log = _known_log(name)
     folder = cache or cache_folder()
     path, record = folder / f"{name}.swf.gz", folder / f"{name}.sha256"
     expected = _recorded(record) or log.sha256
@@ -161,7 +161,7 @@ def fetch(
                 f"delete the file and fetch it again",
                 str(path),
             )
-        return Fetched(path, actual, f"from the cache, checksum {'known' if log.sha256 else 'as on first use'}")
+        return _Fetched(path, actual, f"from the cache, checksum {'known' if log.sha256 else 'as on first use'}")
     address = log.address(archive)
     text = read_bytes(from_file) if from_file else decompress(_download(log, address), Path(f"{name}.swf.gz"))
     origin = str(from_file or address)
@@ -177,10 +177,10 @@ def fetch(
     write_bytes(path, text)
     write_bytes(record, f"{actual}\n".encode())
     trust = "equals the known one" if actual == log.sha256 else "trusted on first use and recorded"
-    return Fetched(path, actual, f"from {origin}; sha256 of the decompressed text {trust}")
+    return _Fetched(path, actual, f"from {origin}; sha256 of the decompressed text {trust}")
 
 
-def known_log(name: str) -> PublicLog:
+def _known_log(name: str) -> _PublicLog:
     """Catalogue entry by name; the error lists the known names."""
     if name not in CATALOGUE:
         raise WorkloadError(f"unknown public log {name!r}; known: {', '.join(CATALOGUE)}{near(name, CATALOGUE)}")
@@ -202,7 +202,7 @@ def acknowledgement(name: str, collected_by: list[str]) -> str:
     )
 
 
-def _download(log: PublicLog, address: str) -> bytes:
+def _download(log: _PublicLog, address: str) -> bytes:
     remedy = (
         f"without network, bring the file {PurePosixPath(address).name} here by other means "
         f"and run: spillway workload fetch {log.name} --from FILE"

@@ -28,7 +28,7 @@ from spillway.workloads.summary import Row, summarise_workload
 from spillway.workloads.swf import read_swf, write_swf
 from spillway.workloads.synthetic import GENERATORS
 
-MANY_JOBS = 500_000
+_MANY_JOBS = 500_000
 """Above this number of jobs a converted log is written as a stream, and no checksum of its content is printed."""
 
 
@@ -84,7 +84,7 @@ def _convert(options: argparse.Namespace) -> None:
     else:
         table, name = load_table(options.source, reading_of(options))
         name = options.name or name
-        if len(table) > MANY_JOBS and options.batsim == 4:
+        if len(table) > _MANY_JOBS and options.batsim == 4:
             _convert_many(table, name, options)
             return
         workload, report = convert(table, _machine(options), _convert_options(options), name)

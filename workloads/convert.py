@@ -144,7 +144,7 @@ _RANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ConversionReport:
+class _ConversionReport:
     """What happened to the records of a log.
 
     Attributes
@@ -175,7 +175,7 @@ class ConversionReport:
 
 def convert(
     log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
-) -> tuple[Workload, ConversionReport]:
+) -> tuple[Workload, _ConversionReport]:
     """Make a Batsim workload of a log.
 
     One ``parallel_homogeneous`` profile per job, named by the job's id: ``cpu`` flop per node, ``com`` bytes from
@@ -192,7 +192,7 @@ def convert(
 
 def convert_columns(
     log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
-) -> tuple[Converted, ConversionReport]:
+) -> tuple[Converted, _ConversionReport]:
     """The same, as columns: for logs of millions of jobs, whose workload is written as a stream.
 
     Raises
@@ -218,7 +218,7 @@ def convert_columns(
         *(omission.line for omission in omissions),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
     )
-    return converted, ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks, omissions)
+    return converted, _ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks, omissions)
 
 
 def processors_of(table: JobTable) -> Ints:

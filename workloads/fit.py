@@ -69,7 +69,7 @@ class MemoryRequests:
 
 
 @dataclass(frozen=True, slots=True)
-class FittedDistribution:
+class _FittedDistribution:
     """One row of the table.
 
     Attributes
@@ -124,10 +124,10 @@ class FitResult:
     large_memory_time: float
     commonest_kib: float
     commonest_share: float
-    table: tuple[FittedDistribution, ...] = ()
+    table: tuple[_FittedDistribution, ...] = ()
     failed: tuple[str, ...] = ()
 
-    def row(self, name: str) -> FittedDistribution:
+    def row(self, name: str) -> _FittedDistribution:
         """Row of one distribution; raise :class:`WorkloadError` where it could not be fitted."""
         for row in self.table:
             if row.name == name:
@@ -184,7 +184,7 @@ def fit_log(
     sample = requests.memory_kib[order]
     values, counts = np.unique(requests.memory_kib, return_counts=True)
     large = requests.processors >= LARGE_PROCESSORS
-    rows: list[FittedDistribution] = []
+    rows: list[_FittedDistribution] = []
     failed: list[str] = []
     for key in DISTRIBUTIONS:
         try:
@@ -278,7 +278,7 @@ def _stats() -> Any:
     return stats
 
 
-def _cross_validate(name: str, sample: Floats, folds: int) -> FittedDistribution:
+def _cross_validate(name: str, sample: Floats, folds: int) -> _FittedDistribution:
     stats = _stats()
     kind = getattr(stats, DISTRIBUTIONS[name])
     unit = float(np.median(sample))  # the optimisers are at home near 1; location and scale are scaled back
@@ -292,7 +292,7 @@ def _cross_validate(name: str, sample: Floats, folds: int) -> FittedDistribution
             fitted = [float(value) for value in kind.fit(training)]
             statistics.append(float(stats.kstest(test, kind(*fitted).cdf).statistic))
         parameters.append([*fitted[:-2], fitted[-2] * unit, fitted[-1] * unit])
-    return FittedDistribution(
+    return _FittedDistribution(
         name=name,
         ks_mean=float(np.mean(statistics)),
         ks_sd=float(np.std(statistics)),

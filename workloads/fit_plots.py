@@ -60,7 +60,7 @@ def histogram(figure: Figure, requests: MemoryRequests, result: FitResult) -> No
     axes.hist(_gib(requests), bins=60, color=_BLUE)
 
 
-def histogram_body(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _histogram_body(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Memory requests without the tail (figure 2.6)."""
     body = _body(_gib(requests))
     axes = _axes(figure, f"Memory requests of {result.log_name}, tail cut off", "jobs")
@@ -68,7 +68,7 @@ def histogram_body(figure: Figure, requests: MemoryRequests, result: FitResult) 
     axes.margins(x=0)
 
 
-def joint_scatter(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _joint_scatter(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Processors against memory per processor, with both marginal distributions (figure 2.7)."""
     grid = figure.add_gridspec(2, 2, width_ratios=(5, 1), height_ratios=(1, 4))
     axes = figure.add_subplot(grid[1, 0])
@@ -85,7 +85,7 @@ def joint_scatter(figure: Figure, requests: MemoryRequests, result: FitResult) -
     above.set_title(f"Processors and memory of {result.log_name} (margins: jobs, logarithmic)")
 
 
-def joint_heatmap(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _joint_heatmap(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """The same as a map of hexagons, both tails cut off (figure 2.8)."""
     memory = _gib(requests)
     inside = (memory <= _limit(memory)) & (requests.processors <= LARGE_PROCESSORS)
@@ -106,7 +106,7 @@ def joint_heatmap(figure: Figure, requests: MemoryRequests, result: FitResult) -
     axes.set_ylabel(_MEMORY_LABEL)
 
 
-def ecdf_by_powers(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _ecdf_by_powers(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Empirical distribution functions by powers of two of the processors (figure 2.9)."""
     power = np.floor(np.log2(requests.processors)).astype(np.int64)
     groups = {
@@ -116,7 +116,7 @@ def ecdf_by_powers(figure: Figure, requests: MemoryRequests, result: FitResult) 
     _ecdfs(figure, groups, requests, f"Memory requests of {result.log_name} by processors")
 
 
-def ecdf_by_class(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _ecdf_by_class(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Empirical distribution functions of serial, small and large jobs (figure 2.10)."""
     serial, large = requests.processors == 1, requests.processors >= LARGE_PROCESSORS
     groups = {
@@ -127,7 +127,7 @@ def ecdf_by_class(figure: Figure, requests: MemoryRequests, result: FitResult) -
     _ecdfs(figure, groups, requests, f"Memory requests of {result.log_name}, serial, small and large jobs")
 
 
-def densities(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _densities(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Histogram with the densities of the fitted distributions, both axes cut off (figure 2.11)."""
     axes = _axes(figure, f"Memory requests of {result.log_name} and fitted densities", "density per GiB")
     body = _body(_gib(requests))
@@ -146,7 +146,7 @@ def densities(figure: Figure, requests: MemoryRequests, result: FitResult) -> No
     axes.legend(frameon=False)
 
 
-def distribution_functions(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
+def _distribution_functions(figure: Figure, requests: MemoryRequests, result: FitResult) -> None:
     """Empirical and fitted distribution functions (figure 2.12)."""
     axes = _axes(figure, f"Memory requests of {result.log_name} and fitted distributions", "share of jobs")
     limit = _limit(_gib(requests))
@@ -163,13 +163,13 @@ def distribution_functions(figure: Figure, requests: MemoryRequests, result: Fit
 
 FIGURES: dict[str, Draw] = {
     "memory-histogram": histogram,
-    "memory-histogram-body": histogram_body,
-    "processors-memory-scatter": joint_scatter,
-    "processors-memory-heatmap": joint_heatmap,
-    "memory-ecdf-by-powers-of-two": ecdf_by_powers,
-    "memory-ecdf-serial-small-large": ecdf_by_class,
-    "fitted-densities": densities,
-    "fitted-distribution-functions": distribution_functions,
+    "memory-histogram-body": _histogram_body,
+    "processors-memory-scatter": _joint_scatter,
+    "processors-memory-heatmap": _joint_heatmap,
+    "memory-ecdf-by-powers-of-two": _ecdf_by_powers,
+    "memory-ecdf-serial-small-large": _ecdf_by_class,
+    "fitted-densities": _densities,
+    "fitted-distribution-functions": _distribution_functions,
 }
 """File name (without suffix) and what draws it, in the order of the thesis's figures 2.5 to 2.12."""
 

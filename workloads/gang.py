@@ -57,7 +57,7 @@ _SHORTEST_S = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class SizeClass:
+class _SizeClass:
     """Jobs of similar size.
 
     Attributes
@@ -82,8 +82,8 @@ class SizeClass:
     times: HyperErlang
 
 
-ATLAS: tuple[SizeClass, ...] = (
-    SizeClass(
+ATLAS: tuple[_SizeClass, ...] = (
+    _SizeClass(
         1,
         1,
         10080,
@@ -91,7 +91,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9872360061144493, 848.6943582311652, 63294.72679554494),
         HyperErlang(1, 0.9987162179709986, 862.196141473749, 200832.0832529512),
     ),
-    SizeClass(
+    _SizeClass(
         2,
         2,
         3015,
@@ -99,7 +99,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9536407135874212, 2127.605239728062, 74912.05540697211),
         HyperErlang(1, 0.9932487289948072, 1109.5292050873234, 71996.22182289466),
     ),
-    SizeClass(
+    _SizeClass(
         3,
         4,
         2397,
@@ -107,7 +107,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9299042751727685, 2146.395882331818, 70296.14466242866),
         HyperErlang(2, 0.8188847496044158, 5.132664199015746, 8635.601440898165),
     ),
-    SizeClass(
+    _SizeClass(
         5,
         8,
         5238,
@@ -115,7 +115,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9822767586598667, 1990.4777535964527, 68241.81660229921),
         HyperErlang(1, 0.9633908706973077, 3917.8790126035065, 55727.45486842197),
     ),
-    SizeClass(
+    _SizeClass(
         9,
         16,
         5041,
@@ -123,7 +123,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9763698972210864, 1893.5742986015111, 60923.29973936345),
         HyperErlang(1, 0.9811594548426945, 8134.355334549886, 95278.92351913833),
     ),
-    SizeClass(
+    _SizeClass(
         17,
         32,
         3809,
@@ -131,7 +131,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9692079672577533, 2417.584786601827, 65216.95813891477),
         HyperErlang(1, 0.6340476105863084, 2235.6816081571583, 24600.94655210792),
     ),
-    SizeClass(
+    _SizeClass(
         33,
         64,
         2327,
@@ -139,7 +139,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9673414111153226, 4157.532796190041, 94940.49333886594),
         HyperErlang(4, 0.5920072062592113, 30.863415726573205, 11070.256264381538),
     ),
-    SizeClass(
+    _SizeClass(
         65,
         128,
         1772,
@@ -147,7 +147,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.9598555220032843, 5860.242707735257, 92883.03486554656),
         HyperErlang(1, 0.4992567804448956, 318.87991927722646, 21611.00562105349),
     ),
-    SizeClass(
+    _SizeClass(
         129,
         256,
         1402,
@@ -155,7 +155,7 @@ ATLAS: tuple[SizeClass, ...] = (
         HyperErlang(1, 0.8824054999657015, 4539.720768704756, 66470.21384145592),
         HyperErlang(1, 0.7814975769567932, 1402.9618187753126, 26155.19691964913),
     ),
-    SizeClass(
+    _SizeClass(
         257,
         320,
         102,
@@ -247,7 +247,7 @@ class GangOptions:
             raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
 
 
-def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None = None) -> tuple[SizeClass, ...]:
+def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None = None) -> tuple[_SizeClass, ...]:
     """Fit the model to a log: jobs that ran, on at most ``nodes`` nodes.
 
     Parameters
@@ -276,14 +276,14 @@ def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None
         if len(chosen) >= 4:
             gaps = fit_hyper_erlang(np.diff(np.sort(chosen[:, 2])))
             share = float((chosen[:, 0] == top).mean())
-            found.append(SizeClass(least, top, len(chosen), share, gaps, fit_hyper_erlang(chosen[:, 1])))
+            found.append(_SizeClass(least, top, len(chosen), share, gaps, fit_hyper_erlang(chosen[:, 1])))
         least, top = top + 1, 2 * top
     if not found:
         raise WorkloadError(f"the log has no size class up to {nodes} nodes with at least 4 jobs that ran")
     return tuple(found)
 
 
-def draw_gang(options: GangOptions | None = None, classes: tuple[SizeClass, ...] = ATLAS) -> list[GangJob]:
+def draw_gang(options: GangOptions | None = None, classes: tuple[_SizeClass, ...] = ATLAS) -> list[GangJob]:
     """Draw a workload in order of submission; the same options give the same jobs on every machine.
 
     Workloads that differ only in mean execution time or intensity have the same arrivals, sizes, files and relative
@@ -324,7 +324,7 @@ def as_workload(jobs: list[GangJob], nodes: int = NODES, name: str = "gang") -> 
     return Workload(name, nodes, tuple(rows), profiles, "Zhang et al. 2003, section 2.3", {}, notes)
 
 
-def _arrivals(options: GangOptions, classes: tuple[SizeClass, ...]) -> tuple[npt.NDArray[np.int64], Floats]:
+def _arrivals(options: GangOptions, classes: tuple[_SizeClass, ...]) -> tuple[npt.NDArray[np.int64], Floats]:
     """Class and submission of every job: each class submits on its own, all streams are merged."""
     total = sum(entry.weight for entry in classes)
     times, owners = [], []
@@ -346,7 +346,9 @@ def _arrivals(options: GangOptions, classes: tuple[SizeClass, ...]) -> tuple[npt
     return owner[order], when * scale
 
 
-def _sizes(options: GangOptions, classes: tuple[SizeClass, ...], which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _sizes(
+    options: GangOptions, classes: tuple[_SizeClass, ...], which: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     draws = Draws(options.seed, "gang/sizes")
     kind, within = draws.uniform(options.jobs), draws.uniform(options.jobs)
     least = np.array([entry.least for entry in classes])[which]
@@ -365,7 +367,7 @@ def _next_power(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.array([1 << (size - 1).bit_length() for size in sizes.tolist()], np.int64)
 
 
-def _times(options: GangOptions, classes: tuple[SizeClass, ...], which: npt.NDArray[np.int64]) -> Floats:
+def _times(options: GangOptions, classes: tuple[_SizeClass, ...], which: npt.NDArray[np.int64]) -> Floats:
     times = np.zeros(options.jobs)
     for index, entry in enumerate(classes):
         mine = which == index

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from spillway.workloads.draws import Draws, Floats, log
 from spillway.workloads.errors import WorkloadError
 
-LARGEST_ORDER = 64
+_LARGEST_ORDER = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ def fit_hyper_erlang(values: npt.ArrayLike) -> HyperErlang:
         )
     scale = float(sample.mean())
     moments = [float(np.mean((sample / scale) ** power)) for power in (1, 2, 3)]
-    for order in range(1, LARGEST_ORDER + 1):
+    for order in range(1, _LARGEST_ORDER + 1):
         found = _with_moments(moments, order)
         if found is not None:
             share, first, second = found
             return HyperErlang(order, share, first * scale, second * scale)
-    raise WorkloadError(f"no hyper-Erlang distribution of order up to {LARGEST_ORDER} has the moments of these values")
+    raise WorkloadError(f"no hyper-Erlang distribution of order up to {_LARGEST_ORDER} has the moments of these values")
 
 
 def _with_moments(moments: list[float], order: int) -> tuple[float, float, float] | None:

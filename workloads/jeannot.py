@@ -43,23 +43,23 @@ from spillway.workloads.workload import Profile, Workload, WorkloadJob
 Floats = npt.NDArray[np.float64]
 
 FAMILIES = ("M-BN", "M-No", "U-BN", "U-No")
-VARIANCE = 0.1
+_VARIANCE = 0.1
 """Variance of the normal distributions before truncation."""
 LIGHT, HEAVY = 0.1, 0.9
 """Means, before truncation, of the two distributions of ``BN``."""
-LEAST_PREVALENCE = 0.1
+_LEAST_PREVALENCE = 0.1
 """Least share of each of the two kinds of ``BN``: beyond, a workload would not be bi-normal any more."""
 LEAST_PERIODS, MOST_PERIODS = 10, 100
-MIRA_RATE = 1.35e-4
+_MIRA_RATE = 1.35e-4
 """Parameter of Mira's distribution of sizes, per node."""
-MIRA_UNIT = 512
+_MIRA_UNIT = 512
 """Nodes of a midplane, the smallest partition: the platform's node."""
-MIRA_DURATIONS: tuple[tuple[int, float], ...] = ((4096, 3600.0), (16384, 7200.0), (49152, 1800.0))
+_MIRA_DURATIONS: tuple[tuple[int, float], ...] = ((4096, 3600.0), (16384, 7200.0), (49152, 1800.0))
 """Up to so many nodes, so long a median duration (s)."""
-MIRA_SPREAD = 0.1
+_MIRA_SPREAD = 0.1
 """Standard deviation over median of Mira's durations, or variance over median with both in hours."""
 HOUR_S = 3600.0
-CALIBRATION_JOBS = 60_000
+_CALIBRATION_JOBS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def calibrate(options: JeannotOptions) -> float:
 
 @lru_cache(maxsize=256)
 def _calibrate(options: JeannotOptions) -> float:
-    raw = _draw(options, "calibration", CALIBRATION_JOBS)
+    raw = _draw(options, "calibration", _CALIBRATION_JOBS)
     low, high = 0.0, 64.0
     for _ in range(50):
         middle = 0.5 * (low + high)
@@ -240,7 +240,7 @@ def _calibrate(options: JeannotOptions) -> float:
 
 def mean_share(mean: float) -> float:
     """Mean of a normal distribution of this mean and of variance 0.1, truncated to [0, 1] (0.289 for 0.1)."""
-    deviation = math.sqrt(VARIANCE)
+    deviation = math.sqrt(_VARIANCE)
     low, high = -mean / deviation, (1 - mean) / deviation
     inside = 0.5 * (math.erf(high / math.sqrt(2)) - math.erf(low / math.sqrt(2)))
     density = (math.exp(-low * low / 2) - math.exp(-high * high / 2)) / math.sqrt(2 * math.pi)
@@ -250,7 +250,7 @@ def mean_share(mean: float) -> float:
 def prevalence(alpha: float) -> float:
     """Share of jobs with much I/O in ``BN``: such that the mean share of I/O is alpha, as far as it goes."""
     light, heavy = mean_share(LIGHT), mean_share(HEAVY)
-    return min(max((alpha - light) / (heavy - light), LEAST_PREVALENCE), 1 - LEAST_PREVALENCE)
+    return min(max((alpha - light) / (heavy - light), _LEAST_PREVALENCE), 1 - _LEAST_PREVALENCE)
 
 
 def mean_of(family: str, alpha: float) -> float:
@@ -300,7 +300,7 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     part = nodes / options.protocol.processors
     scale = part if options.volume == "proportional" else np.ones(count)
     if options.family.endswith("No"):
-        deviation = VARIANCE if options.shares == "deviation" else math.sqrt(VARIANCE)
+        deviation = _VARIANCE if options.shares == "deviation" else math.sqrt(_VARIANCE)
         share = _truncated(draws("shares"), np.full(count, options.alpha), deviation)
     elif options.kinds == "independent":
         heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
@@ -331,7 +331,7 @@ def _minutes(draws: Draws, count: int) -> Floats:
 Streams = Callable[[str], Draws]
 
 
-def _truncated(draws: Draws, means: Floats, deviation: float = math.sqrt(VARIANCE)) -> Floats:
+def _truncated(draws: Draws, means: Floats, deviation: float = math.sqrt(_VARIANCE)) -> Floats:
     """Normal numbers of these means, drawn again until they lie in [0, 1]."""
     found = np.full(len(means), -1.0)
     while (missing := (found < 0) | (found > 1)).any():
@@ -341,18 +341,18 @@ def _truncated(draws: Draws, means: Floats, deviation: float = math.sqrt(VARIANC
 
 def _mira_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.NDArray[np.int64]:
     units = np.arange(1, options.protocol.processors + 1)
-    return np.asarray(units[draws("sizes").choose(exp(-MIRA_RATE * MIRA_UNIT * units), count)], np.int64)
+    return np.asarray(units[draws("sizes").choose(exp(-_MIRA_RATE * _MIRA_UNIT * units), count)], np.int64)
 
 
 def _mira_durations(options: JeannotOptions, units: npt.NDArray[np.int64], draws: Draws) -> Floats:
-    limits = [limit for limit, _ in MIRA_DURATIONS]
+    limits = [limit for limit, _ in _MIRA_DURATIONS]
     if options.limit == "long":
         limits[0] -= 1
-    medians = np.array([median for _, median in MIRA_DURATIONS])
-    median = medians[np.minimum(np.searchsorted(limits, units * MIRA_UNIT), len(limits) - 1)]
-    spread = np.full(len(units), MIRA_SPREAD)
+    medians = np.array([median for _, median in _MIRA_DURATIONS])
+    median = medians[np.minimum(np.searchsorted(limits, units * _MIRA_UNIT), len(limits) - 1)]
+    spread = np.full(len(units), _MIRA_SPREAD)
     if options.durations == "variance":
-        spread = np.sqrt(MIRA_SPREAD / (median / HOUR_S))
+        spread = np.sqrt(_MIRA_SPREAD / (median / HOUR_S))
     found = np.zeros(len(units))
     while (missing := found <= 0).any():
         found[missing] = (median * (1 + spread * draws.normal(len(units))))[missing]

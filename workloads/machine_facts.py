@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from spillway.workloads.errors import WorkloadError
 
-DEFAULT_NETWORK_BYTES_PER_S = 1.25e9
+_DEFAULT_NETWORK_BYTES_PER_S = 1.25e9
 """10 Gbit/s: assumed where no link can be read."""
 
 _MASTER = "master_host"
 
 
-class PlatformLike(Protocol):
+class _PlatformLike(Protocol):
     """The part of :class:`spillway.platforms.model.Platform` that is read here."""
 
     @property
@@ -51,7 +51,7 @@ class MachineFacts:
 
     nodes: int
     node_speed_flops: float = 1e9
-    network_bytes_per_s: float = DEFAULT_NETWORK_BYTES_PER_S
+    network_bytes_per_s: float = _DEFAULT_NETWORK_BYTES_PER_S
     storage_nodes: int = 0
     storage_bytes: int = 0
     unequal_bytes: int = 0
@@ -70,7 +70,7 @@ class MachineFacts:
                 raise WorkloadError(f"machine fact {name!r} must be {sign} 0, got {value!r}")
 
     @classmethod
-    def from_platform(cls, platform: PlatformLike) -> MachineFacts:
+    def from_platform(cls, platform: _PlatformLike) -> MachineFacts:
         """Read the facts from a loaded platform.
 
         Compute nodes are the hosts whose ``role`` is empty or ``compute_node`` (Batsim's default master, a host named
@@ -94,7 +94,7 @@ class MachineFacts:
                 capacities.append(capacity)
         if not compute:
             raise WorkloadError("the platform has no compute node (a host whose role is empty or 'compute_node')")
-        bandwidth = DEFAULT_NETWORK_BYTES_PER_S if len(compute) < 2 else _first_link(platform, compute[0], compute[-1])
+        bandwidth = _DEFAULT_NETWORK_BYTES_PER_S if len(compute) < 2 else _first_link(platform, compute[0], compute[-1])
         return cls(
             nodes=len(compute),
             node_speed_flops=float(platform.hosts[compute[0]].speeds[0]),
@@ -115,6 +115,6 @@ THESIS_MACHINE = MachineFacts(
 """Dragonfly of J. Kopanski's thesis (2020), section 2.2: 96 nodes, 12 storage nodes of 40 GB, 10 Gbit/s links."""
 
 
-def _first_link(platform: PlatformLike, source: int, target: int) -> float:
+def _first_link(platform: _PlatformLike, source: int, target: int) -> float:
     links = platform.route(source, target).links
-    return float(platform.links[links[0]].bandwidth) if len(links) else DEFAULT_NETWORK_BYTES_PER_S
+    return float(platform.links[links[0]].bandwidth) if len(links) else _DEFAULT_NETWORK_BYTES_PER_S

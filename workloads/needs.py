@@ -72,17 +72,17 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
     total = nodes * buffers_of(jobs, nodes, walltimes_of(jobs, options), _UNBOUNDED, options)
     stated = bool((jobs["burst_buffer_bytes"] > 0).any())
     return Needs(
-        nodes=most_in_use(jobs, nodes),
+        nodes=_most_in_use(jobs, nodes),
         widest=int(nodes.max(initial=0)),
         buffer_jobs=int((total > 0).sum()),
         largest_buffer=int(total.max(initial=0)),
-        buffers=most_in_use(jobs, total),
+        buffers=_most_in_use(jobs, total),
         drawn=not stated and options.burst_buffers is not None,
         partitions=_partitions(jobs, nodes),
     )
 
 
-def most_in_use(table: JobTable, amounts: Ints) -> int:
+def _most_in_use(table: JobTable, amounts: Ints) -> int:
     """Most of an amount, a number for each job, that was held at a time by the log's own starts; 0: it has none."""
     ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (amounts > 0)
     start, run, used = table["start_s"][ran], table["run_s"][ran], amounts[ran]
@@ -99,4 +99,4 @@ def _partitions(table: JobTable, nodes: Ints) -> Mapping[str, int] | None:
     if len(names) < 2:
         return None
     codes = {str(name): code for code, name in enumerate(table.names["partition"])}
-    return {name: most_in_use(table.chosen(mask := table["partition"] == codes[name]), nodes[mask]) for name in names}
+    return {name: _most_in_use(table.chosen(mask := table["partition"] == codes[name]), nodes[mask]) for name in names}

@@ -39,7 +39,7 @@ OBJECTIVES = ("makespan", "stretch")
 """What can be minimised."""
 LEARNED = Path(__file__).with_name("lists_or_packs.csv")
 """The learned coefficients: ``python -m spillway.experiments.studies.jeannot.learning`` writes them."""
-RIDGE = 1.0
+_RIDGE = 1.0
 DIGITS = 6
 """Significant digits of what is kept, so that another machine's rounding learns the same."""
 
@@ -82,7 +82,7 @@ def learn(examples: Sequence[tuple[Features, Mapping[str, float]]]) -> Recommend
     mean, scale = inputs.mean(axis=0), inputs.std(axis=0)
     scale[scale == 0] = 1.0
     inputs = (inputs - mean) / scale
-    gram = inputs.T @ inputs + RIDGE * np.eye(inputs.shape[1])
+    gram = inputs.T @ inputs + _RIDGE * np.eye(inputs.shape[1])
     models = {}
     for objective in OBJECTIVES:
         wanted = np.array([found[objective] for _, found in examples])
@@ -101,7 +101,7 @@ def to_text(recommender: Recommender) -> str:
     return text.getvalue()
 
 
-def from_text(text: str) -> Recommender:
+def _from_text(text: str) -> Recommender:
     """Read :func:`to_text`."""
     rows = {name: np.array([float(cell) for cell in cells]) for name, *cells in csv.reader(io.StringIO(text))}
     return Recommender(rows["mean"][1:], rows["scale"][1:], {objective: rows[objective] for objective in OBJECTIVES})
@@ -109,7 +109,7 @@ def from_text(text: str) -> Recommender:
 
 def shipped() -> Recommender:
     """The recommender of the product."""
-    return from_text(LEARNED.read_text(encoding="utf-8"))
+    return _from_text(LEARNED.read_text(encoding="utf-8"))
 
 
 def bandwidth_for(nodes: int) -> float:

@@ -19,7 +19,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.table import Ints
 
 MEASURED = "measured"
-MOST_MINUTES = 60.0
+_MOST_MINUTES = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class StagingModel:
         0.0,
         unit="min",
         low=0,
-        high=MOST_MINUTES,
+        high=_MOST_MINUTES,
         help="least time of one staging at the source's own pace; 0: as fast as the machine",
     )
     spread: float = option(
@@ -109,7 +109,7 @@ class StagingModel:
 
     def _seconds(self, size: Ints, seed: int, stream: str) -> Floats:
         """Whole milliseconds."""
-        minutes = np.minimum(self.minutes * self._factors(len(size), seed, stream), MOST_MINUTES)
+        minutes = np.minimum(self.minutes * self._factors(len(size), seed, stream), _MOST_MINUTES)
         return np.where(size > 0, np.rint(minutes * 60_000.0) / 1000.0, 0.0)
 
     def _factors(self, count: int, seed: int, stream: str) -> Floats:

@@ -32,7 +32,7 @@ def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
     return _each(workload, lambda job: {"subtime": first_s + (job.subtime - first_s) / factor})
 
 
-def with_walltimes(workload: Workload, text: str, machine: MachineFacts) -> Workload:
+def _with_walltimes(workload: Workload, text: str, machine: MachineFacts) -> Workload:
     """Requested times times a factor (``x0.5``, ``-50%``), or none above a limit (``24h``); jobs that take longer are
     killed.
 
@@ -53,7 +53,7 @@ CHANGES: Mapping[str, tuple[str, Callable[[Workload, str, MachineFacts], Workloa
         "time between submissions: x1.1 or +10% for 1.1 times the load, or an offered load such as 0.9",
         with_load,
     ),
-    "walltime": ("requested times: x0.5, or a longest one such as 24h", with_walltimes),
+    "walltime": ("requested times: x0.5, or a longest one such as 24h", _with_walltimes),
 }
 """What can be changed, by name: its meaning, and how."""
 

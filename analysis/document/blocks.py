@@ -10,7 +10,7 @@ from pathlib import Path
 from spillway.analysis.document.markup import Html
 from spillway.base.units import NONE
 
-LONGEST_NUMBER = 32
+_LONGEST_NUMBER = 32
 """Characters of a cell that is a number with its interval; more of them are a text."""
 
 
@@ -105,7 +105,7 @@ class Table:
     def texts(self) -> list[bool]:
         """Which columns are text: it begins on the left, and goes on in a line below where the page is narrow."""
         places = range(1, len(self.columns))
-        return [False, *(any(len(str(row[place])) > LONGEST_NUMBER for row in self.rows) for place in places)]
+        return [False, *(any(len(str(row[place])) > _LONGEST_NUMBER for row in self.rows) for place in places)]
 
 
 @dataclass(frozen=True)

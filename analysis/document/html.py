@@ -43,7 +43,7 @@ def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str =
     nav = fill("\n<nav><ul>{items}</ul></nav>", items=items) if links else Html("")
     body = []
     for block in blocks:
-        made = to_element(block, anchors=contents)
+        made = _to_element(block, anchors=contents)
         body.append(join([made, nav]) if isinstance(block, kit.Heading) and block.level == 1 else made)
     program = Html("")
     if script:
@@ -56,7 +56,7 @@ def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str =
     return fill_page(page, style=style, script=script, title=title, body=join(body, "\n"), program=program).text
 
 
-def to_element(block: kit.Block, *, anchors: bool = False) -> Html:
+def _to_element(block: kit.Block, *, anchors: bool = False) -> Html:
     """Write a block as HTML; ``anchors``: headings of level 2 can be linked to."""
     match block:
         case kit.Heading(text, 2) if anchors:
@@ -88,7 +88,7 @@ def to_element(block: kit.Block, *, anchors: bool = False) -> Html:
                 words=_inline(caption),
             )
         case kit.Section(blocks, mark, summary, is_open):
-            inner = join((to_element(one, anchors=anchors) for one in blocks), "\n")
+            inner = join((_to_element(one, anchors=anchors) for one in blocks), "\n")
             if not summary:
                 return fill("<section{mark}>\n{inner}\n</section>", mark=_class(mark), inner=inner)
             return fill(

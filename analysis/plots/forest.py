@@ -13,7 +13,7 @@ from spillway.analysis.plots.style import FAINT, INK, new_axes
 OPEN = "#8A8A8A"
 """Colour of an estimate whose interval has the reference in it."""
 
-TICKS = (
+_TICKS = (
     (1.6, tuple(tenth / 10 for tenth in range(1, 50))),
     (2.6, tuple(fifth / 5 for fifth in range(1, 25))),
     (math.inf, tuple(sign * 10.0**power for power in range(-6, 7) for sign in (1, 1.5, 2, 3, 5, 7))),
@@ -43,7 +43,7 @@ def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float =
     ax.set_xscale("log")
     low = min(min(row) for row in rows.values())
     high = max(max(row) for row in rows.values())
-    steps = next(found for ratio, found in TICKS if high / low < ratio)
+    steps = next(found for ratio, found in _TICKS if high / low < ratio)
     ax.set_xticks([tick for tick in steps if low <= tick <= high])
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())

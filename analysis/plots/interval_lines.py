@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from spillway.analysis.colours import in_order
 from spillway.analysis.plots.style import FAINT, new_axes
 
-MARKERS = ("o", "s", "^", "D", "v", "P")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 Line = Sequence[tuple[float, float, float, float]]
 """Points of a line: x, value, lower and upper bound."""
@@ -33,7 +33,7 @@ def interval_lines(
     """
     ax = new_axes(ax)
     palette = colours or in_order(lines)
-    for (name, line), marker in zip(lines.items(), MARKERS * len(lines), strict=False):
+    for (name, line), marker in zip(lines.items(), _MARKERS * len(lines), strict=False):
         if not line:
             continue
         xs, values, lows, highs = (list(column) for column in zip(*line, strict=True))

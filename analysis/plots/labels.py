@@ -13,10 +13,10 @@ from spillway.analysis.plots.style import INK, font_size
 WIDTH = 0.62
 """Width of a letter as a share of the height, on average (DejaVu Sans)."""
 
-RADIUS = 6.0
+_RADIUS = 6.0
 """Of a marker in points, with some air."""
 
-REACHES = (8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 150.0)
+_REACHES = (8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 150.0)
 """How far from its point a name may be, in points; beyond the first a line leads to it."""
 
 _SIDES = ((1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -49,13 +49,13 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Bo
     places = [tuple(unit * ax.transData.transform(point)) for point in points.values()]
     window = ax.get_window_extent()
     frame = Box(unit * window.x0, unit * window.y0, unit * window.x1, unit * window.y1)
-    taken = [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in places]
+    taken = [Box(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x, y in places]
     boxes = []
     for (name, point), (x, y) in zip(points.items(), places, strict=True):
         wide, tall = WIDTH * size * len(name), 1.3 * size
         boxes.append(box := _best(x, y, wide, tall, taken, frame))
         taken.append(box)
-        far = min(abs(box.left - x), abs(box.right - x)) > REACHES[0] + 1 or abs((box.low + box.high) / 2 - y) > 16
+        far = min(abs(box.left - x), abs(box.right - x)) > _REACHES[0] + 1 or abs((box.low + box.high) / 2 - y) > 16
         ax.annotate(
             name, point, xytext=(box.left - x, (box.low + box.high) / 2 - y), textcoords="offset points",
             fontsize=size, va="center", arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6} if far else None,
@@ -66,7 +66,7 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Bo
 def _best(x: float, y: float, wide: float, tall: float, taken: Sequence[Box], frame: Box) -> Box:
     """The nearest place that is free; where there is none, that which covers least."""
     tried: list[tuple[float, int, Box]] = []
-    for reach, (across, up) in itertools.product(REACHES, _SIDES):
+    for reach, (across, up) in itertools.product(_REACHES, _SIDES):
         middle_x = x + across * (reach + wide / 2) if across else x
         middle_y = y + up * (reach + tall / 2)
         box = Box(middle_x - wide / 2, middle_y - tall / 2, middle_x + wide / 2, middle_y + tall / 2)

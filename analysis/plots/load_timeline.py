@@ -10,7 +10,7 @@ from spillway.analysis.plots.style import legend_above, new_axes, set_title, tim
 from spillway.analysis.tables import JobTable
 from spillway.analysis.timelines import queue_length, queued_bytes, queued_nodes
 
-GIGABYTE = 1e9
+_GIGABYTE = 1e9
 
 
 def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = False, title: str = "Queue load") -> Axes:
@@ -32,7 +32,7 @@ def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = Fa
     """
     ax = new_axes(ax, 11.0, 3.0)
     load = queued_bytes(table) if storage else queued_nodes(table)
-    size = GIGABYTE if storage else 1.0
+    size = _GIGABYTE if storage else 1.0
     capacity = table.machine.total_storage_bytes / size if storage else float(len(table.machine.nodes))
     end_s = float(table.ran().finish_s.max(initial=1.0))
     scale, unit = time_unit(end_s)

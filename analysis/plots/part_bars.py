@@ -13,7 +13,7 @@ from spillway.analysis.tables import Floats
 WIDTH = 0.84
 """Width of a part's group of bars."""
 
-WIDE_RANGE = 30.0
+_WIDE_RANGE = 30.0
 """From this ratio of the means on the axis is logarithmic: on a linear one the small bars would be gone."""
 
 
@@ -56,7 +56,7 @@ def part_bars(
             ax.plot(*zip(*shown, strict=True), linestyle="none", marker="D", markersize=2.6, color="white",
                     markeredgecolor=INK, markeredgewidth=0.6, zorder=4)  # fmt: skip
     positive = [value for value in means if value > 0]
-    if positive and max(positive) > WIDE_RANGE * min(positive):
+    if positive and max(positive) > _WIDE_RANGE * min(positive):
         ax.set_yscale("log")
     ax.set_xticks(range(len(parts)), parts)
     ax.tick_params(axis="x", length=0)

@@ -12,7 +12,7 @@ from spillway.analysis.plots.style import legend_below, new_axes, policy_colours
 from spillway.analysis.tables import Floats, JobTable
 from spillway.analysis.timelines import Steps, queue_length
 
-SPANS = 1200
+_SPANS = 1200
 """More steps than these are drawn as the longest queue in each of so many equal spans of time."""
 
 
@@ -57,9 +57,9 @@ def _thinned(steps: Steps, end_s: float) -> tuple[Floats, Floats]:
     shown = steps.time_s <= end_s
     times = np.concatenate(([0.0], steps.time_s[shown]))
     lengths = np.concatenate(([0.0], steps.value[shown]))
-    if len(times) <= SPANS or end_s <= 0:
+    if len(times) <= _SPANS or end_s <= 0:
         return times, lengths
-    edges = np.linspace(0.0, end_s, SPANS + 1)
+    edges = np.linspace(0.0, end_s, _SPANS + 1)
     begins = np.searchsorted(times, edges[:-1], side="right") - 1  # the step that holds where a span begins
     ends = np.searchsorted(times, edges[1:], side="left")
     borders = np.column_stack((begins, ends)).ravel()

@@ -52,7 +52,7 @@ def policy_colours(names: Iterable[str]) -> dict[str, str]:
     return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
 """Lines differ in more than their colours."""
 
 _DASHES_OF = {
@@ -74,7 +74,7 @@ _DASHES_OF = {
 def policy_dashes(name: str) -> Any:
     """The line style of a policy, the same in every picture: it follows from the name alone, as the colour does."""
     known = name.replace(r"\$", "$")
-    return DASHES[_DASHES_OF.get(known, zlib.crc32(known.encode()) % len(DASHES))]
+    return _DASHES[_DASHES_OF.get(known, zlib.crc32(known.encode()) % len(_DASHES))]
 
 
 NARROW = 5.0
@@ -136,7 +136,7 @@ def width_of(ax: Axes) -> float:
 def set_title(ax: Axes, title: str) -> None:
     """Write the title above the axes, at the left, and above a legend that begins there, too."""
     legend = ax.get_legend()
-    rows = 0 if legend is None or width_of(ax) >= NARROW else -(-len(legend.get_texts()) // NARROW_COLUMNS)
+    rows = 0 if legend is None or width_of(ax) >= NARROW else -(-len(legend.get_texts()) // _NARROW_COLUMNS)
     ax.set_title(title, loc="left", fontsize="large", fontweight="bold", color=INK, pad=6.0 + 1.5 * rows * font_size())
 
 
@@ -159,7 +159,7 @@ def legend_below(ax: Axes, columns: int = 4) -> None:
     )
 
 
-NARROW_COLUMNS = 4
+_NARROW_COLUMNS = 4
 
 
 def font_size() -> float:
@@ -178,7 +178,7 @@ def _beside_the_title(ax: Axes, handles: Any, names: list[str], columns: int, **
     """A legend above the axes, at the right, on narrow figures in rows from the left; the title leaves its height."""
     narrow = width_of(ax) < NARROW
     legend = ax.legend(
-        handles, names, ncols=NARROW_COLUMNS if narrow else columns, loc="lower left" if narrow else "lower right",
+        handles, names, ncols=_NARROW_COLUMNS if narrow else columns, loc="lower left" if narrow else "lower right",
         bbox_to_anchor=(0.0 if narrow else 1.0, 1.0), borderaxespad=0.3, frameon=False, fontsize="medium",
         columnspacing=1.0, **({"handlelength": 1.4} | more),
     )  # fmt: skip

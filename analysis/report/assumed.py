@@ -16,7 +16,7 @@ from spillway.base.files import parse_json, read_file
 from spillway.base.limits import InputError
 from spillway.base.units import number, size
 
-MANY_NOTES = 12
+_MANY_NOTES = 12
 """More of them are folded."""
 
 ENGINES = {
@@ -205,7 +205,7 @@ def _notes(notes: Sequence[str]) -> list[Block]:
     if not shown:
         return []
     words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: what was left out or made up"
-    return [Section([Listing([*map(Words, shown)])], summary=words, is_open=len(shown) <= MANY_NOTES)]
+    return [Section([Listing([*map(Words, shown)])], summary=words, is_open=len(shown) <= _MANY_NOTES)]
 
 
 def merged(notes: Sequence[str]) -> list[str]:

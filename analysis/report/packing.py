@@ -20,7 +20,7 @@ from spillway.analysis.story import REASON_COLUMNS, Reason, divide
 from spillway.analysis.tables import Floats, JobTable
 
 STATES = ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_KILLED", "COMPLETED_FAILED")
-ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}
+_ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planned": "planned", "reserved": "reserved"}
 
 
 def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _why(table: JobTable, folder: Path) -> list[str]:
 
 
 def _in_words(reasons: Sequence[Reason], submit_s: float, start_s: float) -> str:
-    how = ROLES.get(reasons[-1].role, "") if reasons and not reasons[-1].binding else ""
+    how = _ROLES.get(reasons[-1].role, "") if reasons and not reasons[-1].binding else ""
     waited_s = start_s - submit_s
     if waited_s <= 0:
         return how

@@ -14,7 +14,7 @@ from spillway.base import durable
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Browsers that can print without a window, in the order in which they are looked for."""
 
-DRAWING_MS = 30_000
+_DRAWING_MS = 30_000
 """Time of the page's own clock until which its schedules must be drawn; it goes faster than real time."""
 
 PATIENCE_S = 300.0
@@ -50,7 +50,7 @@ def print_pdf(page: Path, out: Path) -> Path:
         made = Path(scratch) / "report.pdf"
         command = [program, "--headless", "--disable-gpu", "--no-first-run", f"--user-data-dir={scratch}/profile"]
         command += ["--no-sandbox"] if os.geteuid() == 0 else []  # its sandbox refuses to run as root
-        command += ["--no-pdf-header-footer", f"--virtual-time-budget={DRAWING_MS}", f"--print-to-pdf={made}"]
+        command += ["--no-pdf-header-footer", f"--virtual-time-budget={_DRAWING_MS}", f"--print-to-pdf={made}"]
         try:
             command.append(page.resolve().as_uri())
             done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)

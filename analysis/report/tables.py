@@ -22,13 +22,13 @@ def figures_table(
 ) -> Table:
     """A row per policy, a column per figure; ``marks`` stand behind names."""
     rows = [
-        [policy_name(policy, marks.get(policy, "")), *(column.cell(values[column.name]) for column in columns)]
+        [_policy_name(policy, marks.get(policy, "")), *(column.cell(values[column.name]) for column in columns)]
         for policy, values in figures.items()
     ]
     return Table(["policy", *columns], rows)
 
 
-def policy_name(policy: str, mark: str = "") -> Words:
+def _policy_name(policy: str, mark: str = "") -> Words:
     """A policy's name behind its colour."""
     return Words(policy + mark, colour=colour_of(policy))
 
@@ -37,7 +37,7 @@ def run_table(results: CampaignResults, columns: Sequence[Column]) -> Table:
     """All runs, one row each."""
     rows = [
         [
-            *(policy_name(row.policy) if name == "policy" else Words(getattr(row, name)) for name in NAMES),
+            *(_policy_name(row.policy) if name == "policy" else Words(getattr(row, name)) for name in NAMES),
             *(column.cell(row.figures[column.name]) for column in columns),
         ]
         for row in results.rows
@@ -49,7 +49,7 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
     """Waiting time by policy and class of jobs, as ratio to the baseline with its interval."""
     classes = list(dict.fromkeys(name for pairs in comparisons.values() for name in pairs))
     rows = [
-        [policy_name(policy), *(_ratio(pairs[name]) if name in pairs else "" for name in classes)]
+        [_policy_name(policy), *(_ratio(pairs[name]) if name in pairs else "" for name in classes)]
         for policy, pairs in comparisons.items()
     ]
     return Table(["policy", *classes], rows)

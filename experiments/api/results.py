@@ -149,7 +149,7 @@ class Results:
             raise SpecError(f"plot({figure!r}): expected a figure: {', '.join((*_PLOTS, *numbers))}")
         with drawing():
             drawn = _PLOTS.get(figure) or _bars_of(figure)
-            if figure in ONE_RUN:
+            if figure in _ONE_RUN:
                 self.run_folder(**chosen)  # says which runs there are, where it is not one
             return drawn(self, rows, pyplot.subplots(layout="constrained")[1] if ax is None else ax)
 
@@ -236,7 +236,7 @@ def _of_one_run(module: str) -> Plot:
     return draw
 
 
-ONE_RUN = frozenset(("nodes", "buffers", "utilisation"))
+_ONE_RUN = frozenset(("nodes", "buffers", "utilisation"))
 
 _PLOTS: Mapping[str, Plot] = {
     "distribution": _distribution,

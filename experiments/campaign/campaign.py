@@ -45,7 +45,7 @@ class Conclude(Protocol):
         """Get the runs of each grid, the shaken ones, the folder, and where to print; give the files written."""
 
 
-ENVIRONMENT = "environment.txt"
+_ENVIRONMENT = "environment.txt"
 """File of a campaign with the packages that were installed when its tables were written."""
 
 FAILURES = 1
@@ -104,7 +104,7 @@ def run_grids(
     """
     paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
-        return _run_grids(with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
+        return _run_grids(_with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
 def _run_grids(
@@ -181,7 +181,7 @@ def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec
     return expand(campaign, pairs, max_runs, inputs.events_of(campaign.events))
 
 
-def with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
+def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     """The campaigns, logs converted with their jobs' waiting times where one of the policies needs those."""
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
@@ -219,8 +219,8 @@ def _write_results(
     paper = paper_of(campaign)
     table = summary.write_tables(rows, root)
     durable.write_text(root / ASSUMPTIONS, "".join(f"{line}\n" for line in assumed))
-    durable.write_text(root / ENVIRONMENT, provenance.environment())
-    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / ENVIRONMENT, root / places.RECORD]
+    durable.write_text(root / _ENVIRONMENT, provenance.environment())
+    written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / _ENVIRONMENT, root / places.RECORD]
     written += further
     written += summary.write_further(rows, root, paper.tables)
     if rows and campaign.plots:

@@ -73,7 +73,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     from spillway.experiments.run.sessions import refuse_combinations
     from spillway.workloads.logs.reading import reading_given
 
-    policies = policies_of(options.policy, options.options, session_of(options), literal=options.thesis_literal)
+    policies = _policies_of(options.policy, options.options, _session_of(options), literal=options.thesis_literal)
     models = tuple(model_of(text) for text in options.model) or (ModelSpec(),)
     refuse_combinations(policies, models)
     failures.parse(options.events or "")  # a wrong option of the generator is refused now
@@ -148,7 +148,7 @@ def model_of(text: str) -> ModelSpec:
     return ModelSpec(name=name, options=dict(given))
 
 
-def session_of(options: argparse.Namespace) -> dict[str, Value]:
+def _session_of(options: argparse.Namespace) -> dict[str, Value]:
     """Settings of the session that were given, still as texts."""
     from spillway.base.arguments import given
     from spillway.schedulers.assembly import Settings
@@ -156,7 +156,7 @@ def session_of(options: argparse.Namespace) -> dict[str, Value]:
     return given(options, Settings)
 
 
-def policies_of(
+def _policies_of(
     names: Sequence[str], assignments: Sequence[str], session: dict[str, Value], *, literal: bool
 ) -> tuple[PolicySpec, ...]:
     """Combine ``--policy`` and ``-o [POLICY.]key=value``.

@@ -27,7 +27,7 @@ from spillway.experiments.run.errors import ClusterLost, SpecError
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import RunSpec
 
-JOBQUEUES = {
+_JOBQUEUES = {
     "slurm": "SLURMCluster",
     "pbs": "PBSCluster",
     "lsf": "LSFCluster",
@@ -45,7 +45,7 @@ POLL_S = 0.5
 PATIENCE_S = 300.0
 """How long a cluster may be without workers (s)."""
 
-SAID_AFTER_S = 5.0
+_SAID_AFTER_S = 5.0
 """After how long without workers that is said (s)."""
 
 
@@ -59,7 +59,7 @@ class DaskPool:
     patience_s
         How long the cluster may be without any worker (s) before the command ends.
     warn
-        Called when the cluster has had no worker for :data:`SAID_AFTER_S`.
+        Called when the cluster has had no worker for :data:`_SAID_AFTER_S`.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class _Watch:
         gone_s = now_s - self._since_s
         if gone_s >= self._patience_s:
             raise ClusterLost(f"the Dask cluster has had no worker for {self._patience_s:g} s (--dask-patience)")
-        if gone_s >= SAID_AFTER_S and not self._said:
+        if gone_s >= _SAID_AFTER_S and not self._said:
             self._said = True
             self._warn(f"the Dask cluster has no worker; waiting for one for {self._patience_s:g} s (--dask-patience)")
 
@@ -265,14 +265,14 @@ def _client(address: str, tls: Sequence[str] = ()) -> Any:
 def _jobqueue_client(kind: str, workers: int) -> Any:
     import distributed
 
-    if kind not in JOBQUEUES:
-        raise SpecError(f"unknown batch system {kind!r}; known: {', '.join(JOBQUEUES)}")
+    if kind not in _JOBQUEUES:
+        raise SpecError(f"unknown batch system {kind!r}; known: {', '.join(_JOBQUEUES)}")
     try:
         import dask_jobqueue
     except ImportError:
         raise SpecError("--dask-jobqueue needs the package dask-jobqueue: pip install dask-jobqueue") from None
     try:
-        cluster = getattr(dask_jobqueue, JOBQUEUES[kind])()
+        cluster = getattr(dask_jobqueue, _JOBQUEUES[kind])()
     except (OSError, ValueError, TypeError) as error:
         raise SpecError(f"cannot start Dask workers with {kind}: {error} (see dask-jobqueue's configuration)") from None
     cluster.scale(jobs=workers)

@@ -18,7 +18,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, PolicySpec, Prepared, RunSpec
 
 DIGEST_CHARACTERS = 8
-LATER = (("on_outage", "continue"), ("restart", "beginning"))
+_LATER = (("on_outage", "continue"), ("restart", "beginning"))
 """Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
@@ -125,14 +125,14 @@ def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
     return labelled
 
 
-LONGEST_PART = 50
+_LONGEST_PART = 50
 """Characters of a name, a label or a model in a folder's name: file systems take 255 in all."""
 
 
 def run_id(run: RunSpec) -> str:
     """Stable name of a run's folder: the same inputs, settings and seed always give the same one."""
     parts = [run.workload.name, run.policy.label, f"{run.engine.value}-{run.model.text}", f"s{run.seed}"]
-    return "_".join(slug(part)[:LONGEST_PART] for part in parts) + "_" + digest(run)
+    return "_".join(slug(part)[:_LONGEST_PART] for part in parts) + "_" + digest(run)
 
 
 def digest(run: RunSpec) -> str:
@@ -145,7 +145,7 @@ def digest(run: RunSpec) -> str:
         "workload": run.workload.sha256,
         "platform": run.platform.sha256,
         "policy": run.policy.policy,
-        "settings": {name: value for name, value in run.settings.items() if (name, value) not in LATER},
+        "settings": {name: value for name, value in run.settings.items() if (name, value) not in _LATER},
         "literal": run.policy.literal,
         "engine": run.engine.value,
         "model": run.model.name,

@@ -48,7 +48,7 @@ from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload
 
-ANY_HOST = 2**62
+_ANY_HOST = 2**62
 """Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
 
 Tell = Callable[[str], None]
@@ -146,7 +146,7 @@ class Inputs:
     def _events(self, source: str) -> Prepared:
         path = Path(source)
         try:
-            load_events(path, ANY_HOST, forward_unknown=False, also=(STORAGE_DRAINED,))
+            load_events(path, _ANY_HOST, forward_unknown=False, also=(STORAGE_DRAINED,))
             return self._write(plain_name(path), ".events", read_file(path))
         except (InputError, SimulatorInputError) as error:
             raise SpecError(str(error)) from None
@@ -305,10 +305,10 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
     return _varied(workload, source, machine)
 
 
-MOST_LOAD = 1.5
+_MOST_LOAD = 1.5
 """Offered load from which on queues only grow."""
 
-MOST_REJECTED = 0.02
+_MOST_REJECTED = 0.02
 """Share of jobs that a machine may never be able to run."""
 
 
@@ -325,7 +325,7 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
     wide = sum(job.res > facts.nodes for job in jobs)
     large = sum(job.res <= facts.nodes and not buffers_fit(workload, job, facts) for job in jobs)
     where = f"{source.name} on {machine.name}"
-    if wide + large > MOST_REJECTED * len(jobs):
+    if wide + large > _MOST_REJECTED * len(jobs):
         widest = max(job.res for job in jobs)
         largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
         why = [f"{_request(wide)} more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
@@ -336,7 +336,7 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
             "others"
         )
-    if load is None or load.compute <= MOST_LOAD:
+    if load is None or load.compute <= _MOST_LOAD:
         return
     _, stated = sizes_and_machine(source, 0)
     in_use = stated.needs.nodes if stated.needs else 0

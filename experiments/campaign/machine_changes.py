@@ -29,7 +29,7 @@ def text_of(changes: Mapping[str, str]) -> str:
     return " ".join(f"{key}={value}" for key, value in changes.items())
 
 
-def new_value(key: str, text: str, now: float, scale: units.Scale | None = None) -> float:
+def _new_value(key: str, text: str, now: float, scale: units.Scale | None = None) -> float:
     """The value that a text stands for (:func:`spillway.base.units.changed`).
 
     Raises
@@ -75,7 +75,7 @@ def changed(
             table, _, field = key.partition(".")
             part = _part(source, made, key)
             now = getattr(part, field)
-            value = new_value(key, changes[key], float(now), scale)
+            value = _new_value(key, changes[key], float(now), scale)
             value = round(value) if isinstance(now, int) else value
             fields: dict[str, Any] = {field: value}
             tables: dict[str, Any] = {table: replace(part, **fields)}
@@ -93,7 +93,7 @@ def _own_capacities(machine: Description, text: str, now: float) -> Description:
         if rack.capacity is None:
             return rack
         own = rack.capacity if units.factor_of(text) is not None else now
-        return replace(rack, capacity=round(new_value(CAPACITY, text, own, units.SIZE)))
+        return replace(rack, capacity=round(_new_value(CAPACITY, text, own, units.SIZE)))
 
     return replace(
         machine,
@@ -106,7 +106,7 @@ def _resized(
 ) -> tuple[Description, str]:
     """Another number of nodes; file system and storage nodes stay what they are, one by one."""
     now, _ = resized(1)
-    nodes = new_value(NODES, text, now)
+    nodes = _new_value(NODES, text, now)
     if units.factor_of(text) is not None:
         nodes = max(1.0, round(nodes))
     if nodes != round(nodes):

@@ -25,10 +25,10 @@ from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.needs import Needs
 from spillway.workloads.omissions import shortened
 
-FIT = "fit:"
+_FIT = "fit:"
 """Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
 
-SIZED = "nodes:"
+_SIZED = "nodes:"
 """Beginning of the source of a machine with exactly so many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
 
 EACH, TOTAL = "burst_buffer", "burst_buffer_total"
@@ -40,12 +40,12 @@ CAPACITY = "40GB"
 NODES_PER_STORAGE = 8
 """Compute nodes per storage node of the thesis machine."""
 
-LARGEST_DRAGONFLY = 192
+_LARGEST_DRAGONFLY = 192
 """Up to here a fitting machine is a Dragonfly; its file has every route, which grows with the square of the nodes."""
 
-THESIS_NODES = 96
+_THESIS_NODES = 96
 
-NODES_PER_CHASSIS_ROW = 24
+_NODES_PER_CHASSIS_ROW = 24
 """Compute nodes of one chassis in each of the thesis machine's three groups."""
 
 MOST_NODES = 1_000_000
@@ -116,7 +116,7 @@ def stated(
             units.SIZE.read(text)
         except ValueError as error:
             raise SpecError(f"{called(key)}: {error}") from None
-    size = AUTO if nodes is None else f"{SIZED}{nodes}"
+    size = AUTO if nodes is None else f"{_SIZED}{nodes}"
     return PlatformSpec(source=",".join([size, *(f"{key}={text}" for key, text in given)]))
 
 
@@ -136,16 +136,16 @@ def load(spec: PlatformSpec) -> Machine:
         xml, notes = _with_paths(_text(spec.source), spec.source)
         platform = parse_platform(xml, spec.source)
     else:
-        xml, platform = generate_and_build(description_of(spec.source))
+        xml, platform = generate_and_build(_description_of(spec.source))
         notes = _assumed(spec.source)
     return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), spec, notes)
 
 
 def _assumed(source: str) -> tuple[str, ...]:
     """Notes for the user on a machine that is given by its number of nodes; none on one that is described."""
-    if source.startswith(FIT):
-        return (f"made for this workload: at least {source.removeprefix(FIT)} compute nodes",)
-    if not source.startswith(SIZED):
+    if source.startswith(_FIT):
+        return (f"made for this workload: at least {source.removeprefix(_FIT)} compute nodes",)
+    if not source.startswith(_SIZED):
         return ()
     nodes, capacity, pool = _sized(source)
     storage = f"one storage node of {capacity} for every {NODES_PER_STORAGE} of them, "
@@ -158,9 +158,9 @@ def _assumed(source: str) -> tuple[str, ...]:
 def _changed(spec: PlatformSpec) -> Machine:
     """A machine with what differs from its description."""
     nodes = _nodes_stated(spec.source)
-    pool = spec.source.startswith(SIZED) and _sized(spec.source).pool
+    pool = spec.source.startswith(_SIZED) and _sized(spec.source).pool
     resized = None if nodes is None else lambda number: (nodes, sized(number, pool=pool))
-    made, notes = machine_changes.changed(spec.source, description_of(spec.source), spec.changes, resized)
+    made, notes = machine_changes.changed(spec.source, _description_of(spec.source), spec.changes, resized)
     name = spec.name or f"{_name(spec.source)} {machine_changes.text_of(spec.changes)}"
     xml = generate(made)
     return Machine(name, xml, facts_of(parse_platform(xml, spec.source), spec.source), spec, notes)
@@ -168,16 +168,16 @@ def _changed(spec: PlatformSpec) -> Machine:
 
 def _nodes_stated(source: str) -> int | None:
     """Compute nodes of a machine that is given by them; ``None`` for one that is described."""
-    if source.startswith(SIZED):
+    if source.startswith(_SIZED):
         return _sized(source).nodes
-    return THESIS_NODES if source == "thesis" else None
+    return _THESIS_NODES if source == "thesis" else None
 
 
-def description_of(source: str) -> Description:
+def _description_of(source: str) -> Description:
     """The description of a machine; raise :class:`PlatformError` for SimGrid XML, which has none."""
-    if source.startswith(FIT):
-        return _fitting(int(source.removeprefix(FIT)))
-    if source.startswith(SIZED):
+    if source.startswith(_FIT):
+        return _fitting(int(source.removeprefix(_FIT)))
+    if source.startswith(_SIZED):
         size = _sized(source)
         return sized(size.nodes, size.capacity, pool=size.pool)
     return describe(source)
@@ -217,9 +217,9 @@ def fitting(sizes: list[int], name: str = "", few: int = 0) -> PlatformSpec:
     The thesis machine is taken when at most a few jobs are too wide for it (they will be rejected, as in the thesis);
     else a machine on which the widest job fits.
     """
-    if sum(size > THESIS_NODES for size in sizes) <= few:
+    if sum(size > _THESIS_NODES for size in sizes) <= few:
         return PlatformSpec(source="thesis", name=name)
-    return PlatformSpec(source=f"{FIT}{max(sizes)}", name=name)
+    return PlatformSpec(source=f"{_FIT}{max(sizes)}", name=name)
 
 
 @dataclass(frozen=True)
@@ -271,13 +271,13 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
     others = "--nodes N and --processors-per-node N state" if each else "--nodes N states"
     words = f"machine: {nodes} nodes{each} ({why}; {others} others)"
     if comma:
-        source = f"{SIZED}{nodes},{given}"
+        source = f"{_SIZED}{nodes},{given}"
         words = f"{words}, {_given(_sized(source))}"
     elif needs.nodes and needs.all_buffers:
         capacity = units.SIZE.write(rounded_up(needs.all_buffers))
-        source, words = f"{SIZED}{nodes},{TOTAL}={capacity}", f"{words}, {_buffers(needs, capacity)}"
+        source, words = f"{_SIZED}{nodes},{TOTAL}={capacity}", f"{words}, {_buffers(needs, capacity)}"
     else:
-        source = "thesis" if nodes == THESIS_NODES else f"{SIZED}{nodes}"
+        source = "thesis" if nodes == _THESIS_NODES else f"{_SIZED}{nodes}"
     return PlatformSpec(source=source, name=spec.name), f"{words}{_partitions(needs)}"
 
 
@@ -306,8 +306,8 @@ def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpe
     found = fitting(sizes, name, few)
     if not buffers:
         return found
-    nodes = found.source.removeprefix(FIT) if found.source.startswith(FIT) else THESIS_NODES
-    return PlatformSpec(source=f"{SIZED}{nodes}{buffers}", name=name)
+    nodes = found.source.removeprefix(_FIT) if found.source.startswith(_FIT) else _THESIS_NODES
+    return PlatformSpec(source=f"{_SIZED}{nodes}{buffers}", name=name)
 
 
 def _given(size: _Size) -> str:
@@ -345,9 +345,9 @@ def _fitting(nodes: int) -> Description:
     Up to 192 nodes it is the thesis's Dragonfly with more chassis; above, a tree of switches with eight nodes and one
     storage node of 40 GB each. The file system's bandwidth grows with the nodes.
     """
-    chassis = max(4, -(-nodes // NODES_PER_CHASSIS_ROW))
-    if nodes <= LARGEST_DRAGONFLY:
-        return _dragonfly(chassis, file_system(max(nodes, THESIS_NODES)), CAPACITY)
+    chassis = max(4, -(-nodes // _NODES_PER_CHASSIS_ROW))
+    if nodes <= _LARGEST_DRAGONFLY:
+        return _dragonfly(chassis, file_system(max(nodes, _THESIS_NODES)), CAPACITY)
     return _tree(-(-nodes // NODES_PER_STORAGE), 0, file_system(nodes), CAPACITY)
 
 
@@ -360,8 +360,8 @@ def sized(nodes: int, capacity: str = CAPACITY, *, pool: bool = False) -> Descri
     """
     if pool:
         return _pooled(nodes, capacity)
-    chassis, rest = divmod(nodes, NODES_PER_CHASSIS_ROW)
-    if nodes <= LARGEST_DRAGONFLY and not rest:
+    chassis, rest = divmod(nodes, _NODES_PER_CHASSIS_ROW)
+    if nodes <= _LARGEST_DRAGONFLY and not rest:
         return _dragonfly(chassis, file_system(nodes), capacity)
     return _tree(*divmod(nodes, NODES_PER_STORAGE), file_system(nodes), capacity)
 
@@ -376,7 +376,7 @@ class _Size(NamedTuple):
 
 def _sized(source: str) -> _Size:
     """What a source such as ``nodes:240,burst_buffer=80GB`` or ``nodes:240,burst_buffer_total=80TB`` states."""
-    number, _, given = source.removeprefix(SIZED).partition(",")
+    number, _, given = source.removeprefix(_SIZED).partition(",")
     key, equals, capacity = given.partition("=")
     in_range = number.isdecimal() and 1 <= int(number) <= MOST_NODES
     if not in_range or (given and (key not in (EACH, TOTAL) or not equals)):
@@ -393,7 +393,7 @@ def _sized(source: str) -> _Size:
 
 def file_system(nodes: int) -> str:
     """The file system's bandwidth: the thesis's 5 GB/s for its 96 nodes, and in proportion."""
-    return f"{5000 * nodes / THESIS_NODES:.0f}MBps"
+    return f"{5000 * nodes / _THESIS_NODES:.0f}MBps"
 
 
 def _dragonfly(chassis: int, file_system: str, capacity: str) -> Description:

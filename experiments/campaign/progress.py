@@ -30,12 +30,12 @@ from spillway.base.units import duration
 from spillway.experiments.campaign.pool import Failed, News, Progress
 from spillway.experiments.run.spec import RunSpec
 
-PLAIN_EVERY_S = 30.0
+_PLAIN_EVERY_S = 30.0
 MANY_RUNS, MANY_EVERY_S = 24, 5.0
 """Of more runs than these not each ended one gets a line: one in so many seconds does, and the last."""
 
 
-class Display(Protocol):
+class _Display(Protocol):
     """Shows a campaign's progress."""
 
     def __enter__(self) -> Self: ...
@@ -58,14 +58,14 @@ class NotebookConsole(Console):
         super().__init__(file=io.StringIO(), width=160, force_jupyter=False)
 
 
-def make_display(console: Console, runs: Sequence[RunSpec]) -> Display:
+def make_display(console: Console, runs: Sequence[RunSpec]) -> _Display:
     """Bars where the console is a terminal, one line in a notebook, else lines."""
     if isinstance(console, NotebookConsole):
-        return NotebookDisplay(console, runs)
+        return _NotebookDisplay(console, runs)
     return BarDisplay(console, runs) if console.is_terminal else LineDisplay(console, runs)
 
 
-def names_of(runs: Sequence[RunSpec]) -> dict[str, str]:
+def _names_of(runs: Sequence[RunSpec]) -> dict[str, str]:
     """By id what a reader calls each run: workload and policy, and of machine, model and seed what differs."""
     machines, models, seeds = (len({key(run) for run in runs}) > 1 for key in (_machine, _model, _seed))
     names = {}
@@ -92,7 +92,7 @@ class LineDisplay:
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._console = console
-        self._names = names_of(runs)
+        self._names = _names_of(runs)
         self._total = len(runs)
         self._done = 0
         self._first, self._last = math.inf, -math.inf
@@ -116,7 +116,7 @@ class LineDisplay:
         """Print a line when there is something worth it."""
         now = time.monotonic()
         if isinstance(news, Progress):
-            if now - self._said[run.id] >= PLAIN_EVERY_S:
+            if now - self._said[run.id] >= _PLAIN_EVERY_S:
                 self._said[run.id] = now
                 self._say(f"  ... {self._names[run.id]}: {_state(news)}")
             return
@@ -134,12 +134,12 @@ class LineDisplay:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-class NotebookDisplay:
+class _NotebookDisplay:
     """One line in the output of a notebook's cell, written anew: a bar, how many runs have ended, what is under way."""
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._console = console
-        self._names = names_of(runs)
+        self._names = _names_of(runs)
         self._done = 0
         self._under_way: dict[str, str] = {}
         self._said = -math.inf
@@ -181,7 +181,7 @@ class NotebookDisplay:
         return HTML(f"{bar} {words}")  # type: ignore[no-untyped-call]
 
 
-class RateColumn(ProgressColumn):
+class _RateColumn(ProgressColumn):
     """Jobs per second (runs have jobs, the campaign has none)."""
 
     def render(self, task: RichTask) -> Text:
@@ -210,7 +210,7 @@ def columns(width: int) -> list[ProgressColumn]:
         count,
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        RateColumn(table_column=Column(no_wrap=True)),
+        _RateColumn(table_column=Column(no_wrap=True)),
         text("{task.fields[state]}", width - 104),
     ]
 
@@ -220,7 +220,7 @@ class BarDisplay:
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._bars = Bars(*columns(console.width), console=console, transient=True)
-        self._names = names_of(runs)
+        self._names = _names_of(runs)
         self._all = self._bars.add_task("[bold]runs", total=len(runs), state="")
         self._tasks: dict[str, TaskID] = {}
         self._console = console

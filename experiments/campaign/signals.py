@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
-STOPPING = (signal.SIGTERM, signal.SIGHUP)
+_STOPPING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class StopSignal(KeyboardInterrupt):
@@ -26,7 +26,7 @@ def stopping_on_signals() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    heard = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, _stop) for number in heard}
     try:
         yield

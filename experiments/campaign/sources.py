@@ -28,7 +28,7 @@ from spillway.workloads.logs.tables import as_table
 from spillway.workloads.swf import SwfLog, parse_swf
 from spillway.workloads.synthetic import GENERATORS, generator
 
-FEW_UNKNOWN = 0.01
+_FEW_UNKNOWN = 0.01
 """A log is replayed where at most this share of its jobs does not state when it started: those are left out."""
 
 MEMBER = "!"
@@ -115,7 +115,7 @@ class Source:
             return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
         table = self.table(seed)
         known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
-        return bool(known.size and known.mean() >= 1 - FEW_UNKNOWN)
+        return bool(known.size and known.mean() >= 1 - _FEW_UNKNOWN)
 
     @property
     def _path(self) -> Path:

@@ -31,7 +31,7 @@ OTHER_CODE = "other_code"
 """Column: 1 where the run was made by other code than is here now, else 0."""
 
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
-MARK = " *"
+_MARK = " *"
 SUMMARY, RESULTS = "summary.csv", "results.csv"
 _COLUMN_OF = {column.name: column for column in (*SERVICE, *FURTHER, LOST)}
 
@@ -117,7 +117,7 @@ def _metrics_of(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _marked(label: str, rows: Sequence[Row]) -> str:
-    return label + MARK * any(row[OTHER_CODE] for row in rows if row["policy"] == label)
+    return label + _MARK * any(row[OTHER_CODE] for row in rows if row["policy"] == label)
 
 
 def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:

@@ -16,14 +16,14 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import FAILED, FINISHED, INPUTS, MANIFEST, RUN_FILE, read_json
 from spillway.experiments.run.spec import Prepared
 
-DAMAGED = 1
+_DAMAGED = 1
 """Exit code where something is not what was written."""
 
 KEPT = "runs"
 """Folder in which the commands of the papers keep one file per result
 (:func:`spillway.experiments.campaign.kept.keep`)."""
 
-CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
+_CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
 
 
 @dataclass
@@ -76,7 +76,7 @@ def verify(top: Path, say: Callable[[str], None]) -> int:
         for line in lines:
             say(f"{word}: {line}")
     say(f"{found.whole} whole, {found.bad} damaged, {len(found.failed)} failed")
-    return DAMAGED if found.damaged else 0
+    return _DAMAGED if found.damaged else 0
 
 
 def check(top: Path) -> Findings:
@@ -99,7 +99,7 @@ def check(top: Path) -> Findings:
             for path in sorted(folder.glob("*.json")):
                 verdict.add(_name(path, top), kept.damage(path))
         elif os.path.lexists(folder / MANIFEST):
-            verdict.add(name, manifest.damage(folder, CAMPAIGN_TABLES))
+            verdict.add(name, manifest.damage(folder, _CAMPAIGN_TABLES))
     if not (verdict.whole or verdict.bad or verdict.failed or verdict.open):
         raise SpecError(f"{str(top)!r} holds no run and no campaign; expected the folder of one")
     return verdict
@@ -113,14 +113,14 @@ def _folders(top: Path) -> Iterator[Path]:
 
 
 def _is_campaign(folder: Path) -> bool:
-    return any(os.path.lexists(folder / name) for name in (INPUTS, *CAMPAIGN_TABLES))
+    return any(os.path.lexists(folder / name) for name in (INPUTS, *_CAMPAIGN_TABLES))
 
 
 def _check_campaign(folder: Path, name: str, verdict: Findings) -> None:
     if not os.path.lexists(folder / MANIFEST):
         verdict.open.append(f"{name}: its tables have no manifest; repeat its command")
         return
-    verdict.add(name, manifest.damage(folder, CAMPAIGN_TABLES))
+    verdict.add(name, manifest.damage(folder, _CAMPAIGN_TABLES))
 
 
 def _check_run(folder: Path, name: str, verdict: Findings, inputs: dict[Path, str]) -> None:

@@ -37,7 +37,7 @@ KNOBS: Mapping[str, str] = (
 
 
 @dataclass(frozen=True)
-class Knob:
+class _Knob:
     """Settings that are changed together, by name.
 
     Attributes
@@ -57,7 +57,7 @@ class Knob:
         return self.name or ",".join(f"{name}={value}" for name, value in self.values.items())
 
 
-def parse_knob(text: str) -> Knob:
+def parse_knob(text: str) -> _Knob:
     """Read ``storage.capacity=x1.2`` or several settings separated by commas.
 
     A policy's or a model's own options follow it as everywhere: ``policy=easy:depth=2,order=sjf,load=x1.1``.
@@ -81,20 +81,20 @@ def parse_knob(text: str) -> Knob:
         if name in values:
             raise SpecError(f"--set {text}: {name!r} stands twice")
         values[name], last = value, name
-    return Knob(values)
+    return _Knob(values)
 
 
-def all_of(knobs: Sequence[Knob]) -> Knob:
+def _all_of(knobs: Sequence[_Knob]) -> _Knob:
     """All settings at once; raise :class:`SpecError` where two knobs set the same thing."""
     values: dict[str, str] = {}
     for knob in knobs:
         for name, value in knob.values.items():
             if values.setdefault(name, value) != value:
                 raise SpecError(f"--together: {name} is set to {values[name]} and to {value}")
-    return Knob(values, "all together")
+    return _Knob(values, "all together")
 
 
-def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campaign]:
+def grids(base: Campaign, knobs: Sequence[_Knob], *, replay: bool) -> list[Campaign]:
     """The campaign as it is, with the log's own schedule first where that is known, then one campaign a knob.
 
     Parameters
@@ -107,7 +107,7 @@ def grids(base: Campaign, knobs: Sequence[Knob], *, replay: bool) -> list[Campai
     return [first, *(_varied(base, knob) for knob in knobs)]
 
 
-def _varied(base: Campaign, knob: Knob) -> Campaign:
+def _varied(base: Campaign, knob: _Knob) -> Campaign:
     (workload,), (platform,) = base.workloads, base.platforms
     jobs = {name: value for name, value in knob.values.items() if name in CHANGES}
     machine = {name: value for name, value in knob.values.items() if name in QUANTITIES}
@@ -201,7 +201,7 @@ def question_of(
     """
     knobs = [parse_knob(text) for text in settings]
     if together and len(knobs) > 1:
-        knobs.append(all_of(knobs))
+        knobs.append(_all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
     chosen = sessions.typed(policies.parse_policy(policy))

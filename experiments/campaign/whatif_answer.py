@@ -31,7 +31,7 @@ from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
-MANIFOLD = 3.0
+_MANIFOLD = 3.0
 """From this ratio on a wait is so many times as long, not so many per cent longer."""
 
 NAMED = 3
@@ -220,14 +220,14 @@ def _why_nothing(row: Row) -> str:
 
 def _changed(ratio: float, than: str) -> str:
     """``25 % less than without it``, ``4.0 times as long as without it``."""
-    if ratio >= MANIFOLD:
+    if ratio >= _MANIFOLD:
         return f"{_times(ratio)} times as long as {than.removeprefix('than ')}"
     return f"{' '.join(_amount(ratio))} {than}"
 
 
 def _span(low: float, high: float) -> str:
     """``10 to 25 % less``, ``5 % less to 3 % more``, ``2.5 to 4.5 times as long``."""
-    if high >= MANIFOLD:
+    if high >= _MANIFOLD:
         return f"{_times(low)} to {_times(high)} times as long"
     if high < 1:
         low, high = high, low

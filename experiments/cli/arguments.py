@@ -88,7 +88,7 @@ def add_common(parser: Parser) -> None:
         help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
         "question: the same command goes on in the same)",
     )
-    add_rerun(group)
+    _add_rerun(group)
 
 
 def add_max_runs(parser: Parser) -> None:
@@ -111,7 +111,7 @@ def add_notes(parser: Parser) -> None:
     parser.add_argument_group("results").add_argument("--notes", action="store_true", help=words)
 
 
-def add_rerun(parser: argparse._ActionsContainer) -> None:
+def _add_rerun(parser: argparse._ActionsContainer) -> None:
     """Add what to do with results that other code made."""
     parser.add_argument(
         "--rerun",

@@ -23,7 +23,7 @@ spillway list platforms
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
-    parser.add_argument("noun", choices=tuple(NOUNS), metavar="NOUN", help=f"one of {', '.join(NOUNS)}")
+    parser.add_argument("noun", choices=tuple(_NOUNS), metavar="NOUN", help=f"one of {', '.join(_NOUNS)}")
 
 
 def command(options: argparse.Namespace) -> int:
@@ -31,7 +31,7 @@ def command(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     console = Console()
-    NOUNS[options.noun](console if console.is_terminal else Console(width=160))
+    _NOUNS[options.noun](console if console.is_terminal else Console(width=160))
     return 0
 
 
@@ -115,7 +115,7 @@ def _workloads(_: Console) -> None:
     main(["list"])
 
 
-NOUNS: Mapping[str, Callable[[Console], None]] = {
+_NOUNS: Mapping[str, Callable[[Console], None]] = {
     "policies": _policies,
     "models": _models,
     "lives": _lives,

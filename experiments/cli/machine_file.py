@@ -19,9 +19,9 @@ from spillway.platforms.description import Description, read_description
 from spillway.platforms.model import Host, Platform
 from spillway.platforms.xml_reader import parse_platform
 
-NODE_LINK = "1250MBps"
+_NODE_LINK = "1250MBps"
 ASSUMED = "ASSUMED: as on the thesis machine, in proportion; edit it."
-STATED = "As stated."
+_STATED = "As stated."
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def write(path: Path, stated: Stated) -> None:
 def text_of(name: str, stated: Stated) -> str:
     """The description's text: what is stated, and the rest as on the thesis machine in proportion."""
     per = stated.nodes_per_storage or machines.NODES_PER_STORAGE
-    link = stated.node_bandwidth or NODE_LINK
+    link = stated.node_bandwidth or _NODE_LINK
     nodes = f"{stated.nodes} nodes"
     table: dict[str, Any] = {
         "name": "".join(char if char.isalnum() or char in "_-." else "-" for char in name),
@@ -109,7 +109,7 @@ def _read(table: Mapping[str, Any], name: str) -> Description:
 
 def _remarks(stated: Stated) -> dict[str, str]:
     def word(value: object) -> str:
-        return ASSUMED if value is None else STATED
+        return ASSUMED if value is None else _STATED
 
     return {
         "cluster.levels.count": f"{word(stated.nodes_per_storage)} One switch has one storage node.",

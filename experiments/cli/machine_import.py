@@ -22,7 +22,7 @@ from spillway.platforms.hostlist import compressed
 from spillway.platforms.inventory import Inventory, inventory_of, merged
 from spillway.platforms.rabbit_map import is_map, read_map
 
-NODE_LINK_BYTES_PER_S = 1250e6
+_NODE_LINK_BYTES_PER_S = 1250e6
 ASSUMED = "ASSUMED: the files state none; as on the thesis machine, in proportion; edit it."
 
 
@@ -97,7 +97,7 @@ def _without_repetition(description: Description) -> Description:
 
 
 def _assumed(inventory: Inventory) -> dict[str, Any]:
-    nodes, link = [len(rack.nodes) for rack in inventory.racks], NODE_LINK_BYTES_PER_S
+    nodes, link = [len(rack.nodes) for rack in inventory.racks], _NODE_LINK_BYTES_PER_S
     capacities = [rack.capacity for rack in inventory.racks if rack.storage]
 
     def bandwidth(times: int) -> str:

@@ -13,13 +13,13 @@ spillway platform init mine.toml --from mine.swf --burst-buffer 200GB
 spillway platform show mine.toml
 spillway platform draw thesis --out thesis.png
 """
-INIT_EXAMPLES = """
+_INIT_EXAMPLES = """
 spillway platform init mine.toml --from mine.swf
 spillway platform init mine.toml --nodes 240 --burst-buffer 200GB
 """
 
 
-IMPORT_EXAMPLES = """
+_IMPORT_EXAMPLES = """
 spillway platform import rabbitmapping.json --out mine.toml
 spillway platform import rabbitmapping.json R.json --name ours --out mine.toml
 """
@@ -31,7 +31,7 @@ def add_arguments(parser: Parser) -> None:
 
     commands = add_actions(parser)
     text = "write a commented description of an own machine, to be edited"
-    init = commands.add_parser("init", help=text, description=text, examples=INIT_EXAMPLES)
+    init = commands.add_parser("init", help=text, description=text, examples=_INIT_EXAMPLES)
     init.add_argument(
         "file", nargs="?", type=Path, default=Path("machine.toml"), metavar="FILE.toml", help="default: machine.toml"
     )
@@ -47,7 +47,7 @@ def add_arguments(parser: Parser) -> None:
     add("--pfs-bandwidth", default=None, metavar="BANDWIDTH", help="of the file system (5000MBps for every 96 nodes)")
     init.set_defaults(run=_init)
     text = "make a description out of a site's files: compute-to-rabbit maps, Flux resource graphs (JGF)"
-    read = commands.add_parser("import", help=text, description=text, examples=IMPORT_EXAMPLES)
+    read = commands.add_parser("import", help=text, description=text, examples=_IMPORT_EXAMPLES)
     read.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files about one machine")
     read.add_argument(
         "--name", default=None, metavar="NAME", help="name of the machine (default: the graph's, else the file's)"

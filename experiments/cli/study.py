@@ -16,7 +16,7 @@ spillway study mine.py --seeds 8
 spillway study verdicts
 """
 
-VERDICTS = "verdicts"
+_VERDICTS = "verdicts"
 
 
 class _Names(dict[str, Any]):
@@ -42,7 +42,7 @@ def add_arguments(parser: Parser) -> None:
     studies = parser.add_subparsers(required=True, metavar="STUDY|FILE.py[:NAME]", prog=parser.prog, action=_Studies)
     for name, text in STUDIES.items():
         studies.add_parser(name, help=text.replace("%", "%%"), fill=partial(_fill, name))
-    studies.add_parser(VERDICTS, help="one table of all claims of the studies that were run", fill=_fill_verdicts)
+    studies.add_parser(_VERDICTS, help="one table of all claims of the studies that were run", fill=_fill_verdicts)
 
 
 def command(options: argparse.Namespace) -> int:

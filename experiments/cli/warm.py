@@ -16,7 +16,7 @@ from spillway.simulator import kernels as simulation
 OF_LIVES = "spillway.schedulers.timeline.apart_kernels"
 """The module that looks for a fit where burst buffers are held longer than nodes."""
 
-OF_PLANS = "spillway.schedulers.timeline.plan_kernels"
+_OF_PLANS = "spillway.schedulers.timeline.plan_kernels"
 """One that has that module's code in it."""
 
 
@@ -34,7 +34,7 @@ def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
         others is compiled for these, and for plans; jobs that get lives from an own model or policy wait for it.
     """
     code = modules_of("spillway.experiments.run.single", *{find_policy(policy).cls.__module__ for policy in policies})
-    apart = any(parse_life(life).apart for life in lives) or OF_PLANS in code
+    apart = any(parse_life(life).apart for life in lives) or _OF_PLANS in code
     return [name for name in scheduling.kernel_modules() if name in code and (apart or name != OF_LIVES)]
 
 

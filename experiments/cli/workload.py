@@ -14,10 +14,10 @@ spillway workload convert mine.swf --out mine.json
 spillway workload synth kth-like:jobs=500,seed=3 --out synthetic.swf
 """
 
-DIRECTIVES = """
+_DIRECTIVES = """
 spillway workload directives job.sh --nodes 4 --platform tuolumne
 """
-SCRIPTS = """
+_SCRIPTS = """
 spillway workload scripts mine.json --scripts scripts/ --out buffered.json
 """
 
@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 
     commands = add_actions(parser)
     text = "what job scripts, workflow objects and jobspecs request of burst buffers, as fields of jobs"
-    sub = commands.add_parser("directives", help=text, description=text, examples=DIRECTIVES)
+    sub = commands.add_parser("directives", help=text, description=text, examples=_DIRECTIVES)
     sub.add_argument("files", nargs="+", type=Path, metavar="FILE", help="job scripts, or JSON (.json)")
     add = sub.add_argument_group("the job").add_argument
     add("--nodes", type=positive, default=0, metavar="N", help="its compute nodes, where the file states none")
@@ -38,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     add("--platform", default=None, metavar="NAME|FILE", help="a machine's storage nodes")
     sub.set_defaults(command=_directives)
     text = "give the jobs of a Batsim workload the burst buffers and the staging that their scripts request"
-    sub = commands.add_parser("scripts", help=text, description=text, examples=SCRIPTS)
+    sub = commands.add_parser("scripts", help=text, description=text, examples=_SCRIPTS)
     sub.add_argument("workload", type=Path, metavar="FILE.json", help="Batsim workload")
     add_out(sub.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
     add = sub.add_argument_group("requests").add_argument

@@ -37,7 +37,7 @@ BATSIM_VARIABLE = "BATSIM"
 """Environment variable with the path of Batsim, if not on PATH."""
 
 LOG = "simulator.log"
-CONTAINER = "spillway.experiments.run.docker_engine"
+_CONTAINER = "spillway.experiments.run.docker_engine"
 """Module that stands in for Batsim in a container."""
 
 OURS = ("-m", "spillway", "simulate")
@@ -82,7 +82,7 @@ def play_over_zmq(
             address = endpoint.replace("127.0.0.1", "localhost")
             command = [*program, *arguments(run, root, folder, address), *(QUIET if quiet else ())]
             started.append(
-                stack.enter_context(offspring.running(command, log.fileno(), tie=not sees_to_itself(command)))
+                stack.enter_context(offspring.running(command, log.fileno(), tie=not _sees_to_itself(command)))
             )
 
         def check_alive() -> None:
@@ -162,9 +162,9 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
     return options
 
 
-def sees_to_itself(command: Sequence[str]) -> bool:
+def _sees_to_itself(command: Sequence[str]) -> bool:
     """Whether a simulator notices by itself that its starter is gone: it then still has its container to remove."""
-    return CONTAINER in command
+    return _CONTAINER in command
 
 
 @contextlib.contextmanager

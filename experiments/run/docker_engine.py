@@ -51,14 +51,14 @@ LABEL = "org.spillway.run"
 
 PROGRAM = "batsim"
 POLL_S = 0.2
-LAST_OUTPUT_S = 10.0
-VERSION_S = 60.0
-INPUT_OPTIONS = ("-p", "--platform", "-w", "--workload", "--events", "--sched-cfg-file")
-OUTPUT_OPTIONS = ("-e", "--export")
+_LAST_OUTPUT_S = 10.0
+_VERSION_S = 60.0
+_INPUT_OPTIONS = ("-p", "--platform", "-w", "--workload", "--events", "--sched-cfg-file")
+_OUTPUT_OPTIONS = ("-e", "--export")
 
 
 @dataclass(frozen=True)
-class Mounted:
+class _Mounted:
     """Batsim's options as they read inside the container, and what has to be mounted for that.
 
     Attributes
@@ -113,7 +113,7 @@ def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
         container = client.containers.create(image, command, network_mode="none", **_CONFINED)
         try:
             container.start()
-            container.wait(timeout=VERSION_S)
+            container.wait(timeout=_VERSION_S)
             printed: bytes = container.logs()
         finally:
             container.remove(v=True, force=True)
@@ -122,7 +122,7 @@ def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
     return printed.decode(errors="replace")
 
 
-def mount(arguments: Sequence[str]) -> Mounted:
+def mount(arguments: Sequence[str]) -> _Mounted:
     """Replace the files among Batsim's options by their places in the container.
 
     Each input is mounted alone, read-only, whatever lies beside it; of the outputs it is the folder.
@@ -137,13 +137,13 @@ def mount(arguments: Sequence[str]) -> Mounted:
     option = ""
     for text in arguments:
         place = text
-        if option in INPUT_OPTIONS:
+        if option in _INPUT_OPTIONS:
             file = Path(text).resolve()
             if not file.is_file():
                 raise SpecError(f"{option}: there is no file {text!r}")
             place = f"/inputs/{len(volumes)}/{file.name}"
             place = str(volumes.setdefault(str(file), {"bind": place, "mode": "ro"})["bind"])
-        elif option in OUTPUT_OPTIONS:
+        elif option in _OUTPUT_OPTIONS:
             prefix = Path(text).resolve()
             if not prefix.parent.is_dir():
                 raise SpecError(f"{option}: there is no folder {str(prefix.parent)!r}")
@@ -151,7 +151,7 @@ def mount(arguments: Sequence[str]) -> Mounted:
             place = f"/outputs/{prefix.name}"
         inside.append(place)
         option = text
-    return Mounted(tuple(inside), volumes)
+    return _Mounted(tuple(inside), volumes)
 
 
 def run(
@@ -238,7 +238,7 @@ def _have_image(client: DockerClient, name: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: Mounted) -> Iterator[Container]:
+def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: _Mounted) -> Iterator[Container]:
     """A created container, removed on the way out."""
     from docker.errors import NotFound
 
@@ -287,7 +287,7 @@ def _follow(container: Container, output: Callable[[bytes], None], stopped: Call
     while not ended.wait(POLL_S):
         if stopped():
             return None
-    reader.join(LAST_OUTPUT_S)
+    reader.join(_LAST_OUTPUT_S)
     if isinstance(result[0], BaseException):
         raise result[0]
     return result[0]

@@ -39,14 +39,14 @@ from spillway.workloads.draws import Draws
 from spillway.workloads.workload import Workload
 
 NAME = "failures"
-TRACE_COLUMNS = ("host", "down_s", "up_s")
-PART_COLUMN = "drained_bytes"
+_TRACE_COLUMNS = ("host", "down_s", "up_s")
+_PART_COLUMN = "drained_bytes"
 """A further column of traces: so many bytes of a storage node are drained; empty: the host is out."""
-MOST_EVENTS = 5_000_000
+_MOST_EVENTS = 5_000_000
 _BATCH = 64
 
 
-class Outage(NamedTuple):
+class _Outage(NamedTuple):
     """A host that is out from one time to another (s); ``up_s`` infinite: for good.
 
     ``drained_bytes``: of a storage node only so many bytes; 0: the host is out.
@@ -111,7 +111,7 @@ class Failures:
         if self.storage_part < 1 and not self.storage_mtbf:
             raise OptionError("storage_part goes with storage_mtbf=SECONDS: without it no storage node fails")
 
-    def outages(self, machines: Machines, workload: Workload, seed: int) -> list[Outage]:
+    def outages(self, machines: Machines, workload: Workload, seed: int) -> list[_Outage]:
         """All outages on a machine, in order of their beginnings.
 
         Raises
@@ -120,18 +120,18 @@ class Failures:
             The trace is wrong, or there are more than five million events.
         """
         if self.trace:
-            return read_trace(Path(self.trace), {machine.name: number for number, machine in enumerate(machines.all)})
+            return _read_trace(Path(self.trace), {machine.name: number for number, machine in enumerate(machines.all)})
         until_s = self.until or horizon_s(workload, machines.compute_count)
         drawn = self.seed if self.seed is not None else seed
-        found: list[Outage] = []
+        found: list[_Outage] = []
         expected = sum(until_s / (mtbf_s + self.repair) for _, mtbf_s in self._failing(machines))
-        if 2 * expected > MOST_EVENTS:
-            what = f"{NAME}: about {2 * expected:.3g} events until {until_s:g} s, more than {MOST_EVENTS:,}"
+        if 2 * expected > _MOST_EVENTS:
+            what = f"{NAME}: about {2 * expected:.3g} events until {until_s:g} s, more than {_MOST_EVENTS:,}"
             raise SpecError(f"{what}: give a longer MTBF, or until=SECONDS")
         for number, mtbf_s in self._failing(machines):
             part_bytes = self._part_bytes(machines.all[number]) if number >= machines.compute_count else 0
             found += [
-                Outage(down_s, up_s, number, part_bytes)
+                _Outage(down_s, up_s, number, part_bytes)
                 for down_s, up_s in _failures_of(machines.all[number].name, mtbf_s, self.repair, until_s, drawn)
             ]
         return sorted(found)
@@ -202,7 +202,7 @@ def horizon_s(workload: Workload, nodes: int) -> float:
     return last_s + 2.0 * max(requested / nodes, longest_s)
 
 
-def read_trace(path: Path, numbers: dict[str, int]) -> list[Outage]:
+def _read_trace(path: Path, numbers: dict[str, int]) -> list[_Outage]:
     """Read a table of outages.
 
     Raises
@@ -215,9 +215,9 @@ def read_trace(path: Path, numbers: dict[str, int]) -> list[Outage]:
     except (InputError, csv.Error) as error:
         raise SpecError(f"{NAME}: trace: {error}") from None
     columns = tuple(rows[0]) if rows else ()
-    if columns not in (TRACE_COLUMNS, (*TRACE_COLUMNS, PART_COLUMN)):
+    if columns not in (_TRACE_COLUMNS, (*_TRACE_COLUMNS, _PART_COLUMN)):
         got = shown(",".join(columns))
-        raise SpecError(f"{path}:1: expected the columns {','.join(TRACE_COLUMNS)}[,{PART_COLUMN}], got {got}")
+        raise SpecError(f"{path}:1: expected the columns {','.join(_TRACE_COLUMNS)}[,{_PART_COLUMN}], got {got}")
     found = sorted(_outage(row, columns, f"{path}:{line}", numbers) for line, row in enumerate(rows[1:], 2) if row)
     last: dict[int, float] = {}
     names = {number: name for name, number in numbers.items()}
@@ -231,7 +231,7 @@ def read_trace(path: Path, numbers: dict[str, int]) -> list[Outage]:
     return found
 
 
-def _outage(row: Sequence[str], columns: Sequence[str], where: str, numbers: dict[str, int]) -> Outage:
+def _outage(row: Sequence[str], columns: Sequence[str], where: str, numbers: dict[str, int]) -> _Outage:
     if len(row) != len(columns):
         raise SpecError(f"{where}: expected {','.join(columns)}, got {len(row)} fields")
     if row[0] not in numbers:
@@ -242,10 +242,10 @@ def _outage(row: Sequence[str], columns: Sequence[str], where: str, numbers: dic
         down_s = up_s = math.nan
     if not 0 <= down_s < up_s:
         raise SpecError(f"{where}: expected 0 <= down_s < up_s in seconds, got {shown(row[1])} and {shown(row[2])}")
-    part = row[3].strip() if len(row) > len(TRACE_COLUMNS) else ""
+    part = row[3].strip() if len(row) > len(_TRACE_COLUMNS) else ""
     if part and not (part.isascii() and part.isdigit() and 0 < int(part) < 2**63):
-        raise SpecError(f"{where}: expected a whole number of {PART_COLUMN} above 0, or nothing, got {shown(part)}")
-    return Outage(down_s, up_s, numbers[row[0]], int(part or 0))
+        raise SpecError(f"{where}: expected a whole number of {_PART_COLUMN} above 0, or nothing, got {shown(part)}")
+    return _Outage(down_s, up_s, numbers[row[0]], int(part or 0))
 
 
 def _failures_of(name: str, mtbf_s: float, repair_s: float, until_s: float, seed: int) -> Iterator[tuple[float, float]]:

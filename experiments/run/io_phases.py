@@ -13,7 +13,7 @@ from spillway.schedulers.jobmodels.app_record import AppRecord
 PHASES = "io_phases.csv"
 """One row per I/O phase: when the application was ready, began and ended, and what had been predicted before."""
 
-PHASE_COLUMNS = (
+_PHASE_COLUMNS = (
     "job_id",
     "asked_s",
     "begin_s",
@@ -30,7 +30,7 @@ def write_phases(folder: Path, records: Iterable[AppRecord]) -> None:
     """Write :data:`PHASES`, applications in the order of their ends."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(PHASE_COLUMNS)
+    writer.writerow(_PHASE_COLUMNS)
     for record in records:
         for phase in record.phases:
             guess = phase.predicted

@@ -22,10 +22,10 @@ from spillway.schedulers.jobmodels.sub_jobs import SEPARATOR, owner_of
 from spillway.simulator.outputs.jobs import Span
 
 JOBS = "jobs.csv"
-BATSIM_JOBS = "batsim_jobs.csv"
+_BATSIM_JOBS = "batsim_jobs.csv"
 """The simulator's own table, sub-jobs and all."""
 
-UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
+_UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
 SHORTEST_S = 1e-5
 """Batsim's substitute for a runtime of 0."""
 
@@ -64,11 +64,11 @@ def write_jobs(
         own = (*own, *BUFFER_COLUMNS)
     if not own and uncontended_s is None and all(record.whole for record in records.values()):
         return
-    raw = folder / BATSIM_JOBS
+    raw = folder / _BATSIM_JOBS
     durable.rename(folder / JOBS, raw, sync=False)
     spans = _spans(raw) if spans is None else {owner_of(name): span for name, span in spans.items()}
     nodes = _allocations(folder / "allocations.csv", records)
-    further = (*own, *(UNCONTENDED_COLUMNS if uncontended_s is not None else ()))
+    further = (*own, *(_UNCONTENDED_COLUMNS if uncontended_s is not None else ()))
     with raw.open(encoding="utf-8", newline="") as stream:
         reader = csv.reader(_own_rows(stream))
         header = next(reader)

@@ -18,7 +18,7 @@ import msgspec
 from spillway.base import durable
 from spillway.experiments.run.folders import MANIFEST, RUN_FILE
 
-RUN_TABLES = frozenset(
+_RUN_TABLES = frozenset(
     {
         *("jobs.csv", "batsim_jobs.csv", "allocations.csv", "rejections.csv", "reasons.csv", "io_phases.csv"),
         *("machine.json", "metrics.json", "timings.json", "schedule.csv", "machine_states.csv", "pstate_changes.csv"),
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str
 
 
-class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a folder holds.
 
     Attributes
@@ -74,13 +74,13 @@ def seal(folder: Path, names: Iterable[str] = (), runs: Collection[str] = ()) ->
     """
     chosen = sorted(names) or sorted(path.name for path in folder.iterdir() if path.is_file())
     files = {name: _sealed(folder / name) for name in chosen if name != MANIFEST}
-    _write(folder, Manifest(files, tuple(runs)))
+    _write(folder, _Manifest(files, tuple(runs)))
 
 
 def add(folder: Path, name: str) -> None:
     """Put a file that was written later on a folder's list; nothing happens where the folder has no whole list."""
     found = _read(folder)
-    if isinstance(found, Manifest):
+    if isinstance(found, _Manifest):
         files = found.files | {name: _sealed(folder / name)}
         _write(folder, msgspec.structs.replace(found, files=dict(sorted(files.items()))))
 
@@ -90,7 +90,7 @@ def unseal(folder: Path) -> None:
     durable.remove(folder / MANIFEST)
 
 
-def damage(folder: Path, tables: frozenset[str] = RUN_TABLES) -> list[str]:
+def damage(folder: Path, tables: frozenset[str] = _RUN_TABLES) -> list[str]:
     """List what is wrong with a folder, one line per file; empty where it is whole.
 
     Parameters
@@ -113,7 +113,7 @@ def damage(folder: Path, tables: frozenset[str] = RUN_TABLES) -> list[str]:
 def runs_of(folder: Path) -> tuple[str, ...]:
     """Runs that a campaign's manifest lists; none where there is no whole one."""
     found = _read(folder)
-    return found.runs if isinstance(found, Manifest) else ()
+    return found.runs if isinstance(found, _Manifest) else ()
 
 
 def checksum(path: Path) -> str:
@@ -158,24 +158,24 @@ def _is_folder(path: Path) -> bool:
     return False
 
 
-def _write(folder: Path, manifest: Manifest) -> None:
+def _write(folder: Path, manifest: _Manifest) -> None:
     bare = msgspec.structs.replace(manifest, sha256="")
     whole = msgspec.structs.replace(bare, sha256=hashlib.sha256(msgspec.json.encode(bare)).hexdigest())
     durable.write_bytes(folder / MANIFEST, _text(whole))
 
 
-def _text(manifest: Manifest) -> bytes:
+def _text(manifest: _Manifest) -> bytes:
     return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-def _read(folder: Path) -> Manifest | str:
+def _read(folder: Path) -> _Manifest | str:
     """The manifest, or what is wrong with it."""
     path = folder / MANIFEST
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return "expected a file, found something else"
         data = path.read_bytes()
-        found = msgspec.json.decode(data, type=Manifest)
+        found = msgspec.json.decode(data, type=_Manifest)
     except FileNotFoundError:
         return "it is missing"
     except OSError as error:

@@ -18,7 +18,7 @@ from spillway.experiments.run.errors import RunFailed
 GRACE_S = 10.0
 """How long a process may take to end after it was requested to."""
 
-LAST_LINES = 12
+_LAST_LINES = 12
 """Lines of a log that are quoted."""
 
 _PR_SET_PDEATHSIG = 1
@@ -52,7 +52,7 @@ def end_without_reader(pipe: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def tied() -> Callable[[], None]:
+def _tied() -> Callable[[], None]:
     """Return what a child of this process runs between fork and exec, so that it ends with this process.
 
     The kernel goes by threads: the child also ends with the thread that started it.
@@ -90,7 +90,7 @@ def running(
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=tied() if tie else None,
+            preexec_fn=_tied() if tie else None,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
@@ -112,4 +112,4 @@ def running(
 def tail(log: Path) -> str:
     """The last words of a log, in one line."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return " | ".join(line.strip() for line in lines[-LAST_LINES:] if line.strip()) or "no output"
+    return " | ".join(line.strip() for line in lines[-_LAST_LINES:] if line.strip()) or "no output"

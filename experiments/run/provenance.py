@@ -75,12 +75,12 @@ def metrics_code() -> str:
 
 def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
     """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
-    packages = packages_of(run)
+    packages = _packages_of(run)
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),
         "job_model": (inspect.getdoc(model_class(run.model.name)) or "").partition("\n")[0],
-        "repeat": shlex.join([*repeat_command(run), *flags]),
+        "repeat": shlex.join([*_repeat_command(run), *flags]),
         "versions": versions(),
         **({"packages": packages} if packages else {}),
         "commit": commit(),
@@ -88,7 +88,7 @@ def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def packages_of(run: RunSpec) -> dict[str, str]:
+def _packages_of(run: RunSpec) -> dict[str, str]:
     """Installed packages that registered a run's policy, job model or controller: name and version, by the name."""
     controller = str(run.model_options.get("controller") or "").partition(":")[0]
     named = {"policy": run.policy.policy, "job model": run.model.name, "controller": controller}
@@ -97,11 +97,11 @@ def packages_of(run: RunSpec) -> dict[str, str]:
     }
 
 
-def repeat_command(run: RunSpec) -> list[str]:
+def _repeat_command(run: RunSpec) -> list[str]:
     """Command that repeats the run in the campaign's folder, wherever that is, from the copies there."""
     command = [PROGRAM, "run", "--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
-    policy = place_of_copy(run.policy.policy)
+    policy = _place_of_copy(run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
     texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
     command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
@@ -109,9 +109,9 @@ def repeat_command(run: RunSpec) -> list[str]:
         command.append("--thesis-literal")
     command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
     model_options = {
-        key: place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
+        key: _place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
     }
-    command += ["--model", spec_text(place_of_copy(run.model.name), model_options)]
+    command += ["--model", _spec_text(_place_of_copy(run.model.name), model_options)]
     if run.image:
         command += ["--image", run.image]
     if run.events is not None:
@@ -129,12 +129,12 @@ def copy_sources(run: RunSpec, root: Path) -> None:
     """
     values = (run.policy.policy, run.model.name, *run.model_options.values())
     for name in (value for value in values if isinstance(value, str)):
-        copy = root / place_of_copy(name).partition(":")[0]
-        if place_of_copy(name) != name and not copy.exists():
+        copy = root / _place_of_copy(name).partition(":")[0]
+        if _place_of_copy(name) != name and not copy.exists():
             durable.write_bytes(copy, Path(name.partition(":")[0]).read_bytes())
 
 
-def place_of_copy(name: str) -> str:
+def _place_of_copy(name: str) -> str:
     """``inputs/FILE-DIGEST.py:CLASS`` for a class from a file; any other name as it is."""
     file, colon, cls = name.partition(":")
     path = Path(file)
@@ -151,7 +151,7 @@ def environment() -> str:
     return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
 
 
-def spec_text(name: str, options: Mapping[str, Any]) -> str:
+def _spec_text(name: str, options: Mapping[str, Any]) -> str:
     """``NAME:key=value,...`` as the command line takes it."""
     given = ",".join(f"{key}={show(value)}" for key, value in options.items())
     return f"{name}:{given}" if given else name

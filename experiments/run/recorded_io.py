@@ -20,7 +20,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload, WorkloadJob
 
-APART_S = 86_400.0
+_APART_S = 86_400.0
 """Time from the recorded end of a job to the next submission; one that takes longer only makes the next one wait."""
 
 
@@ -76,7 +76,7 @@ def _apart(workload: Workload, speed_flops: float) -> dict[str, object]:
         return fields | {"id": job.name, "subtime": submit_s}
 
     runs_s = [workload.profiles[job.profile]["cpu"] / speed_flops for job in workload.jobs]
-    submits_s = accumulate((2 * run_s + APART_S for run_s in runs_s), initial=0.0)
+    submits_s = accumulate((2 * run_s + _APART_S for run_s in runs_s), initial=0.0)
     jobs = [job_alone(job, submit_s) for job, submit_s in zip(workload.jobs, submits_s, strict=False)]
     return {"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)}
 

@@ -19,7 +19,7 @@ from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running
 from spillway.schedulers.timeline import Resource
 
-ALLOCATION_COLUMNS = (
+_ALLOCATION_COLUMNS = (
     "job_id",
     "workload_name",
     "user",
@@ -36,17 +36,17 @@ What it held, since when and until when: ``WHAT@START-END`` separated by ``;`` (
 before; of bandwidth the nodes for which it was held). Empty where a job held all of a kind from its start to its end.
 """
 
-REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
+_REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
-OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_node_s")
+_OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_node_s")
 """Columns of ``outages.csv``, which is only there when an outage had consequences for a running job.
 
 ``lost_node_s``: node-seconds that the attempt held and no later one can use.
 """
 
 
-DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
+_DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
 """Columns of ``drains.csv``, which is only there when a part of a storage node was drained.
 
 From ``time_s`` on ``drained_bytes`` of a storage node were given to no job; ``left_bytes`` were free just then, or,
@@ -54,7 +54,7 @@ below zero, had to be given back before any were.
 """
 
 
-PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
+_PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
 """Columns of ``persistent.csv``, which is only there when a persistent buffer was created; in order of creation.
 
 ``created_by``, ``destroyed_by``: full ids of jobs; the last two are empty for a buffer that was there at the end.
@@ -80,8 +80,8 @@ class Recorder(Observer):
         self._rejections = open_table(folder / "rejections.csv")
         self._allocation_rows = csv.writer(self._allocations, lineterminator="\n")
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
-        self._allocation_rows.writerow(ALLOCATION_COLUMNS)
-        self._rejection_rows.writerow(REJECTION_COLUMNS)
+        self._allocation_rows.writerow(_ALLOCATION_COLUMNS)
+        self._rejection_rows.writerow(_REJECTION_COLUMNS)
         self._folder = folder
         self._evicted: dict[str, list[Holding]] = {}
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -150,9 +150,9 @@ class Recorder(Observer):
     def close(self) -> None:
         """Finish the files."""
         for name, columns, rows in (
-            ("outages.csv", OUTAGE_COLUMNS, self._struck),
-            ("drains.csv", DRAIN_COLUMNS, self._drains),
-            ("persistent.csv", PERSISTENT_COLUMNS, self._persistent),
+            ("outages.csv", _OUTAGE_COLUMNS, self._struck),
+            ("drains.csv", _DRAIN_COLUMNS, self._drains),
+            ("persistent.csv", _PERSISTENT_COLUMNS, self._persistent),
         ):
             if rows:
                 with open_table(self._folder / name) as stream:

@@ -48,7 +48,7 @@ from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
 
-MANY_DECISIONS = 10_000
+_MANY_DECISIONS = 10_000
 """From so many on a simulation's memory is worth a search."""
 
 
@@ -135,7 +135,7 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     provenance.copy_sources(task.run, task.root)
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
-    if timings["decisions"] >= MANY_DECISIONS:
+    if timings["decisions"] >= _MANY_DECISIONS:
         gc.collect()  # what the simulation was made of refers to itself: free before the tables are read
     figures = summarise(read_run(folder), task.tau_s).as_dict()
     metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures

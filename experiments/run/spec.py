@@ -100,7 +100,7 @@ class WorkloadSpec(Struct, frozen=True):
     read: dict[str, Any] = {}
 
 
-DEFAULT_MODEL = "default"
+_DEFAULT_MODEL = "default"
 """Name in the results of the job models that go with the policies."""
 
 
@@ -124,7 +124,7 @@ class ModelSpec(Struct, frozen=True):
     @property
     def label(self) -> str:
         """Name in the results."""
-        return DEFAULT_MODEL if self.default or not self.name else self.text
+        return _DEFAULT_MODEL if self.default or not self.name else self.text
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.machine import Machine
 
-REPORT_EVERY_S = 0.25
+_REPORT_EVERY_S = 0.25
 
 BLOCK = 256
 """Answers between two readings of the thread's CPU time, each of which is a call of the system: read for each answer
@@ -91,6 +91,6 @@ class TimedSession:
             self._on_machine(self._session.machine)
             self._on_machine = None
         if end >= self._next_report_ns:
-            self._next_report_ns = end + int(REPORT_EVERY_S * 1e9)
+            self._next_report_ns = end + int(_REPORT_EVERY_S * 1e9)
             self._report(message.now)
         return reply

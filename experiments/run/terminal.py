@@ -14,7 +14,7 @@ from spillway.analysis.document.blocks import Table
 WHOLE = 24
 """Characters of a name that a narrow terminal does not break."""
 
-UNBROKEN = 10_000
+_UNBROKEN = 10_000
 """Characters of a line in which nothing is broken."""
 
 
@@ -41,7 +41,7 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
         lines.add_row(*(Text(str(cell)) for cell in row), end_section=place in ends)
     if (
         table.rows
-        and console.measure(lines, options=console.options.update(max_width=UNBROKEN)).maximum > console.width
+        and console.measure(lines, options=console.options.update(max_width=_UNBROKEN)).maximum > console.width
     ):
         for place, column in enumerate(lines.columns[:names]):  # a least width would be added after the others shrank
             column.width = min(max(len(str(row[place])) for row in table.rows), WHOLE) or None

@@ -37,7 +37,7 @@ from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
-NO_WALLTIME_GAP_S = 86_400.0
+_NO_WALLTIME_GAP_S = 86_400.0
 """Time to the next submission after a job without a walltime. A job that takes longer only makes the next one wait."""
 
 
@@ -171,7 +171,7 @@ def _without_turns(settings: Settings) -> Settings:
 
 def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
     """When each job is submitted, in this order: when the one before has reached its walltime (s)."""
-    times_s = accumulate((walltime if walltime >= 0 else NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
+    times_s = accumulate((walltime if walltime >= 0 else _NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
     return sorted(zip(times_s, (job_id for job_id, _ in jobs), strict=False))
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 POOL = "bb"
 """Name of the pool of buffers."""
-FIRST_PORT = 26817
+_FIRST_PORT = 26817
 """Port of slurmctld; the nodes' follow it. The network is a namespace of its own, so nothing else has them."""
 HOST = "ctl"
 """Name of the machine inside."""
@@ -45,7 +45,7 @@ GetSysState=/bin/true
 
 def slurm_conf(settings: Settings, folder: Path) -> str:
     """Text of ``slurm.conf``; the controller keeps its state and its log in a folder."""
-    nodes, last = settings.nodes, FIRST_PORT + settings.nodes
+    nodes, last = settings.nodes, _FIRST_PORT + settings.nodes
     scheduler = (
         f"bf_interval={settings.bf_interval_s},bf_resolution={settings.bf_resolution_s},"
         f"bf_window={settings.bf_window_min},bf_max_job_test={settings.bf_max_job_test},"
@@ -53,7 +53,7 @@ def slurm_conf(settings: Settings, folder: Path) -> str:
     )
     return f"""ClusterName=spillway
 SlurmctldHost={HOST}(127.0.0.1)
-SlurmctldPort={FIRST_PORT}
+SlurmctldPort={_FIRST_PORT}
 AuthType=auth/none
 CredType=cred/none
 SlurmUser=root
@@ -82,7 +82,7 @@ JobAcctGatherType=jobacct_gather/none
 BurstBufferType=burst_buffer/lua
 DebugFlags=BurstBuffer,Backfill
 ReturnToService=2
-NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
+NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
 PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
 """
 

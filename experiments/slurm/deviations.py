@@ -11,7 +11,7 @@ from spillway.experiments.slurm.recording import Recording
 
 MEDIAN_S = 1.0
 """Largest median of the absolute deviations that passes, s."""
-BEYOND_INTERVAL_S = 2.0
+_BEYOND_INTERVAL_S = 2.0
 """The 95th percentile passes up to the interval of backfill passes and this, s."""
 
 
@@ -36,7 +36,7 @@ def deviations(recording: Recording, starts: Sequence[float]) -> Deviations:
     """Compare the simulated starts (s) with the recorded ones."""
     each = sorted(_deviation(job.started, start) for job, start in zip(recording.jobs, starts, strict=True))
     p95_s = each[math.ceil(0.95 * len(each)) - 1]
-    bound_s = recording.settings.bf_interval_s + BEYOND_INTERVAL_S
+    bound_s = recording.settings.bf_interval_s + _BEYOND_INTERVAL_S
     return Deviations(statistics.median(each), p95_s, each[-1], bound_s)
 
 

@@ -23,13 +23,13 @@ UNCOVERED = 78
 """Exit code where mounts or the network of the namespaces cannot be had."""
 COVERED = ("usr/bin", "usr/sbin", "usr/lib/x86_64-linux-gnu")
 """Folders of the system that are covered by the packages' files, inside."""
-NOBODY = "65534"
+_NOBODY = "65534"
 """Who submits: root may have no buffers."""
 POLL_S = 0.5
-LONGEST_START_S = 60.0
-SETTLED_S = 3.0
+_LONGEST_START_S = 60.0
+_SETTLED_S = 3.0
 """From idle nodes to the first submission, s."""
-LONGEST_QUIET_S = 600.0
+_LONGEST_QUIET_S = 600.0
 """Without any change of a state for so long Slurm is given up, s."""
 
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     daemons = [_daemon(["slurmctld", "-D"], folder)]
     daemons += [_daemon(["slurmd", "-D", "-N", f"n{number + 1}"], folder) for number in range(nodes)]
     _until_idle(nodes, daemons)
-    time.sleep(SETTLED_S)
+    time.sleep(_SETTLED_S)
     jobs = msgspec.json.decode((folder / "submissions.json").read_bytes(), type=list[Submission])
     states = _play(jobs)
     (folder / "states.json").write_bytes(msgspec.json.encode(states))
@@ -90,11 +90,11 @@ def _answer(command: list[str], text: str = "") -> str:
 
 def _until_idle(nodes: int, daemons: list[subprocess.Popen[bytes]]) -> None:
     """Wait until the controller says that all nodes are idle."""
-    deadline = time.monotonic() + LONGEST_START_S
+    deadline = time.monotonic() + _LONGEST_START_S
     while _answer(["sinfo", "-h", "-t", "idle", "-o", "%D"]).strip() != str(nodes):
         ended = [daemon.args for daemon in daemons if daemon.poll() is not None]
         if ended or time.monotonic() > deadline:
-            raise SystemExit(f"not all of {nodes} nodes are idle after {LONGEST_START_S:g} s; ended: {ended}")
+            raise SystemExit(f"not all of {nodes} nodes are idle after {_LONGEST_START_S:g} s; ended: {ended}")
         time.sleep(POLL_S)
 
 
@@ -120,13 +120,13 @@ def _play(jobs: list[Submission]) -> list[State]:
             last |= seen
             if not seen and not left:
                 return states
-            if now - changed > LONGEST_QUIET_S:
-                raise SystemExit(f"no job has changed its state for {LONGEST_QUIET_S:g} s; left: {seen}")
+            if now - changed > _LONGEST_QUIET_S:
+                raise SystemExit(f"no job has changed its state for {_LONGEST_QUIET_S:g} s; left: {seen}")
         time.sleep(max(0.0, min(0.05, polled + POLL_S - time.time())))
 
 
 def _submit(job: Submission, number: int) -> None:
-    as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    as_nobody = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
     asked = ["sbatch", "--parsable", f"--job-name={number}", f"--nodes={job.nodes}", f"--time={job.limit_min}"]
     placed = ["--chdir=/", "--output=/dev/null"]
     done = subprocess.run(

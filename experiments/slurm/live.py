@@ -27,7 +27,7 @@ from spillway.experiments.slurm.recording import Recording, recorded
 
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
 """The end of the first process in a process namespace ends all others there; ``--kill-child`` ends that one with us."""
-ENDING_S = 20.0
+_ENDING_S = 20.0
 """What the processes inside have for their end, s."""
 
 
@@ -101,7 +101,7 @@ def _inside(root: Path, folder: Path) -> None:
     finally:
         process.stdin.close()
         try:
-            process.wait(ENDING_S)
+            process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -21,7 +21,7 @@ PACKAGES = (
 PROGRAMS = ("apt-get", "dpkg", "unshare", "mount", "ip", "setpriv", "hostname")
 """Programs of the system that are used."""
 
-UNPACKED = "unpacked"
+_UNPACKED = "unpacked"
 """Name of the file that says that the folder is complete."""
 
 
@@ -49,7 +49,7 @@ def programs(folder: Path, say: Callable[[str], None]) -> Path:
         if shutil.which(name) is None:
             raise Missing(f"there is no {name!r} on PATH (Debian and what derives from it have it)")
     root = folder / "root"
-    if (root / UNPACKED).exists():
+    if (root / _UNPACKED).exists():
         return root
     downloads = folder / "packages"
     shutil.rmtree(root, ignore_errors=True)
@@ -63,7 +63,7 @@ def programs(folder: Path, say: Callable[[str], None]) -> Path:
         link = root / "usr" / "sbin" / name
         if not link.exists():
             link.symlink_to(f"{name}-wlm")
-    (root / UNPACKED).touch()
+    (root / _UNPACKED).touch()
     return root
 
 

@@ -30,7 +30,7 @@ STUDIES: Mapping[str, str] = {
 """What the studies of the product are about, by name; each is ``STUDY`` of the module
 ``spillway.experiments.studies.NAME``."""
 
-ATTRIBUTE = "STUDY"
+_ATTRIBUTE = "STUDY"
 TABLE = "verdicts.csv"
 
 
@@ -46,11 +46,11 @@ def find_study(name: str) -> Study:
 
     if name in STUDIES:
         return _study(
-            importlib.import_module(f"spillway.experiments.studies.{name.replace('-', '_')}"), ATTRIBUTE, name
+            importlib.import_module(f"spillway.experiments.studies.{name.replace('-', '_')}"), _ATTRIBUTE, name
         )
     place, _, attribute = name.partition(".py:")
     path = Path(f"{place}.py" if attribute else name)
-    return _study(module_from_file(path, "study"), attribute or ATTRIBUTE, name)
+    return _study(module_from_file(path, "study"), attribute or _ATTRIBUTE, name)
 
 
 def verdicts_of(options: argparse.Namespace) -> int:

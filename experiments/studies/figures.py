@@ -15,7 +15,7 @@ from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.statistics import Estimate
 from spillway.experiments.studies.tables import Means
 
-PANEL_INCHES = (4.4, 3.6)
+_PANEL_INCHES = (4.4, 3.6)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Lines:
         except NotRun:
             return []
         boxes: list[Value] = list(dict.fromkeys(point[self.panel] for point in points)) if self.panel else [""]
-        width, height = PANEL_INCHES
+        width, height = _PANEL_INCHES
         axes = panels(1, len(boxes), width=width * len(boxes), height=height)
         for ax, box in zip(axes, boxes, strict=True):
             at = here.at({self.panel: box}) if self.panel else here
@@ -138,7 +138,7 @@ class Forest:
             return []
         first = next(iter(columns.values()))
         order = sorted(first, key=lambda row: first[row][0])
-        width, height = PANEL_INCHES
+        width, height = _PANEL_INCHES
         axes = panels(1, len(columns), width=width * len(columns), height=max(height, 0.26 * len(order) + 1.0))
         for ax, (title, rows) in zip(axes, columns.items(), strict=True):
             forest({row: rows[row] for row in order if row in rows}, ax=ax)

@@ -23,7 +23,7 @@ from spillway.workloads.machine_facts import THESIS_MACHINE
 from spillway.workloads.malleable import MalleableOptions, make_malleable
 from spillway.workloads.workload import Workload
 
-LOCAL_LOG = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
+_LOCAL_LOG = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
 GENERATOR = "kth-like"
 
 RIGID, SHIFTING, EXPANSION, BOTH = (
@@ -37,7 +37,7 @@ NAMES: Mapping[Value, str] = {SHIFTING: "shifting", EXPANSION: "expansion", BOTH
 
 def log() -> str:
     """KTH's log below ``SPILLWAY_DATA``; without it the generator."""
-    local = Path(os.environ.get("SPILLWAY_DATA", "")) / LOCAL_LOG
+    local = Path(os.environ.get("SPILLWAY_DATA", "")) / _LOCAL_LOG
     return str(local) if os.environ.get("SPILLWAY_DATA") and local.is_file() else GENERATOR
 
 

@@ -29,7 +29,7 @@ TABLE = [
     for name, value in RATIOS.items()
 ]  # fmt: skip
 
-WHO_GETS = [
+_WHO_GETS = [
     Claim("all to A1", "5.2, Fig. 17", "36 processes: I/O-based gives all 8 idle ones to A1", within(8, 0),
           mean("gained_A1", processes=36, **IO)),
     Claim("A1 and A3", "5.2, Fig. 17", "82 and 135: A1 and A3 get some by I/O-based", at_least(1),
@@ -68,7 +68,7 @@ STUDY = Study(
     source="D. E. Singh, J. Carretero, J. Syst. Softw. 148, 2019 (DOI 10.1016/j.jss.2018.11.006), sections 5.2 and 7",
     play=Computed(play, same=same, batch=4),
     grids=[{"processes": TOTALS, "rule": ["fair", "speed-up", "I/O"], "seed": SEEDS}],
-    claims=[*TABLE, *(replace(claim, depends=OPEN) for claim in (*WHO_GETS, *DELAYS, *FLOPS))],
+    claims=[*TABLE, *(replace(claim, depends=OPEN) for claim in (*_WHO_GETS, *DELAYS, *FLOPS))],
     quick={"processes": [36, 82], "seed": [0]},
     parameters=[
         Parameter("entry", "1.17e-8 s per entry of the matrix", "Table 2: the same for A1, A2 and A4"),

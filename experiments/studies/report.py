@@ -102,12 +102,12 @@ def show(outcome: Outcome, console: Console) -> None:
         if alone:
             show_table(console, _claims(outcome, alone), outcome.study.title)
         if len(alone) < len(outcome.judged):
-            show_table(console, group_table(outcome.judged), "Groups of claims")
+            show_table(console, _group_table(outcome.judged), "Groups of claims")
         say(console, counts(outcome.judged))
     for kind in outcome.study.tables:
         show_table(console, kind(outcome.results), kind.title)
     if outcome.crossed:
-        say(console, reading_sentence(outcome.crossed))
+        say(console, _reading_sentence(outcome.crossed))
     if outcome.played.audit:
         say(console, _audit_words(outcome.played))
 
@@ -122,10 +122,10 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
         "points.csv": _points(outcome),
     }
     if outcome.crossed:
-        texts["readings.csv"] = _csv(reading_table(outcome.crossed))
-        texts["pairs.csv"] = _csv(pair_table(outcome.study, outcome.crossed))
+        texts["readings.csv"] = _csv(_reading_table(outcome.crossed))
+        texts["pairs.csv"] = _csv(_pair_table(outcome.study, outcome.crossed))
     if outcome.varied:
-        texts["varied.csv"] = _csv(varied_table(outcome))
+        texts["varied.csv"] = _csv(_varied_table(outcome))
     texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind in outcome.study.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
@@ -144,7 +144,7 @@ def lines_of(outcome: Outcome) -> list[Line]:
     ]  # fmt: skip
 
 
-def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
+def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
     """Whether a reading gives all statements; those whose points were not all played are counted apart.
 
     A statement that has a value under none of the readings is not compared, as where its points are too many to cross.
@@ -169,7 +169,7 @@ def reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
     return f"{looked} No reading tried gives all statements; the most that one gives is {most} of {len(compared)}."
 
 
-def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
+def _reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
     """Readings by statement: which reading gives which."""
     readings = list(crossed)
     axes = [name for name, _ in readings[0]]
@@ -185,7 +185,7 @@ def reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
     return Table((*axes, *names, "hold"), rows)
 
 
-def pair_table(study: Study, crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
+def _pair_table(study: Study, crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
     """Pairs of statements of which each holds under some reading, and both under none, not even by their means.
 
     The last column has the questions of the paper that decide between the two: those whose readings that give the one
@@ -208,7 +208,7 @@ def pair_table(study: Study, crossed: Mapping[Reading, Sequence[Judged]]) -> Tab
     return Table(("statement", "excludes", "readings that give it", "that give the other", "decided by"), rows)
 
 
-def varied_table(outcome: Outcome) -> Table:
+def _varied_table(outcome: Outcome) -> Table:
     """What claims do over draws of what was fitted, for those that hold or might."""
     rows = [
         (
@@ -225,7 +225,7 @@ def _words(reading: Reading) -> str:
     return ", ".join(f"{name} {value}" for name, value in reading)
 
 
-def group_table(judged: Sequence[Judged]) -> Table:
+def _group_table(judged: Sequence[Judged]) -> Table:
     """How many claims of each group got which verdict."""
     found = Counter((one.claim.group, one.verdict) for one in judged)
     groups = [group for group in dict.fromkeys(one.claim.group for one in judged) if group]
@@ -291,14 +291,14 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield from _grouped(outcome)
     if outcome.crossed:
         yield Heading("Readings by statement")
-        yield Paragraph(reading_sentence(outcome.crossed))
-        yield reading_table(outcome.crossed)
+        yield Paragraph(_reading_sentence(outcome.crossed))
+        yield _reading_table(outcome.crossed)
         yield Heading("Statements that no reading gives together", 3)
-        yield pair_table(study, outcome.crossed)
+        yield _pair_table(study, outcome.crossed)
     if outcome.varied:
         yield Heading("What hangs on fitted numbers")
         yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")
-        yield varied_table(outcome)
+        yield _varied_table(outcome)
     for kind in study.tables:
         yield Heading(kind.title)
         yield kind(outcome.results)
@@ -316,7 +316,7 @@ def _grouped(outcome: Outcome) -> Iterator[Block]:
     if "" in groups:
         yield _claims(outcome, groups.pop(""))
     if groups:
-        yield group_table(outcome.judged)
+        yield _group_table(outcome.judged)
     for group, judged in groups.items():
         yield Heading(group, 3)
         yield _claims(outcome, judged)

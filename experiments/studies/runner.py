@@ -37,7 +37,7 @@ from spillway.schedulers.policies import find_policy
 AUDITED = 10
 """One of so many points of a faster way to play is compared with the product."""
 
-EVERY_S = 20.0
+_EVERY_S = 20.0
 """Between two lines of progress where there is no terminal (s)."""
 
 
@@ -178,7 +178,7 @@ def _play_batches(
                     bar.update(task, completed=done)
                     if isinstance(news, Failed):
                         played.failed |= {item.point: news.cause for item in batch if not item.path.exists()}
-                    if not console.is_terminal and (time.monotonic() - said > EVERY_S or done == whole):
+                    if not console.is_terminal and (time.monotonic() - said > _EVERY_S or done == whole):
                         said = time.monotonic()
                         console.print(f"[{done}/{whole}] points", markup=False, highlight=False)
     except KeyboardInterrupt as stop:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from spillway.experiments.trials.world import PLAIN, World
 
-LIFKA = "Lifka 1995 (JSSPP)"
+_LIFKA = "Lifka 1995 (JSSPP)"
 EASY = "Mu'alem & Feitelson 2001, section 2.2"
 BUFFERS = "Kopanski 2020, section 3, Algorithms 3 and 4"
 WHOLE = "Kopanski 2020, section 2.4"
@@ -14,7 +14,7 @@ BATSIM = "Batsim 4, protocol"
 
 ALL = ("any", "fcfs", "easy", "easy-counted", "conservative")
 BACKFILLING = ("easy", "easy-counted", "conservative")
-EASIES = ("easy", "easy-counted")
+_EASIES = ("easy", "easy-counted")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ CASES = tuple(_case(*row) for row in (
      (4, 0, 0), ((1, 2, 50), (2, 3, 10), (3, 1, 10), (4, 2, 5))),
     ("overtaken-for-bytes", "a job overtakes one that waits for bytes", "first come, first served", ("fcfs",),
      (4, 1, 10), ((1, 1, 50, 8), (2, 1, 10, 4), (3, 1, 10))),
-    ("starved", "small jobs keep a wide one waiting: nodes are not reserved", LIFKA, BACKFILLING,
+    ("starved", "small jobs keep a wide one waiting: nodes are not reserved", _LIFKA, BACKFILLING,
      (4, 0, 0), ((1, 2, 20), (2, 4, 10), (3, 2, 40), (15, 2, 40), (25, 2, 40))),
     ("second-resource", "nodes are reserved, bytes are not", BUFFERS, BACKFILLING,
      (4, 1, 10), ((1, 1, 20, 6), (2, 1, 10, 8), (3, 1, 90, 4), (4, 1, 90, 4))),
@@ -87,19 +87,19 @@ CASES = tuple(_case(*row) for row in (
      (4, 1, 10), ((1, 1, 10, 8), (1, 2, 60), (2, 3, 10, 4), (12, 1, 30, 2)), ("backfill",)),
     ("gap", "no backfilling: a job that ends before the first one can start waits", EASY, BACKFILLING,
      (4, 0, 0), ((1, 3, 50), (2, 2, 10), (3, 1, 20)), ("backfill",)),
-    ("spare-nodes", "nodes that the first job leaves stay idle", EASY, EASIES,
+    ("spare-nodes", "nodes that the first job leaves stay idle", EASY, _EASIES,
      (8, 0, 0), ((1, 6, 50), (2, 6, 10), (3, 2, 500)), ("spare",)),
-    ("spare-bytes", "bytes that the first job leaves stay idle", BUFFERS, EASIES,
+    ("spare-bytes", "bytes that the first job leaves stay idle", BUFFERS, _EASIES,
      (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 6), (3, 1, 500, 4)), ("spare",)),
-    ("spare-nodes-no-bytes", "a long job on spare nodes takes bytes that are reserved", BUFFERS, EASIES,
+    ("spare-nodes-no-bytes", "a long job on spare nodes takes bytes that are reserved", BUFFERS, _EASIES,
      (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 8), (3, 1, 500, 4))),
     ("spare-by-number", "the reservation names idle nodes where busy ones will do", EASY, ("easy-counted",),
      (8, 0, 0), ((1, 4, 10), (1, 4, 100), (2, 5, 50), (12, 3, 500))),
-    ("next-in-line", "the job that is first next is overlooked when the first one starts", EASY, EASIES,
+    ("next-in-line", "the job that is first next is overlooked when the first one starts", EASY, _EASIES,
      (4, 0, 0), ((1, 3, 20), (2, 2, 40), (3, 3, 10), (4, 1, 60), (5, 2, 60))),
-    ("end-before-time", "the first job keeps its old start although nodes are free earlier", EASY, EASIES,
+    ("end-before-time", "the first job keeps its old start although nodes are free earlier", EASY, _EASIES,
      (4, 0, 0), ((1, 3, 100, 0, 10), (2, 4, 10), (3, 1, 50), (4, 1, 9))),
-    ("scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *EASIES),
+    ("scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *_EASIES),
      (4, 0, 0), ((1, 1, 10), (1, 1, 50), (2, 3, 10))),
     ("third-in-line", "a job behind the first is delayed", EASY, ("conservative",),
      (4, 0, 0), ((1, 2, 20), (2, 3, 20), (3, 4, 20), (4, 1, 45))),

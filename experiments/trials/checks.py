@@ -27,10 +27,10 @@ from spillway.experiments.trials.watch import CPU_S
 from spillway.experiments.trials.world import World
 from spillway.schedulers.policies import find_policy
 
-HASH_SEEDS = ("1", "2")
+_HASH_SEEDS = ("1", "2")
 """Hash seeds of the other processes: two, as that of this one is by chance and may give the order of one of them."""
 
-ENOUGH = 5
+_ENOUGH = 5
 """Worlds that fail until the others are left out."""
 
 TRIES = 60
@@ -38,7 +38,7 @@ TRIES = 60
 TRIES_ENDLESS = 6
 """The same where a pass does not come to its end: each try lasts as long as it may."""
 
-OTHERWISE = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
+_OTHERWISE = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
 SMALLER = "a check failed: looking for a smaller world"
 """What is being done where a check fails."""
 
@@ -99,7 +99,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
     warm.load()  # no world's CPU time is that of loading compiled code
-    others = [_elsewhere(policy, extent, hash_seed) for hash_seed in HASH_SEEDS]
+    others = [_elsewhere(policy, extent, hash_seed) for hash_seed in _HASH_SEEDS]
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
         for place, world in enumerate(worlds):
@@ -109,7 +109,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
                 failures.setdefault(name, Failure(name, words, world))
             tell("playing worlds", place + 1, len(worlds))
             bad += bool(faults)
-            if bad == ENOUGH or "stops" in faults:
+            if bad == _ENOUGH or "stops" in faults:
                 break
         failures = {name: _smallest(policy, failure, extent.cpu_s, tell) for name, failure in failures.items()}
         if not failures:
@@ -117,7 +117,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
             for other in others:
                 for world, here, there in zip(worlds, digests, _answer(other), strict=False):
                     if here != there:
-                        failures.setdefault("same again", Failure("same again", OTHERWISE, world))
+                        failures.setdefault("same again", Failure("same again", _OTHERWISE, world))
     finally:
         for other in others:
             other.kill()
@@ -146,7 +146,7 @@ def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Outcome, ...
     return tuple(found)
 
 
-def digests_of(policy: str, extent: Extent) -> list[str]:
+def _digests_of(policy: str, extent: Extent) -> list[str]:
     """Hash of the outcome of every world: what a process with another hash seed must find, too.
 
     The first world with a fault is the last: it shows a difference.
@@ -228,4 +228,4 @@ def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
 
 
 if __name__ == "__main__":
-    print(json.dumps(digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))
+    print(json.dumps(_digests_of(sys.argv[1], msgspec.json.decode(sys.argv[2], type=Extent))))

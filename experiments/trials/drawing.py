@@ -30,11 +30,11 @@ TINY: Mapping[str, Sequence[Any]] = {
 }
 """Jobs on ``tiny``: some wide, some with burst buffers or I/O rates, some that exceed their walltimes."""
 
-GAPS_S = (0, 0, 1, 1, 2, 9)
+_GAPS_S = (0, 0, 1, 1, 2, 9)
 WALLTIMES_S = (3, 7, 12, 20, 40, 100)
 """Times between submissions, and walltimes, on plain machines."""
 
-MOST_VALUE = 1000
+_MOST_VALUE = 1000
 """Largest number that an option is given: budgets of searches may have no bound."""
 LEAST_S = 0.1
 """Shortest time that an option is given where it must be above 0: a slice of 1 ms is played 60,000 times a minute."""
@@ -75,7 +75,7 @@ def plain_world(rng: Random, buffers: bool) -> World:
         job = job._replace(run_s=run_s, nodes=min(job.nodes, nodes))
         return job if empty.fits(job) else job._replace(nodes=1)
 
-    ranges = {"submit_s": GAPS_S, "nodes": widths, "gb": sizes, "walltime_s": WALLTIMES_S}
+    ranges = {"submit_s": _GAPS_S, "nodes": widths, "gb": sizes, "walltime_s": WALLTIMES_S}
     jobs = _jobs(rng, 3, ranges, ends)
     times = accumulate(job.submit_s for job in jobs)
     jobs = tuple(job._replace(submit_s=1 + time_s) for job, time_s in zip(jobs, times, strict=True))
@@ -146,4 +146,4 @@ def _values(info: OptionInfo) -> Iterator[Any]:
         wanted = {low, high, 1 if low is None else low + 1, None if default is None else 2 * default}
         for value in sorted(value for value in wanted if value is not None and value not in (default, math.inf)):
             if (low is None or low <= value) and (high is None or value <= high):
-                yield info.type(min(value, MOST_VALUE))
+                yield info.type(min(value, _MOST_VALUE))

@@ -55,7 +55,7 @@ def halves(world: World) -> Iterator[World]:
         yield replace(world, jobs=world.jobs[half:])
 
 
-def without_one(world: World) -> Iterator[World]:
+def _without_one(world: World) -> Iterator[World]:
     """Worlds with one job less."""
     for place in range(len(world.jobs) if len(world.jobs) > 1 else 0):
         yield replace(world, jobs=world.jobs[:place] + world.jobs[place + 1 :])
@@ -64,7 +64,7 @@ def without_one(world: World) -> Iterator[World]:
 def fewer_jobs(world: World) -> Iterator[World]:
     """Worlds with a part of the jobs, the smallest first."""
     yield from halves(world)
-    yield from without_one(world)
+    yield from _without_one(world)
 
 
 def simpler(world: World) -> Iterator[World]:
@@ -74,7 +74,7 @@ def simpler(world: World) -> Iterator[World]:
         yield replace(world, changes=())
     if world.drains:
         yield replace(world, drains=())
-    yield from without_one(world)
+    yield from _without_one(world)
     if world.plain:
         yield from _smaller_machine(world)
     jobs = world.jobs

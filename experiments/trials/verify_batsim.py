@@ -39,24 +39,24 @@ LARGER = 1
 SKIPPED = 77
 """Exit code when there is no Batsim to compare with (what test harnesses take for a skipped test)."""
 
-BOUND_S = 2e-5
+_BOUND_S = 2e-5
 """Largest difference in time that passes, s: above what was stated for the worst model (1.7e-5 s)."""
 
-EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
+_EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
 FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
 MESSAGES = "messages"
 """The conversation, in the table beside the files."""
 
-FROM_SUMS = ("epower",)
+_FROM_SUMS = ("epower",)
 """Columns that are a quotient of small differences: up to one in a thousand may be rounding."""
 
-LAST_DIGIT = 1.5e-6
+_LAST_DIGIT = 1.5e-6
 """What two numbers of six decimals may differ by that are the same up to rounding."""
 
-REAL_SECONDS = ("scheduling_time", "simulation_time")
+_REAL_SECONDS = ("scheduling_time", "simulation_time")
 """Columns with seconds of the machine that ran, which no two runs share."""
 
-ENERGY = ("-E", "-m", "master_host")
+_ENERGY = ("-E", "-m", "master_host")
 LOOPBACK = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -189,7 +189,7 @@ PAIRS = (
     Pair("loopback-slurm", "slurm-backfill", platform="loopback"),
     Pair("loopback-ties", "easy", platform="loopback", workload="ties"),
     Pair("loopback-fcfs", "fcfs", platform="loopback"),
-    Pair("loopback-energy", "easy", platform="loopback", options=ENERGY),
+    Pair("loopback-energy", "easy", platform="loopback", options=_ENERGY),
 )
 """What is compared; names are unique."""
 
@@ -217,7 +217,7 @@ class Difference:
     @property
     def passes(self) -> bool:
         """Whether nothing but times differs, and those by no more than the bound."""
-        return self.worst_s <= BOUND_S and not self.others
+        return self.worst_s <= _BOUND_S and not self.others
 
 
 def compare(ours: Path, theirs: Path) -> Difference:
@@ -238,7 +238,7 @@ def compare(ours: Path, theirs: Path) -> Difference:
         worst = max([worst, *late])
         share = 1e-6 if late else 0.0
         for name, a, b in differing:
-            allowed = max(LAST_DIGIT, (1e-3 if name in FROM_SUMS else share) * abs(_number(a)))
+            allowed = max(_LAST_DIGIT, (1e-3 if name in _FROM_SUMS else share) * abs(_number(a)))
             if not _is_time(name) and (name == "allocated_resources" or not _difference(a, b) <= allowed):
                 others.add(name)
     return Difference(ours.name, max(len(left), len(right)), equal, worst, tuple(sorted(others)))
@@ -268,7 +268,7 @@ def _table(path: Path) -> tuple[list[str], list[list[str]]]:
         rows = list(csv.reader(file))
     if not rows:
         return [], []
-    kept = [index for index, name in enumerate(rows[0]) if name not in REAL_SECONDS]
+    kept = [index for index, name in enumerate(rows[0]) if name not in _REAL_SECONDS]
     return [rows[0][index] for index in kept], [[row[index] for index in kept if index < len(row)] for row in rows[1:]]
 
 
@@ -293,7 +293,7 @@ def verify(pairs: Sequence[Pair], program: Sequence[str], folder: Path) -> dict[
         root.mkdir(parents=True)
         try:
             run = _run(pair, root)
-            for side, command in (("theirs", tuple(program)), ("ours", EMBEDDED)):
+            for side, command in (("theirs", tuple(program)), ("ours", _EMBEDDED)):
                 place = root / side
                 place.mkdir()
                 session = TimedSession(make_session(run), lambda _: None)
@@ -403,5 +403,5 @@ def command(only: Sequence[str], keep: Path | None) -> int:
         found = verify([known[name] for name in only] or PAIRS, (program,), keep or Path(temporary))
     print(table(found))
     passed = [not isinstance(item, str) and all(difference.passes for difference in item) for item in found.values()]
-    print(f"{sum(passed)} of {len(passed)} pairs equal up to {BOUND_S:g} s ({program})")
+    print(f"{sum(passed)} of {len(passed)} pairs equal up to {_BOUND_S:g} s ({program})")
     return 0 if all(passed) else LARGER

@@ -24,13 +24,13 @@ from spillway.schedulers.policykit.view import Policy, View
 
 MOST_PASSES = 1_000
 """Passes over a small world; what calls itself more often does so without end."""
-MOST_DECISIONS = 1_000
+_MOST_DECISIONS = 1_000
 """Decisions of one pass over a small world."""
 
 CPU_S = 3.0
 """Seconds of CPU time for the play of one world; those of the house's policies take less than 0.4."""
 
-AGAIN_S = 0.5
+_AGAIN_S = 0.5
 """After how much more CPU time (s) it is interrupted again, where the first time was caught."""
 
 Answer = TypeVar("Answer")
@@ -85,12 +85,12 @@ class Watched:
         if self._passes > MOST_PASSES:
             raise Fault("stops", f"it has itself called without end: more than {MOST_PASSES:,} passes (WakeAt)")
         decisions = self._step(view, lambda: iter(self._iterable(view)))
-        for _ in range(MOST_DECISIONS):
+        for _ in range(_MOST_DECISIONS):
             decision = self._step(view, lambda: next(decisions, None))
             if decision is None:
                 return
             yield decision
-        raise Fault("stops", f"one pass made more than {MOST_DECISIONS:,} decisions")
+        raise Fault("stops", f"one pass made more than {_MOST_DECISIONS:,} decisions")
 
     def line_of(self, error: BaseException) -> str:
         """The last line of the policy's own file in a traceback, in words; nothing where it has none there."""
@@ -199,7 +199,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
         yield
         return
     former = signal.signal(signal.SIGPROF, _interrupt)
-    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_S)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN_S)
     try:
         yield
     finally:

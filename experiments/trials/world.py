@@ -22,7 +22,7 @@ NODES = 8
 MOST_JOBS = 8
 """Jobs of a world that is drawn: a failure is followed by hand."""
 
-MALLEABLE = {
+_MALLEABLE = {
     "iterations": 6, "io_every": 4, "control_every": 2, "minimum": 1, "maximum": 8, "overhead": 1.0,
     "io_bytes": 2e9, "model": {"work": 40.0},
 }  # fmt: skip
@@ -32,7 +32,7 @@ SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "stream": ({}, {"io_bytes": 10**9}),
     "io": ({}, {}),
     "operations": ({"periods": {"count": 2, "compute_s": 7.0, "io_bytes": 10**9}}, {}),
-    "malleable": ({"malleable": MALLEABLE}, {}),
+    "malleable": ({"malleable": _MALLEABLE}, {}),
     "timeshared": ({}, {"io_blocks": 30}),
     "checkpointed": ({}, {}),
 }

@@ -116,7 +116,7 @@ def minimal_route(
 
 
 @dataclass(eq=False)
-class DragonflyZone(Zone):
+class _DragonflyZone(Zone):
     """Dragonfly with minimal routing; see :func:`minimal_route`."""
 
     shape: Shape = field(default=Shape(1, 1, 1, 1))
@@ -138,7 +138,7 @@ class DragonflyZone(Zone):
         return point.rank // self.shape.nodes if point.kind is PointKind.HOST and not self.node_limiters else None
 
 
-def add_dragonfly(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> DragonflyZone:
+def add_dragonfly(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> _DragonflyZone:
     """Create the cluster; ``topo_parameters`` are sizes and cables per link, such as ``3,1;4,1;3,1;3``."""
     levels = [part.split(",") for part in spec.parameters.split(";")]
     expected = "'groups,cables;chassis,cables;routers,cables;nodes' such as '3,1;4,1;3,1;3'"
@@ -152,7 +152,7 @@ def add_dragonfly(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSp
             f"cluster {spec.name!r}: {shape.groups} groups need as many routers in a chassis, it has {shape.routers}:"
             " router g of chassis 0 holds the link to group g"
         )
-    zone = DragonflyZone(spec.name, parent, shape=shape)
+    zone = _DragonflyZone(spec.name, parent, shape=shape)
     builder.add_zone(zone)
     zone.nodes = add_nodes(builder, zone, spec, shape.node_count)
     if spec.limiter_bandwidth:
@@ -164,7 +164,7 @@ def add_dragonfly(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSp
     return zone
 
 
-def _add_links(builder: PlatformBuilder, spec: ClusterSpec, zone: DragonflyZone, cables: tuple[int, int, int]) -> None:
+def _add_links(builder: PlatformBuilder, spec: ClusterSpec, zone: _DragonflyZone, cables: tuple[int, int, int]) -> None:
     shape, links = zone.shape, zone.links
     blue, black, green = cables
 

@@ -24,7 +24,7 @@ from spillway.platforms.errors import PlatformError
 from spillway.platforms.zones.base import Hop, Point, PointKind, Zone
 
 
-class TreeShape(NamedTuple):
+class _TreeShape(NamedTuple):
     """A fat tree: per level, from the nodes upwards, the children of a switch, the parents of what lies below it,
     and the parallel cables between such two."""
 
@@ -33,8 +33,8 @@ class TreeShape(NamedTuple):
     cables: tuple[int, ...]
 
 
-class Cable(NamedTuple):
-    """A cable between two levels: link indices, and the positions of its ends in :attr:`FatTreeZone.tree`."""
+class _Cable(NamedTuple):
+    """A cable between two levels: link indices, and the positions of its ends in :attr:`_FatTreeZone.tree`."""
 
     up: int
     down: int
@@ -43,7 +43,7 @@ class Cable(NamedTuple):
 
 
 @dataclass(eq=False)
-class TreeNode:
+class _TreeNode:
     """A node (level 0) or a switch.
 
     Attributes
@@ -60,17 +60,17 @@ class TreeNode:
     position: int
     label: tuple[int, ...]
     limiter: int
-    ports_down: list[Cable | None]
-    ports_up: list[Cable | None]
+    ports_down: list[_Cable | None]
+    ports_up: list[_Cable | None]
 
 
 @dataclass(eq=False)
-class FatTreeZone(Zone):
+class _FatTreeZone(Zone):
     """Goes up towards the port that the destination's number chooses, then down."""
 
-    shape: TreeShape = field(default=TreeShape((), (), ()))
+    shape: _TreeShape = field(default=_TreeShape((), (), ()))
     nodes: list[ClusterNode] = field(default_factory=list, repr=False)
-    tree: list[TreeNode] = field(default_factory=list, repr=False)
+    tree: list[_TreeNode] = field(default_factory=list, repr=False)
 
     def hop(self, src: Point, dst: Point) -> Hop:
         """See :meth:`Zone.hop`. The cluster's router has no links, as in SimGrid before 3.28."""
@@ -120,22 +120,22 @@ class FatTreeZone(Zone):
             return False
         return above.label[above.level :] == below.label[above.level :]
 
-    def _limit(self, node: TreeNode, links: list[int]) -> None:
+    def _limit(self, node: _TreeNode, links: list[int]) -> None:
         if node.limiter >= 0:
             links.append(node.limiter)
 
 
-def add_fat_tree(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> FatTreeZone:
+def add_fat_tree(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> _FatTreeZone:
     """Create the cluster; ``topo_parameters`` are levels, children, parents and cables, such as ``2;4,4;1,2;1,2``."""
     shape = _shape(spec)
     levels, count = len(shape.children), prod(shape.children)
-    zone = FatTreeZone(spec.name, parent, shape=shape)
+    zone = _FatTreeZone(spec.name, parent, shape=shape)
     builder.add_zone(zone)
     zone.nodes = add_nodes(builder, zone, spec, count)
     for node, label in zip(zone.nodes, _labels(shape, 0), strict=True):
         ports = shape.parents[0] * shape.cables[0]
         position = builder.take_number("fat tree node")
-        zone.tree.append(TreeNode(0, position, label, node.limiter, [], [None] * ports))
+        zone.tree.append(_TreeNode(0, position, label, node.limiter, [], [None] * ports))
     number, first = 2 * count, [0, count]
     for level in range(1, levels + 1):
         for position, label in enumerate(_labels(shape, level)):
@@ -143,7 +143,7 @@ def add_fat_tree(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpe
             down = shape.children[level - 1] * shape.cables[level - 1]
             up = shape.parents[level] * shape.cables[level] if level < levels else 0
             limiter = add_limiter(builder, spec, number)
-            zone.tree.append(TreeNode(level, position, label, limiter, [None] * down, [None] * up))
+            zone.tree.append(_TreeNode(level, position, label, limiter, [None] * down, [None] * up))
         first.append(len(zone.tree))
     for level in range(levels):
         for lower in range(first[level], first[level + 1]):
@@ -153,7 +153,7 @@ def add_fat_tree(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpe
     return zone
 
 
-def _connect(builder: PlatformBuilder, spec: ClusterSpec, zone: FatTreeZone, lower: int, upper: int) -> None:
+def _connect(builder: PlatformBuilder, spec: ClusterSpec, zone: _FatTreeZone, lower: int, upper: int) -> None:
     """Lay the cables between two neighbours in the tree, if they are."""
     below, above, level = zone.tree[lower], zone.tree[upper], zone.tree[lower].level
     if below.label[:level] + below.label[level + 1 :] != above.label[:level] + above.label[level + 1 :]:
@@ -165,12 +165,12 @@ def _connect(builder: PlatformBuilder, spec: ClusterSpec, zone: FatTreeZone, low
         ends = [index if index < count else 3 * count - 1 - index for index in (lower, upper)]
         name = f"link_from_{ends[0]}_{ends[1]}_{serial}"
         up, down = add_link_pair(builder, spec, name, spec.bandwidth)
-        laid = Cable(up, down, upper, lower)
+        laid = _Cable(up, down, upper, lower)
         above.ports_down[below.label[level] + cable * zone.shape.children[level]] = laid
         below.ports_up[above.label[level] + cable * zone.shape.parents[level]] = laid
 
 
-def _labels(shape: TreeShape, level: int) -> list[tuple[int, ...]]:
+def _labels(shape: _TreeShape, level: int) -> list[tuple[int, ...]]:
     """Labels of a level in order; the first digit counts fastest."""
     limits = [*shape.parents[:level], *shape.children[level:]]
     labels: list[tuple[int, ...]] = [()]
@@ -179,14 +179,14 @@ def _labels(shape: TreeShape, level: int) -> list[tuple[int, ...]]:
     return labels
 
 
-def _shape(spec: ClusterSpec) -> TreeShape:
+def _shape(spec: ClusterSpec) -> _TreeShape:
     parts = [part.split(",") for part in spec.parameters.split(";")]
     expected = "'levels;children;parents;cables', one number of each per level, such as '2;4,4;1,2;1,2'"
     levels = whole_numbers(spec, parts[0][:1], expected)[0]
     vectors = [whole_numbers(spec, part if len(part) == levels else [""], expected) for part in parts[1:]]
     if len(vectors) != 3:
         whole_numbers(spec, [""], expected)
-    shape = TreeShape(*vectors)
+    shape = _TreeShape(*vectors)
     if prod(shape.children) != len(spec.radical):
         raise PlatformError(
             f"cluster {spec.name!r}: its topology has {prod(shape.children)} nodes, attribute 'radical' names"

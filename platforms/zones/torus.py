@@ -10,7 +10,7 @@ from spillway.platforms.zones.base import Hop, Point, PointKind, Zone
 
 
 @dataclass(eq=False)
-class TorusZone(Zone):
+class _TorusZone(Zone):
     """Routes correct one coordinate after the other, the first dimension first.
 
     Attributes
@@ -65,13 +65,13 @@ def _goes_up(start: int, target: int, size: int) -> bool:
     return straight or around
 
 
-def add_torus(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> TorusZone:
+def add_torus(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> _TorusZone:
     """Create the cluster; ``topo_parameters`` are the sizes, such as ``4,3,2``."""
     sizes = whole_numbers(spec, spec.parameters.split(","), "sizes such as '4,3,2'")
     count = 1
     for size in sizes:
         count *= size
-    zone = TorusZone(spec.name, parent, sizes=sizes)
+    zone = _TorusZone(spec.name, parent, sizes=sizes)
     builder.add_zone(zone)
     zone.nodes = add_nodes(builder, zone, spec, count)
     for rank in range(count):

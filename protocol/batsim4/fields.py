@@ -13,7 +13,7 @@ from spillway.protocol.messages import AdditionalIoJob, JsonObject, RegisterJob
 from spillway.protocol.table import Kind, Located, resources
 
 
-def whole_number(text: str, path: str) -> int:
+def _whole_number(text: str, path: str) -> int:
     """Read an integer in a string; raise :class:`Located` at ``path``."""
     if not (text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 11):
         raise Located(f"expected a whole number in a string, got {shown(text)}", path)
@@ -53,7 +53,7 @@ def mapping(value: Any, hosts: int) -> dict[int, int]:
     place = ".mapping"
     if not isinstance(value, dict) or not value:
         raise Located(f"expected an object executor -> place in the allocation, got {shown(value)}", place)
-    found = {whole_number(key, place): _whole(item, f"{place}.{key}") for key, item in value.items()}
+    found = {_whole_number(key, place): _whole(item, f"{place}.{key}") for key, item in value.items()}
     for executor, index in found.items():
         if not 0 <= index < hosts:
             raise Located(
@@ -126,7 +126,7 @@ def _whole(value: Any, path: str) -> int:
         return value
     if not isinstance(value, str):
         raise Located(f"expected an integer or an integer in a string, got {shown(value)}", path)
-    return whole_number(value, path)
+    return _whole_number(value, path)
 
 
 def _found(data: JsonObject, member: str) -> str:
@@ -142,4 +142,4 @@ _JOB_MEMBERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 JOB_ID = Kind(str, job_id, quote)
 SOME_IDS = Kind(str, some_resources, lambda ids: f'"{format_intervals(ids)}"')
-STATE_NUMBER = Kind(str, whole_number, lambda number: f'"{number}"')
+STATE_NUMBER = Kind(str, _whole_number, lambda number: f'"{number}"')

@@ -34,7 +34,7 @@ from spillway.protocol.messages import (
 )
 from spillway.protocol.refusal import refusal
 
-JSON_FORMAT = 0x2
+_JSON_FORMAT = 0x2
 """Flag of the hello's frame that chooses JSON."""
 
 _NUMBER = struct.Struct("<I")
@@ -88,7 +88,7 @@ class Batsim5:
         )
         features = Features(self._dynamic_jobs, self._dynamic_jobs, forward_profiles_on_job_submission=True)
         text = REQUESTS.joined(0.0, [REQUESTS.text(Hello(0.0, self._name, features), 0.0)])
-        return _NUMBER.pack(JSON_FORMAT) + text + _END
+        return _NUMBER.pack(_JSON_FORMAT) + text + _END
 
     def decode_message(self, data: bytes, /) -> Message:
         """Read what Batsim sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
@@ -169,9 +169,9 @@ class Batsim5Simulator:
     def read_hello(self, frame: bytes) -> Features:
         """Read the answer to the first frame; raise :class:`RemoteProtocolError` where Batsim would end."""
         flags = _NUMBER.unpack_from(frame)[0] if len(frame) >= _NUMBER.size else 0
-        if flags != JSON_FORMAT:
+        if flags != _JSON_FORMAT:
             raise RemoteProtocolError(
-                f"expected a hello whose first four bytes choose the JSON format ({JSON_FORMAT}), got {frame[:12]!r}"
+                f"expected a hello whose first four bytes choose the JSON format ({_JSON_FORMAT}), got {frame[:12]!r}"
             )
         _, events = REQUESTS.decode(frame[_NUMBER.size :].rstrip(_END))
         if len(events) != 1 or not isinstance(events[0], Hello):

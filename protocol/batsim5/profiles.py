@@ -14,7 +14,7 @@ _SPREAD = {"generation_strategy": "DefinedAmountsSpreadUniformly"}
 
 
 @dataclass(frozen=True)
-class ProfileKind:
+class _ProfileKind:
     """What Batsim 5 calls a type of profile, the names of its members in both, and what is written besides.
 
     ``defaults`` stand where Batsim 4's profile lacks a member. Types that are not ``writable`` stand in files alone.
@@ -28,29 +28,29 @@ class ProfileKind:
 
 
 PROFILES = {
-    "delay": ProfileKind("DelayProfile", {"delay": "delay"}),
-    "parallel": ProfileKind("ParallelTaskProfile", {"cpu": "computation_vector", "com": "communication_matrix"}),
-    "parallel_homogeneous": ProfileKind(
+    "delay": _ProfileKind("DelayProfile", {"delay": "delay"}),
+    "parallel": _ProfileKind("ParallelTaskProfile", {"cpu": "computation_vector", "com": "communication_matrix"}),
+    "parallel_homogeneous": _ProfileKind(
         "ParallelTaskHomogeneousProfile", {"cpu": "computation_amount", "com": "communication_amount"}, _EACH
     ),
-    "parallel_homogeneous_total": ProfileKind(
+    "parallel_homogeneous_total": _ProfileKind(
         "ParallelTaskHomogeneousProfile", {"cpu": "computation_amount", "com": "communication_amount"}, _SPREAD
     ),
-    "composed": ProfileKind(
+    "composed": _ProfileKind(
         "SequentialCompositionProfile", {"repeat": "repetition_count", "seq": "profile_ids"}, defaults={"repeat": 1}
     ),
-    "parallel_homogeneous_pfs": ProfileKind(
+    "parallel_homogeneous_pfs": _ProfileKind(
         "ParallelTaskOnStorageHomogeneousProfile",
         {"storage": "storage_name", "bytes_to_read": "bytes_to_read", "bytes_to_write": "bytes_to_write"},
         _EACH,
         {"storage": "pfs", "bytes_to_read": 0, "bytes_to_write": 0},
     ),
-    "data_staging": ProfileKind(
+    "data_staging": _ProfileKind(
         "ParallelTaskDataStagingBetweenStoragesProfile",
         {"nb_bytes": "bytes_to_transfer", "from": "emitter_storage_name", "to": "receiver_storage_name"},
     ),
-    "smpi": ProfileKind("TraceReplayProfile", {"trace": "filename"}, {"trace_type": "SMPI"}, writable=False),
-    "usage_trace": ProfileKind(
+    "smpi": _ProfileKind("TraceReplayProfile", {"trace": "filename"}, {"trace_type": "SMPI"}, writable=False),
+    "usage_trace": _ProfileKind(
         "TraceReplayProfile", {"trace": "filename"}, {"trace_type": "FractionalComputation"}, writable=False
     ),
 }
@@ -99,7 +99,7 @@ def to_batsim4(kind: str, members: JsonObject, workload: str = "") -> JsonObject
 
     Parts in the workload ``workload`` lose its name.
     """
-    name = type_of(kind, members)
+    name = _type_of(kind, members)
     if name is None:
         return {"type": kind} | members
     renamed = {old: members[new] for old, new in PROFILES[name].members.items() if members.get(new) is not None}
@@ -111,7 +111,7 @@ def from_file(profile: JsonObject) -> JsonObject:
 
     There types have the new names, and members the old ones but for traces.
     """
-    name = type_of(profile.get("type"), profile)
+    name = _type_of(profile.get("type"), profile)
     if name is None:
         return profile
     trace = {"trace": profile["filename"]} if "filename" in profile else {}
@@ -119,7 +119,7 @@ def from_file(profile: JsonObject) -> JsonObject:
     return given | trace | {"type": name}
 
 
-def type_of(kind: Any, members: JsonObject) -> str | None:
+def _type_of(kind: Any, members: JsonObject) -> str | None:
     """Batsim 4's type for a Batsim 5 profile; ``None`` for an unknown one."""
     if (
         kind == "ParallelTaskHomogeneousProfile"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-LARGEST_TABLE = 1_000_000
+_LARGEST_TABLE = 1_000_000
 """Most nodes of a model: its table has an entry for each size."""
 
 
@@ -208,5 +208,5 @@ def from_measurements(measured: Sequence[Measurement], minimum: int, maximum: in
 
 
 def _check_sizes(minimum: int, maximum: int) -> None:
-    if not 1 <= minimum <= maximum <= LARGEST_TABLE:
-        raise ValueError(f"sizes must satisfy 1 <= minimum <= maximum <= {LARGEST_TABLE}, got {minimum} and {maximum}")
+    if not 1 <= minimum <= maximum <= _LARGEST_TABLE:
+        raise ValueError(f"sizes must satisfy 1 <= minimum <= maximum <= {_LARGEST_TABLE}, got {minimum} and {maximum}")

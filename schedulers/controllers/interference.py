@@ -67,7 +67,7 @@ class Conflict(Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prospect:
+class _Prospect:
     """The next I/O phases of all applications, with what is allowed for errors of their prediction.
 
     Attributes
@@ -88,7 +88,7 @@ class Prospect:
     margins_s: Floats
 
     @classmethod
-    def of(cls, scene: Scene, uncertainty_s: float, sigmas: float) -> Prospect:
+    def of(cls, scene: Scene, uncertainty_s: float, sigmas: float) -> _Prospect:
         """The scene's; margins are ``uncertainty_s``, or ``sigmas`` standard errors where these are more."""
         outlook = scene.outlook
         margins_s = np.maximum(uncertainty_s, sigmas * outlook.errors_s)
@@ -149,7 +149,7 @@ class Interference:
         """Look at the applications whose I/O phase has ended; none is resized twice in one look."""
         if self.strategy is Strategy.NONE or not scene.ended or len(scene.applications) < 2:
             return
-        prospect = Prospect.of(scene, self.uncertainty_s, self.sigmas)
+        prospect = _Prospect.of(scene, self.uncertainty_s, self.sigmas)
         places = {application.id: place for place, application in enumerate(scene.applications)}
         idle, touched = scene.idle, set[int]()
         for ended in scene.ended:
@@ -170,7 +170,7 @@ class Interference:
                 yield answer
 
     def _resolve(
-        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+        self, prospect: _Prospect, place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
         """Couple the periods where that is chosen and possible; else shift a phase, or give the reason why not."""
         if self.strategy is Strategy.COUPLE:
@@ -180,7 +180,7 @@ class Interference:
         return self._shift(prospect, place, other, idle, touched)
 
     def _couple(
-        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+        self, prospect: _Prospect, place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize] | None:
         """Algorithm 4: the application with the larger period, and the size that fits."""
         coupling = couple(prospect.phase(place), prospect.phase(other), self.tolerance)
@@ -197,7 +197,7 @@ class Interference:
         return chosen, Resize(view.id, (Step(view.next_control, size - view.nodes),), Reason.COUPLE, view.returnable_s)
 
     def _shift(
-        self, prospect: Prospect, place: int, other: int, idle: int, touched: set[int]
+        self, prospect: _Prospect, place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
         """Algorithm 3: the chosen application gets nodes from its next control point to the last before its write."""
         pair = (place, other)
@@ -230,7 +230,7 @@ class Interference:
     def _report(
         self,
         scene: Scene,
-        prospect: Prospect,
+        prospect: _Prospect,
         place: int,
         other: int,
         chosen: int = -1,

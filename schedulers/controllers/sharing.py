@@ -20,7 +20,7 @@ import numpy as np
 
 from spillway.schedulers.applications.performance import PerformanceModel
 
-LEAST_RATIO = 1e-3
+_LEAST_RATIO = 1e-3
 """I/O ratios below this count as this: an application that hardly writes must not win by that alone."""
 
 
@@ -71,13 +71,13 @@ class Candidate:
 def balance(gain: float, io_ratio: float, weight: float) -> float:
     """Score of an application in Algorithm 6 (``select_balance``): the largest is given the next node.
 
-    ``gain / max(io_ratio, LEAST_RATIO) ** weight``: the speed-up that a node adds per unit of I/O pressure. With
+    ``gain / max(io_ratio, _LEAST_RATIO) ** weight``: the speed-up that a node adds per unit of I/O pressure. With
     weight 0 it is Algorithm 5; with 1, the default, an application with half the I/O ratio may have half the gain.
     A gain that is not positive counts as it is: nodes that slow an application down are never given.
 
     All that the paper has is that the choice "balances a small I/O ratio and a large speed-up improvement".
     """
-    return gain / max(io_ratio, LEAST_RATIO) ** weight if gain > 0 else gain
+    return gain / max(io_ratio, _LEAST_RATIO) ** weight if gain > 0 else gain
 
 
 def fair(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:

@@ -19,7 +19,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
 from spillway.schedulers.timeline.placement import own_storages
 
-SHORTEST_CALL_S = 1e-6
+_SHORTEST_CALL_S = 1e-6
 """Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
 
 
@@ -53,7 +53,7 @@ def check_hold(book: Book, waiting: bool, decision: Hold, now_s: float) -> None:
         raise DecisionRefused(
             job.id, "it is not waiting (unknown, already started, or rejected): no buffer can be held"
         )
-    reason = why_no_buffer(book, job, decision.allocation)
+    reason = _why_no_buffer(book, job, decision.allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
     if not decision.until_s > now_s:
@@ -68,7 +68,7 @@ def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Cre
     creation = pool.open_creation(job.id, decision.name) if waiting else None
     if creation is None:
         raise DecisionRefused(job.id, f"it waits for no creation of a persistent buffer {shown(decision.name)}")
-    reason = why_not_kept(book, as_request(job, creation), creation.name, decision.allocation)
+    reason = _why_not_kept(book, as_request(job, creation), creation.name, decision.allocation)
     if reason is not None:
         raise DecisionRefused(job.id, f"persistent buffer {creation.name}: {reason}")
     return creation
@@ -102,9 +102,9 @@ def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:
 
 def check_wake(time_s: float, now_s: float) -> None:
     """Refuse a wake-up that Batsim would find in its past."""
-    if not now_s + SHORTEST_CALL_S <= time_s < float("inf"):
+    if not now_s + _SHORTEST_CALL_S <= time_s < float("inf"):
         raise DecisionRefused(
-            "", f"wake-up at {time_s} s must be a finite time at least {SHORTEST_CALL_S} s after now ({now_s} s)"
+            "", f"wake-up at {time_s} s must be a finite time at least {_SHORTEST_CALL_S} s after now ({now_s} s)"
         )
 
 
@@ -131,7 +131,7 @@ def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
     return reason
 
 
-def why_no_buffer(book: Book, job: Job, allocation: Allocation) -> str | None:
+def _why_no_buffer(book: Book, job: Job, allocation: Allocation) -> str | None:
     """Return the reason why a job cannot be given these storages before its nodes; ``None`` when it can."""
     if book.parts_of(job.id) is not None:
         return "the job already holds its burst buffer, or runs"
@@ -142,7 +142,7 @@ def why_no_buffer(book: Book, job: Job, allocation: Allocation) -> str | None:
     return _storage_reason(book, job, allocation)
 
 
-def why_not_kept(book: Book, request: Job, name: str, allocation: Allocation) -> str | None:
+def _why_not_kept(book: Book, request: Job, name: str, allocation: Allocation) -> str | None:
     """Return the reason why a persistent buffer of this name cannot be created there; ``None`` when it can."""
     if name in book.kept:
         return f"the persistent buffer {shown(name)} exists already"

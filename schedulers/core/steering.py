@@ -13,7 +13,7 @@ from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, S
 from spillway.schedulers.model.job import Allocation, Job
 
 
-class Steerable(Protocol):
+class _Steerable(Protocol):
     """What an execution model offers whose jobs can be resized
     (:class:`spillway.schedulers.jobmodels.malleable.Malleable`)."""
 
@@ -48,7 +48,7 @@ class Steering:
         Intentions that could not be met: too few free nodes with their burst buffers and bandwidth.
     """
 
-    def __init__(self, controller: Controller, applications: Steerable, *, always: bool = True) -> None:
+    def __init__(self, controller: Controller, applications: _Steerable, *, always: bool = True) -> None:
         self._controller = controller
         self._applications = applications
         self._always = always

@@ -12,7 +12,7 @@ from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import block_count
 from spillway.schedulers.timesharing.slices import MICRO, to_us
 
-READ_BACK = 0.5e-6
+_READ_BACK = 0.5e-6
 """Batsim writes progress with six decimals: a smaller share of a slice's work is lost in rounding."""
 
 
@@ -41,7 +41,7 @@ class Remaining(Protocol):
         ...
 
 
-class TimedRemaining:
+class _TimedRemaining:
     """A job whose work is a time (``delay``): computing and blocks, the price of which depends on its place.
 
     A slice's share that was read back has six decimals. Where the time that the slice lasted agrees with it to the
@@ -77,7 +77,7 @@ class TimedRemaining:
         """See :class:`Remaining`; at least a microsecond is left, for the job has not ended."""
         length_us = self._lag_us + self._left_us
         done_us = progress * length_us
-        served_us = elapsed_us if abs(done_us - elapsed_us) <= READ_BACK * length_us + 2 else round(done_us)
+        served_us = elapsed_us if abs(done_us - elapsed_us) <= _READ_BACK * length_us + 2 else round(done_us)
         paid_us = min(self._lag_us, served_us)
         self._lag_us -= paid_us
         self._left_us = max(self._left_us - (served_us - paid_us), 1)
@@ -92,7 +92,7 @@ class TimedRemaining:
         self._lag_us = self._costs.migration_us
 
 
-class ScaledRemaining:
+class _ScaledRemaining:
     """A job whose work is computation and communication: what is left is a share of both."""
 
     lag_us = 0
@@ -109,7 +109,7 @@ class ScaledRemaining:
 
     def serve(self, elapsed_us: int, progress: float) -> None:
         """See :class:`Remaining`."""
-        self._share = max(self._share * (1.0 - progress), READ_BACK)
+        self._share = max(self._share * (1.0 - progress), _READ_BACK)
 
     def is_over(self, elapsed_us: int) -> bool:
         """How long it takes is not known before it has ended."""
@@ -148,5 +148,5 @@ def unscalable(job: Job) -> str | None:
 
 def remaining_of(job: Job, costs: Costs, *, local: bool) -> Remaining:
     """What is left of a job that has not begun."""
-    kind = TimedRemaining if job.profile.get("type") == "delay" else ScaledRemaining
+    kind = _TimedRemaining if job.profile.get("type") == "delay" else _ScaledRemaining
     return kind(job, costs, local=local)

@@ -78,7 +78,7 @@ from spillway.schedulers.model.staging import STAGING_SECONDS, StageLimits, stag
 from spillway.schedulers.timeline import Resource
 
 KILLED = (JobState.COMPLETED_KILLED, -2)
-TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
+_TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
 SUCCESS = (JobState.COMPLETED_SUCCESSFULLY, 0)
 
 
@@ -489,7 +489,7 @@ class ProgramRuntime:
         self._begin(process, operation, now_s)
         reason = self._out(process, operation, self._nodes(process, operation))
         if reason or _late(process, now_s):
-            process.outcome, process.reason = (KILLED, reason) if reason else (TIMED_OUT, "")
+            process.outcome, process.reason = (KILLED, reason) if reason else (_TIMED_OUT, "")
             self._close(process, now_s, follow)
             return
         if _needs_turn(operation):
@@ -545,7 +545,7 @@ class ProgramRuntime:
             process.record.took(process.operation.stage, now_s - process.began_s)
             process.record.idle_end_s = now_s  # it may end here, after its last sub-job
             if process.sub_jobs.overdue(now_s):
-                process.outcome = TIMED_OUT
+                process.outcome = _TIMED_OUT
                 self._give_up(process, now_s, follow)
             else:
                 self._advance(process, Done(process.ready_s, process.began_s, now_s), now_s, follow)
@@ -563,7 +563,7 @@ class ProgramRuntime:
                 Staged(process.job.id, f"its stage-in was not through after {self._limits.stage_in_s:g} s")
             )
         elif now_s - times.off_nodes_s >= self._limits.stage_out_s - SHORTEST_WALLTIME_S:
-            process.outcome = TIMED_OUT
+            process.outcome = _TIMED_OUT
             if process.live:
                 follow.requests.append(KillJob(now_s, tuple(process.live)))
             self._give_up(process, now_s, follow)
@@ -682,7 +682,7 @@ class ProgramRuntime:
                 continue
             if not beside and _late(process, now_s):
                 follow.granted.extend(self._gate.release(key, now_s))
-                process.outcome = process.outcome or TIMED_OUT
+                process.outcome = process.outcome or _TIMED_OUT
                 self._give_up(process, now_s, follow)
                 continue
             ids = self._run(process, operation, nodes, now_s, follow, beside=beside)
@@ -693,7 +693,7 @@ class ProgramRuntime:
         """End the jobs whose walltime is over while they wait for a turn and nothing of them runs; whether any is."""
         late = [p for p in self._processes.values() if p.waiting and not p.live and p.sub_jobs.overdue(now_s)]
         for process in late:
-            process.outcome = process.outcome or TIMED_OUT
+            process.outcome = process.outcome or _TIMED_OUT
             self._give_up(process, now_s, follow)
         return bool(late)
 

@@ -18,11 +18,11 @@ from spillway.schedulers.jobmodels.streams import MERGED
 from spillway.schedulers.model.job import LARGEST_SIZE, Job, JobField
 from spillway.schedulers.model.machine import Machine
 
-IO_BYTES_FIELD = "io_bytes"
+_IO_BYTES_FIELD = "io_bytes"
 
 FIELDS = (
     JobField(
-        IO_BYTES_FIELD, "job", "bytes per node, at least 0",
+        _IO_BYTES_FIELD, "job", "bytes per node, at least 0",
         "what each node writes to the file system over the job's whole life, beside its computation (no `delay`)",
     ),
 )  # fmt: skip
@@ -35,7 +35,7 @@ class Stream(JobModel):
 
     source: ClassVar[str] = "Herbein et al. 2016, section 3.1"
     needs: ClassVar[Needs] = Needs(dynamic_jobs=False, profile_reuse=False, file_system=FileSystem.YES)
-    job_fields: ClassVar[tuple[str, ...]] = (IO_BYTES_FIELD,)
+    job_fields: ClassVar[tuple[str, ...]] = (_IO_BYTES_FIELD,)
     only_with_fields: ClassVar[bool] = True
     stages: ClassVar[tuple[str, ...]] = ()
 
@@ -65,7 +65,7 @@ class Stream(JobModel):
         if not stream_bytes(job) or kind is None or kind in MERGED:
             return None
         return (
-            f"its field {IO_BYTES_FIELD!r} is a stream beside its computation, which a profile of type {shown(kind)} "
+            f"its field {_IO_BYTES_FIELD!r} is a stream beside its computation, which a profile of type {shown(kind)} "
             f"cannot have; expected one of: {', '.join(MERGED)}"
         )
 
@@ -84,10 +84,10 @@ class DeclaredStream:
 
 def stream_bytes(job: Job) -> float:
     """Bytes that each node of a job writes over its life."""
-    value = job.extras.get(IO_BYTES_FIELD, 0)
+    value = job.extras.get(_IO_BYTES_FIELD, 0)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_SIZE:
         raise RemoteProtocolError(
-            f"job {shown(job.id)}: {IO_BYTES_FIELD!r} must be a number of bytes from 0 to 2^62, got {shown(value)}",
-            f"$.job.{IO_BYTES_FIELD}",
+            f"job {shown(job.id)}: {_IO_BYTES_FIELD!r} must be a number of bytes from 0 to 2^62, got {shown(value)}",
+            f"$.job.{_IO_BYTES_FIELD}",
         )
     return value

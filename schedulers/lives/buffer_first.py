@@ -26,7 +26,7 @@ from spillway.schedulers.policykit.ordering import ORDERS, ordered
 from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
 from spillway.schedulers.timeline import Resource
 
-EVICTED = "lives: evicted"
+_EVICTED = "lives: evicted"
 """Key of the notebook: how waiting jobs lost their buffers (:class:`Lost`), by job id."""
 
 CALLED = "lives: called"
@@ -194,9 +194,9 @@ class Standby(Slurm):
     )
 
     def _candidates(self, view: View) -> Sequence[Job]:
-        waiting, before = super()._candidates(view), view.notebook.get(EVICTED, {})
+        waiting, before = super()._candidates(view), view.notebook.get(_EVICTED, {})
         lost: dict[str, Lost] = {job.id: before[job.id] for job in waiting if job.id in before}
-        view.notebook[EVICTED] = lost
+        view.notebook[_EVICTED] = lost
         return sorted(waiting, key=lambda job: lost[job.id].time_s if job.id in lost else -math.inf)
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
@@ -204,7 +204,7 @@ class Standby(Slurm):
 
         A buffer that is filled just now stays: its job may start in this pass.
         """
-        job, lost = blocked[0], view.notebook[EVICTED]
+        job, lost = blocked[0], view.notebook[_EVICTED]
         if job.id in lost and lost[job.id].stands(view):
             return
         waited = sorted(

@@ -24,7 +24,7 @@ from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
 from spillway.schedulers.policykit.view import Policy, View
 
-LATE_SHARE = 0.25
+_LATE_SHARE = 0.25
 """A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.
 Chosen, not measured."""
 
@@ -99,7 +99,7 @@ class TwoReservations(Life):
         not_before_s = view.now_s
         if job.id not in view.filled_s:
             assert job.lives is not None
-            late_s = view.now_s + max((view.now_s - held_s) * LATE_SHARE, 1.0)
+            late_s = view.now_s + max((view.now_s - held_s) * _LATE_SHARE, 1.0)
             expected_s = held_s + job.lives.storage_lead_s
             not_before_s = expected_s if expected_s > view.now_s else late_s
         fit = holds.earliest_fit(view, job, duration_s, not_before_s=not_before_s)

@@ -16,7 +16,7 @@ BURST_BUFFER_FIELD = "bb"
 TOTAL_FIELD = "bb_total"
 """Field of the profile (or of the job) with the bytes of a burst buffer of the whole job."""
 
-STRIPES_FIELD = "bb_stripes"
+_STRIPES_FIELD = "bb_stripes"
 """Field of the profile (or of the job) with the number of storage nodes that such a buffer is striped over."""
 
 KIND_FIELD = "bb_kind"
@@ -25,7 +25,7 @@ KIND_FIELD = "bb_kind"
 IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
-USER_FIELD = "user"
+_USER_FIELD = "user"
 """Field of the job that names its user."""
 
 
@@ -113,7 +113,7 @@ OWN_FIELDS = (
         f"one burst buffer for all its nodes, instead of {BURST_BUFFER_FIELD!r}",
     ),
     JobField(
-        STRIPES_FIELD, "job or profile", f"whole number from 1, at most {MOST_STRIPES}; absent: 1",
+        _STRIPES_FIELD, "job or profile", f"whole number from 1, at most {MOST_STRIPES}; absent: 1",
         f"storage nodes, all different, that hold {TOTAL_FIELD!r} in equal shares",
     ),
     JobField(
@@ -192,7 +192,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def user(self) -> str:
         """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
-        user = self.extras.get(USER_FIELD)
+        user = self.extras.get(_USER_FIELD)
         if isinstance(user, str):
             return user
         return str(user) if isinstance(user, int | float) and not isinstance(user, bool) else ""
@@ -257,7 +257,7 @@ def job_from_wire(
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 if none", walltime)
     check_profile(job_id, profile)
     if profile.get("type") == "delay" and profile["delay"] == 0:
-        profile = {**profile, "delay": SHORTEST_DELAY_S}
+        profile = {**profile, "delay": _SHORTEST_DELAY_S}
     bb_bytes, stripes = 0, 0
     if not (_BUFFER_FIELDS.isdisjoint(job) and _BUFFER_FIELDS.isdisjoint(profile)):
         bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
@@ -277,9 +277,9 @@ def job_from_wire(
 
 
 _BATSIMS = frozenset(field.name for field in JOB_FIELDS)
-_BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, STRIPES_FIELD))
+_BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, _STRIPES_FIELD))
 NO_WALLTIME = -1.0
-SHORTEST_DELAY_S = 1e-6
+_SHORTEST_DELAY_S = 1e-6
 """What a delay of 0 stands for (s): Batsim refuses such profiles, and prints delays below half a microsecond as 0."""
 MOST_NODES = 2**31 - 1
 LARGEST_SIZE = 2**62
@@ -320,19 +320,21 @@ def _time(job_id: str, values: dict[str, Any], field: str, default: float, where
 def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_bytes: int) -> tuple[int, int]:
     """Bytes of each request for burst buffer, in whole granules, and the stripes."""
     if TOTAL_FIELD not in job and TOTAL_FIELD not in profile:
-        if STRIPES_FIELD in job or STRIPES_FIELD in profile:
-            where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
+        if _STRIPES_FIELD in job or _STRIPES_FIELD in profile:
+            where, values = ("job", job) if _STRIPES_FIELD in job else ("profile", profile)
             expected = f"stated with {TOTAL_FIELD!r}, whose bytes it divides"
-            raise _wrong(job_id, where, STRIPES_FIELD, expected, values[STRIPES_FIELD])
+            raise _wrong(job_id, where, _STRIPES_FIELD, expected, values[_STRIPES_FIELD])
         return _granules(_size(job_id, job, profile, BURST_BUFFER_FIELD), granule_bytes), 0
     if BURST_BUFFER_FIELD in job or BURST_BUFFER_FIELD in profile:
         where = "job" if TOTAL_FIELD in job else "profile"
         text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
         raise RemoteProtocolError(f"job {shown(job_id)}: {text}", f"$.{where}.{TOTAL_FIELD}")
-    where, values = ("job", job) if STRIPES_FIELD in job else ("profile", profile)
-    stripes = values.get(STRIPES_FIELD, 1)
+    where, values = ("job", job) if _STRIPES_FIELD in job else ("profile", profile)
+    stripes = values.get(_STRIPES_FIELD, 1)
     if not isinstance(stripes, int) or isinstance(stripes, bool) or not 1 <= stripes <= MOST_STRIPES:
-        raise _wrong(job_id, where, STRIPES_FIELD, f"a whole number of storage nodes from 1 to {MOST_STRIPES}", stripes)
+        raise _wrong(
+            job_id, where, _STRIPES_FIELD, f"a whole number of storage nodes from 1 to {MOST_STRIPES}", stripes
+        )
     share = in_granules(_size(job_id, job, profile, TOTAL_FIELD), stripes, granule_bytes)
     return share, stripes if share else 0
 

@@ -89,7 +89,7 @@ class PersistentBuffer(NamedTuple):
     since_s: float
 
 
-class Outs(Protocol):
+class _Outs(Protocol):
     """Where a pool reads which storage nodes do not serve (:class:`spillway.schedulers.core.book.Book`)."""
 
     @property
@@ -122,7 +122,7 @@ class Pool:
         Storage nodes that are out, and those that are drained in part.
     """
 
-    def __init__(self, buffers: Mapping[str, PersistentBuffer], outs: Outs) -> None:
+    def __init__(self, buffers: Mapping[str, PersistentBuffer], outs: _Outs) -> None:
         self.buffers = buffers
         self.outs = outs
         self.requests: dict[str, BufferRequests] = {}

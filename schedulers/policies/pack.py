@@ -33,8 +33,8 @@ from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
-NOTEBOOK = "pack"
-SLACK = 1e-9
+_NOTEBOOK = "pack"
+_SLACK = 1e-9
 """Relative rounding error that the average constraint forgives."""
 
 
@@ -109,7 +109,7 @@ ORDERS: Mapping[str, Key] = {
 """Orders in which packs are built: as submitted (the paper's Random: no sorting), longest first (Max), shortest
 characteristic time first (Char)."""
 
-CONSTRAINTS = ("average", "strict", "none")
+_CONSTRAINTS = ("average", "strict", "none")
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Pack:
     order: str = option("longest", choices=tuple(ORDERS), help="order in which jobs are put into packs")
     constraint: str = option(
         "average",
-        choices=CONSTRAINTS,
+        choices=_CONSTRAINTS,
         help="what keeps a pack's I/O within the file system's bandwidth: the average over the pack, or the sum of the "
         "jobs' average rates at every time",
     )
@@ -131,10 +131,10 @@ class Pack:
         """Run one pass: fill the pack that runs, or start the next."""
         if not view.queue:
             return
-        pack: Running | None = view.notebook.get(NOTEBOOK)
+        pack: Running | None = view.notebook.get(_NOTEBOOK)
         at_work = {*(running.job.id for running in view.running), *view.held}  # also those that stage in
         if pack is None or at_work.isdisjoint(pack.members):
-            view.notebook[NOTEBOOK] = pack = Running(view.now_s, view.now_s)
+            view.notebook[_NOTEBOOK] = pack = Running(view.now_s, view.now_s)
             yield from self._start(view, pack, math.inf, Role.STARTED)
         elif self.backfilling and view.now_s < pack.end_s:
             yield from self._start(view, pack, pack.end_s, Role.BACKFILLED)
@@ -146,7 +146,7 @@ class Pack:
         """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
         averaging = self.constraint == "average"
         covering = Resource.ALL if self.constraint == "strict" else Resource.NODES | Resource.BURST_BUFFERS
-        bandwidth = file_system_bandwidth(view.machine) if averaging else math.inf
+        bandwidth = _file_system_bandwidth(view.machine) if averaging else math.inf
         free = view.timeline.free_nodes_now()
         for one in sorted(_facts(view), key=lambda one: (ORDERS[self.order](one), one.job.number)):
             job, binding = one.job, Binding.NODES
@@ -159,7 +159,7 @@ class Pack:
                         if allocation is None:
                             binding = Binding.RESERVATION
                         elif averaging:
-                            allocation = within_averages(view, pack, one, allocation)
+                            allocation = _within_averages(view, pack, one, allocation)
                         if allocation is not None:
                             pack.add(one, allocation.nodes, view.machine, view.now_s)
                             yield start_on(view, job, allocation, role)
@@ -175,10 +175,10 @@ def admits(pack: Running, facts: Facts, now_s: float, bandwidth: float) -> bool:
     """Whether a pack's average bandwidth stays within the file system's with one more job; always for the first one."""
     if not pack.members or bandwidth == math.inf:
         return True
-    return pack.io_bytes + facts.io_bytes <= bandwidth * pack.duration_with(facts, now_s) * (1 + SLACK)
+    return pack.io_bytes + facts.io_bytes <= bandwidth * pack.duration_with(facts, now_s) * (1 + _SLACK)
 
 
-def within_averages(view: View, pack: Running, facts: Facts, allocation: Allocation) -> Allocation | None:
+def _within_averages(view: View, pack: Running, facts: Facts, allocation: Allocation) -> Allocation | None:
     """Where a job starts so that no link's average is exceeded: as placed, else elsewhere, else not at all.
 
     A pack's first job, which alone may exceed every average, then starts as placed.
@@ -197,7 +197,7 @@ def within_averages(view: View, pack: Running, facts: Facts, allocation: Allocat
 def carries(machine: Machine, pack: Running, facts: Facts, nodes: tuple[int, ...], duration_s: float) -> bool:
     """Whether every link's average over a pack of this duration stays within its bandwidth with one more job."""
     return all(
-        pack.loads.get(link, 0.0) + size <= machine.links[link].capacity_bytes_per_s * duration_s * (1 + SLACK)
+        pack.loads.get(link, 0.0) + size <= machine.links[link].capacity_bytes_per_s * duration_s * (1 + _SLACK)
         for link, size in loads(machine, nodes, facts.io_bytes).items()
     )
 
@@ -228,7 +228,7 @@ def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Al
     return None if found is None else msgspec.structs.replace(found, io_rate=0)
 
 
-def file_system_bandwidth(machine: Machine) -> float:
+def _file_system_bandwidth(machine: Machine) -> float:
     """Bandwidth of the outermost links (bytes per second); infinite where the platform states none."""
     roots = [link.capacity_bytes_per_s for link in machine.links if link.parent < 0]
     return float(sum(roots)) if roots else math.inf
@@ -245,7 +245,7 @@ def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
 
 def _facts(view: View) -> list[Facts]:
     """Facts of the waiting jobs; durations are estimated anew, as predictions may have changed."""
-    bandwidth, known = file_system_bandwidth(view.machine), view.cache.get("facts", {})
+    bandwidth, known = _file_system_bandwidth(view.machine), view.cache.get("facts", {})
     found: dict[str, Facts] = {}
     for job in view.queue:
         duration_s = view.estimate_s(job)

@@ -30,14 +30,14 @@ from spillway.schedulers.policykit.passes import binding_now, fill, serve_first
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
 from spillway.schedulers.policykit.view import View
 
-LAST_PLAN = "last plan"
-LAST_STARTS = "last starts"
+_LAST_PLAN = "last plan"
+_LAST_STARTS = "last starts"
 WAITS = "waits"
 """Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), and recent
 waits."""
 
-MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
-ALL_ORDERS = THESIS_STARTS + MORE_ORDERS
+_MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
+ALL_ORDERS = THESIS_STARTS + _MORE_ORDERS
 CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": ALL_ORDERS, "portfolio": ALL_ORDERS}
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
 
@@ -152,9 +152,9 @@ class Plan:
             order = self._search(view, planner)
         if self.keep:
             planner.score(order)
-            view.notebook[LAST_STARTS] = {jobs[index].id: planner.starts_s.item(index) for index in order.tolist()}
+            view.notebook[_LAST_STARTS] = {jobs[index].id: planner.starts_s.item(index) for index in order.tolist()}
         if self.warm_start:
-            view.notebook[LAST_PLAN] = [jobs[index].id for index in order.tolist()]
+            view.notebook[_LAST_PLAN] = [jobs[index].id for index in order.tolist()]
         in_order = [jobs[index] for index in order.tolist()]
         if self.finish == "fill":
             yield from fill(view, in_order)
@@ -169,7 +169,7 @@ class Plan:
 
     def _standing(self, view: View, planner: Planner) -> Order | None:
         """The last plan's order where it stands: each waiting job was in it, and planning it again gives its starts."""
-        planned: dict[str, float] = view.notebook.get(LAST_STARTS, {}) if self.keep else {}
+        planned: dict[str, float] = view.notebook.get(_LAST_STARTS, {}) if self.keep else {}
         rank = {job.id: index for index, job in enumerate(planner.jobs)}
         if not rank.keys() <= planned.keys():
             return None
@@ -277,7 +277,7 @@ class Plan:
                 yield planner.backfilled(order)
         if self.warm_start:
             rank = {job.id: index for index, job in enumerate(jobs)}
-            last = [rank[job_id] for job_id in view.notebook.get(LAST_PLAN, ()) if job_id in rank]
+            last = [rank[job_id] for job_id in view.notebook.get(_LAST_PLAN, ()) if job_id in rank]
             if last:
                 known = set(last)
                 yield np.array(last + [index for index in range(len(jobs)) if index not in known], np.int32)

@@ -38,12 +38,12 @@ TOLERANCE_S = 1.0
 NOW_S = 1e-6
 """What begins within this time begins now: no simulator can be called earlier."""
 
-COURSE = "replay"
-"""Key of the notebook: the :class:`Course` of the conversation so far."""
+_COURSE = "replay"
+"""Key of the notebook: the :class:`_Course` of the conversation so far."""
 
 
 @dataclass
-class Course:
+class _Course:
     """How the log's schedule went so far, by job number.
 
     Attributes
@@ -119,7 +119,7 @@ class Replay:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Start what is due, in the site's order; be called when the next job is."""
-        course: Course = view.notebook.setdefault(COURSE, Course())
+        course: _Course = view.notebook.setdefault(_COURSE, _Course())
         course.ended([running.job.number for running in view.running], view.now_s)
         due: list[tuple[float, int, Job]] = []
         for job in view.queue:
@@ -153,7 +153,7 @@ class Replay:
                 reserve(view, job, Resource.ALL)
                 reserved = True
 
-    def _later(self, view: View, course: Course, due_s: float) -> Iterable[Decision]:
+    def _later(self, view: View, course: _Course, due_s: float) -> Iterable[Decision]:
         """Be called when the next job is due."""
         course.calls_s = {time_s for time_s in course.calls_s if time_s > view.now_s}
         if min(course.calls_s, default=due_s + NOW_S) > due_s:
@@ -162,7 +162,7 @@ class Replay:
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
         """Whether the log's schedule fits the machine; to be read at the end of the conversation."""
-        course: Course = notebook.get(COURSE, Course())
+        course: _Course = notebook.get(_COURSE, _Course())
         late_s = course.late_s()
         if not late_s:
             return

@@ -35,21 +35,21 @@ WOKEN = "slurm woken"
 PASSES = "slurm passes"
 """Key of the notebook: when each scheduler has its next pass (s)."""
 
-LAST_MAIN = "slurm last main pass"
+_LAST_MAIN = "slurm last main pass"
 """Key of the notebook: for when the last main pass was planned (s)."""
 
-WAITED = "slurm waited"
+_WAITED = "slurm waited"
 """Key of the notebook: whether jobs waited when the last call was over, so that a pass planned for them is due."""
 
-VAIN = "slurm in vain"
+_VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
 
-MAIN, BACKFILL = SCHEDULERS = ("main", "backfill")
+MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 
-LOOP_S = 1.0
+_LOOP_S = 1.0
 """How often Slurm's controller looks whether something has happened since the last main pass, s."""
 
 EXACT_S = 1e-6
@@ -105,11 +105,11 @@ class SlurmBackfill:
         """Run the passes that are due; be called for the next one while jobs wait."""
         if not view.queue:
             view.notebook.pop(PLANNED, None)
-            view.notebook[WAITED] = False
+            view.notebook[_WAITED] = False
             return
         passes = self._passes(view)
-        view.notebook[WAITED] = True
-        due = [name for name in SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
+        view.notebook[_WAITED] = True
+        due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
             one, decided = _Pass(view, apart, ordered(view.queue, self.order, view.now_s)), False
             for name in due:
@@ -117,9 +117,9 @@ class SlurmBackfill:
                     decided = True
                     yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
-            view.notebook[WAITED] = bool(one.waiting)
+            view.notebook[_WAITED] = bool(one.waiting)
             if not decided and self._in_vain(view, due):
-                view.notebook[WAITED] = False
+                view.notebook[_WAITED] = False
                 return
         next_s = min(passes.values())
         if next_s != view.notebook.get(WOKEN):
@@ -135,10 +135,10 @@ class SlurmBackfill:
         timeline = view.timeline
         free = timeline.free_nodes_now(), timeline.free_storage_now()
         seen = ([job.id for job in view.queue], view.unavailable, *free, set(view.held))
-        before, names = view.notebook.get(VAIN, (None, ()))
+        before, names = view.notebook.get(_VAIN, (None, ()))
         found = {*due, *(names if before == seen else ())}
-        view.notebook[VAIN] = seen, found
-        return len(found) == len(SCHEDULERS)
+        view.notebook[_VAIN] = seen, found
+        return len(found) == len(_SCHEDULERS)
 
     # ------------------------------------------------------------------ when
 
@@ -149,15 +149,15 @@ class SlurmBackfill:
         """
         now_s = view.now_s
         passes: dict[str, float] = view.notebook.setdefault(PASSES, {})
-        for name in SCHEDULERS:
-            if name not in passes or (passes[name] < now_s - EXACT_S and not view.notebook.get(WAITED)):
+        for name in _SCHEDULERS:
+            if name not in passes or (passes[name] < now_s - EXACT_S and not view.notebook.get(_WAITED)):
                 passes[name] = self._pass_from(name, now_s)
         if self.recorded is None:
-            earliest_s = max(now_s, view.notebook.get(LAST_MAIN, -math.inf) + self.batch_sched_delay)
-            loops = math.ceil((earliest_s - EXACT_S - self.sched_phase) / LOOP_S)
-            passes[MAIN] = min(passes[MAIN], self.sched_phase + loops * LOOP_S)
+            earliest_s = max(now_s, view.notebook.get(_LAST_MAIN, -math.inf) + self.batch_sched_delay)
+            loops = math.ceil((earliest_s - EXACT_S - self.sched_phase) / _LOOP_S)
+            passes[MAIN] = min(passes[MAIN], self.sched_phase + loops * _LOOP_S)
         if passes[MAIN] <= now_s + EXACT_S:
-            view.notebook[LAST_MAIN] = min(passes[MAIN], now_s)
+            view.notebook[_LAST_MAIN] = min(passes[MAIN], now_s)
         return passes
 
     def _pass_from(self, name: str, time_s: float) -> float:

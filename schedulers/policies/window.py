@@ -38,7 +38,7 @@ CHOICES = "window choices"
 """Key of the notebook: the :class:`Choices` of the conversation so far."""
 
 
-LARGEST_FIRST_JOBS = 16
+_LARGEST_FIRST_JOBS = 16
 """Largest window for the thesis's loop over sets."""
 
 PACK_STEPS = 100_000
@@ -124,9 +124,9 @@ class Window:
 
     def __post_init__(self) -> None:
         """Refuse windows that are too large for the thesis's loop: it examines up to ``2**size`` sets."""
-        if self.method == "largest-first" and self.size > LARGEST_FIRST_JOBS:
+        if self.method == "largest-first" and self.size > _LARGEST_FIRST_JOBS:
             raise OptionError(
-                f"option 'size' must be at most {LARGEST_FIRST_JOBS} with method 'largest-first', got {self.size}: "
+                f"option 'size' must be at most {_LARGEST_FIRST_JOBS} with method 'largest-first', got {self.size}: "
                 "take a smaller window or method 'bb'"
             )
 

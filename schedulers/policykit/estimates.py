@@ -18,7 +18,7 @@ from typing import Protocol
 from spillway.base.errors import OptionError
 from spillway.schedulers.model.job import Job, JobField
 
-CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
+_CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
 """Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""
 
 
@@ -117,7 +117,9 @@ class UserHistory:
         if self._correction is Correction.WALLTIME:
             return job.walltime_s
         predicted_s = self._predicted.setdefault(job.id, elapsed_s)
-        grown_s = next((predicted_s + step for step in CORRECTIONS_S if predicted_s + step > elapsed_s), job.walltime_s)
+        grown_s = next(
+            (predicted_s + step for step in _CORRECTIONS_S if predicted_s + step > elapsed_s), job.walltime_s
+        )
         return min(grown_s, job.walltime_s)
 
     def observe(self, job: Job, runtime_s: float) -> None:

@@ -104,7 +104,7 @@ class FinishedJobs(Sequence[Finished]):
         return self._items[places] if isinstance(places, int) else tuple(self._items[place] for place in places)
 
 
-RECENT_JOBS = 1000
+_RECENT_JOBS = 1000
 """How many of the jobs that ended last :class:`RecentWaits` is about."""
 
 FEWEST_JOBS = 20
@@ -116,7 +116,7 @@ class RecentWaits:
 
     def __init__(self) -> None:
         self._read = 0
-        self._waits_s: deque[float] = deque(maxlen=RECENT_JOBS)
+        self._waits_s: deque[float] = deque(maxlen=_RECENT_JOBS)
 
     def quantile_s(self, finished: FinishedJobs, so_far_s: Iterable[float], share: float) -> float:
         """A quantile of their waits (s, at least 1); infinite while too few jobs have ended.

@@ -18,7 +18,7 @@ PER_NODE, WHOLE = "node", "job"
 
 
 @dataclass(frozen=True)
-class Maxima:
+class _Maxima:
     """Limits of single requests.
 
     Attributes
@@ -31,7 +31,7 @@ class Maxima:
 
     def refuses(self, job: Job) -> str | None:
         """Why a job is rejected: the inequality; ``None`` where it is not. Sizes are those in whole granules."""
-        kind = kind_of(job)
+        kind = _kind_of(job)
         most = self.most_bytes.get(kind)
         size = job.requests * job.bb_bytes
         if most is None or not job.nodes or size <= most * job.nodes:
@@ -42,7 +42,7 @@ class Maxima:
         )
 
 
-def kind_of(job: Job) -> str:
+def _kind_of(job: Job) -> str:
     """Kind of a job's buffer: as it states, else whether it is one per node or one of the whole job."""
     stated = job.extras.get(KIND_FIELD, job.profile.get(KIND_FIELD))
     if isinstance(stated, str) and stated:
@@ -50,7 +50,7 @@ def kind_of(job: Job) -> str:
     return WHOLE if job.stripes else PER_NODE
 
 
-def parse_maxima(text: str) -> Maxima:
+def parse_maxima(text: str) -> _Maxima:
     """Make limits from ``KIND=BYTES[,KIND=BYTES...]``.
 
     Raises
@@ -71,4 +71,4 @@ def parse_maxima(text: str) -> Maxima:
                 f"2^62, such as xfs=5e11,lustre=1e11; got {shown(text)} at {shown(part)}"
             )
         found[kind] = int(size)
-    return Maxima(found)
+    return _Maxima(found)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
 
-SHORT_JOB_S = 600.0
+_SHORT_JOB_S = 600.0
 """Walltimes below this weigh alike (s): the field's usual threshold of the bounded slowdown."""
 
 
@@ -50,7 +50,7 @@ class Objective:
     def weights(self, walltimes_s: Sequence[float]) -> npt.NDArray[np.float64]:
         """Weight of each job."""
         walls = np.minimum(np.asarray(walltimes_s, np.float64), 1e9)
-        return np.asarray(np.maximum(walls, SHORT_JOB_S) ** -self.beta, np.float64)
+        return np.asarray(np.maximum(walls, _SHORT_JOB_S) ** -self.beta, np.float64)
 
     def score(self, jobs: Sequence[Job], starts_s: Sequence[float]) -> float:
         """Score of a plan: the plain definition that the compiled scoring is tested against."""

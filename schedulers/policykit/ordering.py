@@ -62,52 +62,52 @@ def most_nodes(job: Job, now_s: float) -> float:
     return -job.nodes
 
 
-def smallest_area(job: Job, now_s: float) -> float:
+def _smallest_area(job: Job, now_s: float) -> float:
     """Fewest requested node-seconds first."""
     return job.nodes * _walltime(job)
 
 
-def smallest_burst_buffer(job: Job, now_s: float) -> float:
+def _smallest_burst_buffer(job: Job, now_s: float) -> float:
     """Smallest burst buffer in total first."""
     return job.bb_bytes * job.requests
 
 
-def largest_burst_buffer(job: Job, now_s: float) -> float:
+def _largest_burst_buffer(job: Job, now_s: float) -> float:
     """Largest burst buffer in total first."""
     return -job.bb_bytes * job.requests
 
 
-def smallest_node_burst_buffer(job: Job, now_s: float) -> float:
+def _smallest_node_burst_buffer(job: Job, now_s: float) -> float:
     """Smallest burst buffer per node first."""
     return _node_bytes(job)
 
 
-def largest_node_burst_buffer(job: Job, now_s: float) -> float:
+def _largest_node_burst_buffer(job: Job, now_s: float) -> float:
     """Largest burst buffer per node first."""
     return -_node_bytes(job)
 
 
-def lowest_ratio(job: Job, now_s: float) -> float:
+def _lowest_ratio(job: Job, now_s: float) -> float:
     """Smallest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
     return _node_bytes(job) / job.nodes
 
 
-def highest_ratio(job: Job, now_s: float) -> float:
+def _highest_ratio(job: Job, now_s: float) -> float:
     """Largest burst buffer per node, divided by the number of nodes, first: the thesis's ratio."""
     return -_node_bytes(job) / job.nodes
 
 
-def least_bandwidth(job: Job, now_s: float) -> float:
+def _least_bandwidth(job: Job, now_s: float) -> float:
     """Least I/O rate of all its nodes together first."""
     return job.io_rate * job.nodes
 
 
-def most_bandwidth(job: Job, now_s: float) -> float:
+def _most_bandwidth(job: Job, now_s: float) -> float:
     """Largest I/O rate of all its nodes together first."""
     return -job.io_rate * job.nodes
 
 
-def expansion_factor(job: Job, now_s: float) -> float:
+def _expansion_factor(job: Job, now_s: float) -> float:
     """Longest wait in relation to the walltime first: largest (wait + walltime) / walltime."""
     return -(_wait(job, now_s) + _walltime(job)) / _walltime(job)
 
@@ -148,16 +148,16 @@ ORDERS: dict[str, Key] = {
     "longest": longest,
     "narrow": fewest_nodes,
     "wide": most_nodes,
-    "area": smallest_area,
-    "small-bb": smallest_burst_buffer,
-    "large-bb": largest_burst_buffer,
-    "small-node-bb": smallest_node_burst_buffer,
-    "large-node-bb": largest_node_burst_buffer,
-    "low-ratio": lowest_ratio,
-    "high-ratio": highest_ratio,
-    "small-io": least_bandwidth,
-    "large-io": most_bandwidth,
-    "expansion": expansion_factor,
+    "area": _smallest_area,
+    "small-bb": _smallest_burst_buffer,
+    "large-bb": _largest_burst_buffer,
+    "small-node-bb": _smallest_node_burst_buffer,
+    "large-node-bb": _largest_node_burst_buffer,
+    "low-ratio": _lowest_ratio,
+    "high-ratio": _highest_ratio,
+    "small-io": _least_bandwidth,
+    "large-io": _most_bandwidth,
+    "expansion": _expansion_factor,
     "wfp3": wfp3,
     "unicef": unicef,
     "f1": f1,

@@ -325,7 +325,7 @@ def rules_of(policy: Policy) -> Rules:
 
 
 @runtime_checkable
-class Warns(Protocol):
+class _Warns(Protocol):
     """A policy that may find something wrong with the conversation as a whole."""
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
@@ -352,4 +352,4 @@ class Around:
 
 def warnings_of(policy: Policy, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
     """What a policy found wrong with the conversation as a whole; nothing where it does not look for that."""
-    return policy.warnings(notebook, machine, now_s) if isinstance(policy, Warns) else ()
+    return policy.warnings(notebook, machine, now_s) if isinstance(policy, _Warns) else ()

@@ -12,11 +12,11 @@ from typing import Any
 
 from spillway.schedulers.search.permutations import Order
 
-Evaluate = Callable[[Order], tuple[Any, int]]
+_Evaluate = Callable[[Order], tuple[Any, int]]
 """Score of an order (larger is better), and the last position that has any influence on it (-1: none)."""
 
 
-def climb(order: Order, evaluate: Evaluate, budget: int) -> tuple[Order, Any, int]:
+def climb(order: Order, evaluate: _Evaluate, budget: int) -> tuple[Order, Any, int]:
     """Improve an order until no single swap improves it, or the budget is used up.
 
     Positions at distance 1 are exchanged first, then at distance 2, and so on, from the front up to the last position

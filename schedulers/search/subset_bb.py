@@ -28,8 +28,8 @@ else:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-Selection = tuple[int, ...]
-Settle = Callable[[Selection], Packing]
+_Selection = tuple[int, ...]
+_Settle = Callable[[_Selection], Packing]
 """A second method to find whether a set of the problem's items can be packed."""
 
 _NO_SET = np.iinfo(np.int64).max // 4
@@ -54,7 +54,7 @@ class Budget:
 
 
 def branch_and_bound(
-    problem: SubsetProblem, budget: Budget | None = None, settle: Settle | None = None
+    problem: SubsetProblem, budget: Budget | None = None, settle: _Settle | None = None
 ) -> SubsetResult:
     """Find the best set of items that fit together.
 
@@ -242,7 +242,7 @@ def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Int
 
 
 def _settle(
-    items: _Items, best: _Best, undecided: Flags, notes: Floats, settle: Settle | None
+    items: _Items, best: _Best, undecided: Flags, notes: Floats, settle: _Settle | None
 ) -> tuple[_Best, tuple[float, ...]]:
     """Settle what was left undecided by the second method; returns the best set and the bound."""
     bound = _tuple(notes[-1])

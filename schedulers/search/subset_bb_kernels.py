@@ -113,7 +113,7 @@ _TABLES, _SUMS = (_I2, _I2, _F3), (_I2, _F1, _F1)
 TABLES, SUMS = types.BaseTuple.from_types(_TABLES, Tables), types.BaseTuple.from_types(_SUMS, Sums)
 PLAIN_ITEMS, PLAIN_TABLES = types.Tuple((_I1, _I1, _F1, _B1, _I2)), types.Tuple(_TABLES)
 PLAIN_BEST, PLAIN_OPEN = types.Tuple((_B1, _B1, _F1)), types.Tuple((_B2, _F2))
-PLAIN_RULES = types.Tuple((boolean, _INT, _INT))
+_PLAIN_RULES = types.Tuple((boolean, _INT, _INT))
 
 
 @njit(boolean(_F1, _F1), **_LEAF)
@@ -219,7 +219,7 @@ def _raise_to(score, other):
             score[k] = other[k]
 
 
-@njit(_INT(PLAIN_ITEMS, _I1, _I1, PLAIN_TABLES, PLAIN_RULES, PLAIN_BEST, PLAIN_OPEN, _I2), **_OPTIONS)
+@njit(_INT(PLAIN_ITEMS, _I1, _I1, PLAIN_TABLES, _PLAIN_RULES, PLAIN_BEST, PLAIN_OPEN, _I2), **_OPTIONS)
 def search(items, limits, capacities, tables, rules, best, given_up, memo):
     """Depth-first: take the item, then leave it out; improve the best set and return the steps.
 

@@ -22,7 +22,7 @@ import numpy as np
 from spillway.schedulers.search.packing import Fits, Packing
 from spillway.schedulers.search.subset import SubsetProblem, SubsetResult, loosest
 
-SEED = 42
+_SEED = 42
 """Z3's own random seed: fixed, so that the same problem always has the same solution."""
 
 _VERDICTS = {"sat": Fits.YES, "unsat": Fits.NO, "unknown": Fits.UNDECIDED}
@@ -110,7 +110,7 @@ def choose_z3(problem: SubsetProblem, rlimit: int, start: SubsetResult | None = 
 
 def _solver(z3: Any, context: Any, logic: str | None, rlimit: int) -> Any:
     solver = z3.SolverFor(logic, ctx=context) if logic else z3.Solver(ctx=context)
-    solver.set("random_seed", SEED)
+    solver.set("random_seed", _SEED)
     if rlimit:
         solver.set("rlimit", rlimit)
     return solver

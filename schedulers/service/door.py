@@ -24,7 +24,7 @@ from spillway.protocol.limits import MAX_MESSAGE_BYTES
 DEFAULT_BIND = "tcp://127.0.0.1:28000"
 """Batsim's own default port, on the loopback address."""
 
-SURELY_DROPPED = 2
+_SURELY_DROPPED = 2
 """Messages up to so many times the limit are received and refused with the reason, larger ones not even received."""
 
 MOST_CONNECTIONS = 128
@@ -90,7 +90,7 @@ class Door:
         self._socket.linger = LINGER_MS
         self._socket.handshake_ivl = HANDSHAKE_MS
         self._socket.router_mandatory = True  # a reply to one that has gone is an error
-        self._socket.maxmsgsize = min(SURELY_DROPPED * max_message_bytes, (1 << 63) - 1)
+        self._socket.maxmsgsize = min(_SURELY_DROPPED * max_message_bytes, (1 << 63) - 1)
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         self._gate = self._context.socket(zmq.REP)
         self._gate.bind("inproc://zeromq.zap.01")

@@ -24,7 +24,7 @@ from spillway.protocol.messages import Message, SimulationBegins
 from spillway.protocol.refusal import refusal
 from spillway.schedulers.service.door import Call, Door
 
-SLICE_MS = 500
+_SLICE_MS = 500
 """How long the service may take to notice a signal (ms), and how often it looks whether the simulator still runs."""
 
 LAST_WORDS_S = 8.0
@@ -136,7 +136,7 @@ class _Service:
         self._refused = False
         self._exchanges = 0
         self._now_s = 0.0
-        self._wait_ms = SLICE_MS if watchdog_s is None else max(1, min(SLICE_MS, math.ceil(watchdog_s * 1000)))
+        self._wait_ms = _SLICE_MS if watchdog_s is None else max(1, min(_SLICE_MS, math.ceil(watchdog_s * 1000)))
 
     def run(self) -> int:
         """Serve until the end; the number of exchanges."""
@@ -157,13 +157,13 @@ class _Service:
                 deadline = self._deadline()
             elif call is None or time.monotonic() >= min(deadline, look):  # also while strangers keep coming
                 self._judge_silence(deadline)
-                look = time.monotonic() + SLICE_MS / 1000
+                look = time.monotonic() + _SLICE_MS / 1000
 
     def _refuse_next(self, peer: Call, stop: Stopped) -> None:
         """Answer the simulator's next message with the reason: a real Batsim would wait for ever."""
         deadline = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < deadline and not self._door.has_closed(peer):
-            call = self._door.receive(SLICE_MS)
+            call = self._door.receive(_SLICE_MS)
             if call is not None and call.peer == peer.peer:
                 self._door.send(peer.peer, self._codec.encode_refusal(_reason(stop)))
                 return

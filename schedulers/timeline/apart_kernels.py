@@ -59,7 +59,7 @@ SPAN = plain(*(types.float64,) * 4)
 burst buffer and bandwidth are held."""
 
 
-class Slide(NamedTuple):
+class _Slide(NamedTuple):
     """The window of one kind of resource, which moves on over the segments.
 
     Attributes
@@ -77,7 +77,7 @@ class Slide(NamedTuple):
     blocked: int
 
 
-SLIDE = named(Slide, *(types.int64,) * 3)
+_SLIDE = named(_Slide, *(types.int64,) * 3)
 
 
 @inner(int64(TIMES, int64, int64, float64), **OPTIONS)
@@ -99,7 +99,7 @@ def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
     return True
 
 
-@inner(SLIDE(TIMES, int64, ROWS, ROWS, int64, int64, float64, SLIDE, DEMAND, MACHINE), **OPTIONS)
+@inner(_SLIDE(TIMES, int64, ROWS, ROWS, int64, int64, float64, _SLIDE, DEMAND, MACHINE), **OPTIONS)
 def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine):
     """Move a kind's window on to the segments from ``begin`` up to ``end_s``, at least one.
 
@@ -110,11 +110,11 @@ def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine)
         while following < count and times[following] < end_s:
             wider = FULL if following == middle else FORWARD
             if not _narrow_kind(work, FORWARD, wider, rows, following, kind, demand, machine):
-                return Slide(middle, following, middle)
+                return _Slide(middle, following, middle)
             following += 1
         wider = FULL if following == middle else FORWARD
         enough = _narrow_kind(work, WINDOW, wider, work, BACK + begin, kind, demand, machine)
-        return Slide(middle, following, begin - 1 if enough else begin)
+        return _Slide(middle, following, begin - 1 if enough else begin)
     end = max(begin + 1, following)
     while end < count and times[end] < end_s:
         end += 1
@@ -124,7 +124,7 @@ def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine)
         wider = BACK + first
     if first == begin:
         _narrow_kind(work, WINDOW, FULL, work, BACK + begin, kind, demand, machine)
-    return Slide(end, end, first - 1)
+    return _Slide(end, end, first - 1)
 
 
 @inner(float64(float64, float64), **OPTIONS)
@@ -141,7 +141,7 @@ def _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine,
     """Find the start of :func:`find_apart`; ``work[WINDOW]`` is then what is free there."""
     duration_s, lead_s, tail_s, links_tail_s = span
     work, uses = scratch.work, demand.uses
-    nodes = storages = links = Slide(0, 0, -1)
+    nodes = storages = links = _Slide(0, 0, -1)
     start_s = not_before_s
     first, on = segment_at(times, count, start_s), segment_at(times, count, start_s + lead_s)
     while start_s <= latest_s:
@@ -185,7 +185,7 @@ def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine
 
     Notes
     -----
-    Nodes, storages and links have a sliding window each (:class:`Slide`), of two parts as in ``find_fit``: every
+    Nodes, storages and links have a sliding window each (:class:`_Slide`), of two parts as in ``find_fit``: every
     segment is looked at three times at most per kind. A kind that is blocked up to some segment spares the others the
     candidates up to there.
     """

@@ -61,7 +61,7 @@ class Clock(NamedTuple):
     limit: int
 
 
-CLOCK = types.NamedUniTuple(types.int64, 7, Clock)
+_CLOCK = types.NamedUniTuple(types.int64, 7, Clock)
 
 
 class Work(NamedTuple):
@@ -110,7 +110,7 @@ def _count(rows: int) -> int:
     return found
 
 
-@njit(int64(CLOCK, int64, int64), cache=True)
+@njit(int64(_CLOCK, int64, int64), cache=True)
 def service(clock: Clock, now: int, rows: int) -> int:
     """What a job in these rows would have received since time 0 (``Slices.service_us``)."""
     cycle = clock.quantum * clock.level
@@ -120,7 +120,7 @@ def service(clock: Clock, now: int, rows: int) -> int:
     return (cycles * _count(rows) + before) * clock.quantum + (within if rows >> row & 1 else 0)
 
 
-@njit(int64(CLOCK, int64, int64), cache=True)
+@njit(int64(_CLOCK, int64, int64), cache=True)
 def instant(clock: Clock, received: int, rows: int) -> int:
     """The first instant at which :func:`service` is this much, more than 0 (``Slices.instant_us``)."""
     quanta, within = (received - 1) // clock.quantum, (received - 1) % clock.quantum
@@ -146,7 +146,7 @@ def _meet(one: Ints, other: Ints) -> bool:
     return both != 0
 
 
-@njit(types.void(CLOCK, WORK, int64, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, int64, int64), cache=True)
 def _serve(clock: Clock, work: Work, job: int, now: int) -> None:
     """Enter what a job received since it was last looked at; a restart is paid first."""
     rows = work.rows[job]
@@ -157,7 +157,7 @@ def _serve(clock: Clock, work: Work, job: int, now: int) -> None:
     work.since[job] = now
 
 
-@njit(types.void(CLOCK, WORK, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, int64), cache=True)
 def _foresee(clock: Clock, work: Work, job: int) -> None:
     """When a job ends if nothing changes."""
     rows = work.rows[job]
@@ -165,7 +165,7 @@ def _foresee(clock: Clock, work: Work, job: int) -> None:
     work.end[job] = instant(clock, service(clock, work.since[job], rows) + need, rows)
 
 
-@njit(int64(CLOCK, WORK, int64, boolean), cache=True)
+@njit(int64(_CLOCK, WORK, int64, boolean), cache=True)
 def _length(clock: Clock, work: Work, job: int, local: bool) -> int:
     return work.cpu[job] + work.blocks[job] * (clock.local if local else clock.remote)
 
@@ -183,7 +183,7 @@ def _scaled(value: int, factor: int, divisor: int) -> int:
     return quotient + (1 if rest + divisor // 2 >= divisor else 0)
 
 
-@njit(types.void(CLOCK, WORK, PLACES, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, PLACES, int64), cache=True)
 def _settle_in(clock: Clock, work: Work, places: Places, job: int) -> None:
     """From now on a job runs in its place; on other columns it restarts first."""
     if not _equal(places.columns[job], work.columns[job]):
@@ -198,7 +198,7 @@ def _settle_in(clock: Clock, work: Work, places: Places, job: int) -> None:
     _foresee(clock, work, job)
 
 
-@njit(types.void(CLOCK, WORK, PLACES, int64, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, PLACES, int64, int64), cache=True)
 def _move(clock: Clock, work: Work, places: Places, job: int, now: int) -> None:
     """A job has another place: it settles in at once, or with the next slice where it migrates."""
     _serve(clock, work, job, now)
@@ -214,7 +214,7 @@ def _move(clock: Clock, work: Work, places: Places, job: int, now: int) -> None:
     _settle_in(clock, work, places, job)
 
 
-@njit(types.void(CLOCK, WORK, PLACES, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, PLACES, int64), cache=True)
 def _displace(clock: Clock, work: Work, places: Places, now: int) -> None:
     """Jobs that are to move with the next slice leave what other jobs were given in this one."""
     row = now // clock.quantum % clock.level
@@ -232,7 +232,7 @@ def _displace(clock: Clock, work: Work, places: Places, now: int) -> None:
             work.end[job] = NEVER
 
 
-@njit(types.void(CLOCK, WORK, PLACES, ROW, RULES, int64), cache=True)
+@njit(types.void(_CLOCK, WORK, PLACES, ROW, RULES, int64), cache=True)
 def _event(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules, now: int) -> None:
     """Compute the matrix anew, and when each job whose place changed ends."""
     jobs = places.count[JOBS]
@@ -287,7 +287,7 @@ def _enqueue(places: Places, job: int) -> None:
     places.count[LAST] = job
 
 
-@njit(int64(CLOCK, WORK, PLACES, ROW, RULES), cache=True)
+@njit(int64(_CLOCK, WORK, PLACES, ROW, RULES), cache=True)
 def run(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules) -> int:
     """Take one instant after the other at which jobs come or end; return how many moves to a file's nodes there were.
 

@@ -12,7 +12,7 @@ from spillway.schedulers.model.job import Job, JobField
 from spillway.schedulers.timesharing.columns import mask_of
 
 BLOCKS_FIELD = "io_blocks"
-MOST_BLOCKS = 10**9
+_MOST_BLOCKS = 10**9
 NODES_FIELD = "file_nodes"
 
 FIELDS = (
@@ -62,9 +62,9 @@ def block_count(job: Job) -> int:
         The field is no whole number >= 0.
     """
     blocks = job.extras.get(BLOCKS_FIELD, 0)
-    if isinstance(blocks, bool) or not isinstance(blocks, int) or not 0 <= blocks <= MOST_BLOCKS:
+    if isinstance(blocks, bool) or not isinstance(blocks, int) or not 0 <= blocks <= _MOST_BLOCKS:
         raise RemoteProtocolError(
-            f"job {shown(job.id)}: {BLOCKS_FIELD!r} must be a whole number >= 0, at most {MOST_BLOCKS}, "
+            f"job {shown(job.id)}: {BLOCKS_FIELD!r} must be a whole number >= 0, at most {_MOST_BLOCKS}, "
             f"got {shown(blocks)}",
             f"$.job.{BLOCKS_FIELD}",
         )

@@ -37,7 +37,7 @@ class MigrationStart(enum.Enum):
         return now_us if self is MigrationStart.AT_ONCE else slices.begin_us(now_us)
 
 
-class Migrated(NamedTuple):
+class _Migrated(NamedTuple):
     """What a migration step did: the new matrix, the jobs moved, and how many tasks changed their node."""
 
     matrix: Matrix
@@ -47,7 +47,7 @@ class Migrated(NamedTuple):
 
 def migrate(
     matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0, streams: Streams = NO_STREAMS
-) -> Migrated:
+) -> _Migrated:
     """Bring remote jobs home, in order of their start, until nothing changes.
 
     Parameters
@@ -96,7 +96,7 @@ def migrate(
             moved.append(place.job)
             left -= need
             changed = True
-    return Migrated(matrix._replace(places=tuple(places)), tuple(moved), tasks - left)
+    return _Migrated(matrix._replace(places=tuple(places)), tuple(moved), tasks - left)
 
 
 def _row(free: Sequence[int], place: Place, target: Target, usable: int, room: Room, rate: int) -> int | None:

@@ -36,7 +36,7 @@ from spillway.simulator.engines.fluid_state import (
 from spillway.simulator.engines.routes import RouteTable
 from spillway.simulator.engines.weights import admit, begin_sleep, change_speed, pass_moments
 
-MISSING_AT_ONCE = 4096
+_MISSING_AT_ONCE = 4096
 """Routes that are looked up between two attempts to start a task."""
 
 
@@ -63,7 +63,7 @@ class FluidEngine:
         self._state = FluidState(platform.bandwidths, platform.fatpipe, platform.speeds, platform.cores)
         self._routes = RouteTable(platform) if routes is None else routes
         self._now = 0.0
-        self._missing = np.zeros(MISSING_AT_ONCE, np.int64)
+        self._missing = np.zeros(_MISSING_AT_ONCE, np.int64)
         self._ended = np.zeros(len(self._state.task_ints), np.int64)
 
     @property

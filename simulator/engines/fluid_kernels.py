@@ -69,10 +69,10 @@ TIME_PRECISION = 1e-9
 """Latency below this is over (SimGrid's ``surf/precision``), in s."""
 WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
 """Remaining work below this is none."""
-PATIENCE = 100_000_000
+_PATIENCE = 100_000_000
 """Work, in tasks and resources visited, without any task settled, after which the rounds are cut short: a second or
 two. Fat pipes with very unequal users take that long to fill; SimGrid goes on, for hours in some cases."""
-LAST_ROUNDS = 100
+_LAST_ROUNDS = 100
 """Rounds from then on; bounds count as reached within a slack that grows by 1e-15 with each."""
 
 
@@ -104,7 +104,7 @@ def link_elements(row: int, state: Any) -> None:
 
 
 @inner(nb.void(nb.int64, STATE))
-def unlink_elements(row: int, state: Any) -> None:
+def _unlink_elements(row: int, state: Any) -> None:
     """Take the elements of a task out of the lists of their resources."""
     _, _, _, ints, _, _, resource_ints, element_resource, _, links, _, _ = state
     for element in range(ints[row, FIRST], ints[row, FIRST] + ints[row, COUNT]):
@@ -177,7 +177,7 @@ def reach(state: Any) -> Any:
 
 
 @inner(nb.int64(nb.int64, STATE))
-def make_offers(resources: int, state: Any) -> int:
+def _make_offers(resources: int, state: Any) -> int:
     """First part of a round: what every resource offers; how many have open tasks left."""
     _, _, _, ints, _, resource_floats, resource_ints, _, _, links, _, scratch = state
     kept = 0
@@ -198,7 +198,7 @@ def make_offers(resources: int, state: Any) -> int:
 
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
-def raise_rates(tasks: int, slack: float, state: Any) -> None:
+def _raise_rates(tasks: int, slack: float, state: Any) -> None:
     """Second part: every open task takes what it can, and is settled if that meets its bound (within a slack)."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
     for k in range(tasks):
@@ -216,7 +216,7 @@ def raise_rates(tasks: int, slack: float, state: Any) -> None:
 
 
 @inner(nb.int64(nb.int64, STATE))
-def take_raises(resources: int, state: Any) -> int:
+def _take_raises(resources: int, state: Any) -> int:
     """Third part: take the last raises of all users, settled ones too, and settle the users of exhausted resources.
 
     Returns how many resources are left.
@@ -252,7 +252,7 @@ def take_raises(resources: int, state: Any) -> int:
 
 
 @inner(nb.int64(nb.int64, STATE))
-def still_open(tasks: int, state: Any) -> int:
+def _still_open(tasks: int, state: Any) -> int:
     """Keep the tasks that are not settled yet; how many."""
     ints, scratch = state[3], state[11]
     kept = 0
@@ -271,18 +271,18 @@ def solve(state: Any) -> None:
     tasks, resources = reach(state)
     idle = 0
     extra = 0
-    while tasks > 0 and extra < LAST_ROUNDS:
-        resources = make_offers(resources, state)
-        raise_rates(tasks, extra * 1e-15, state)
-        resources = take_raises(resources, state)
+    while tasks > 0 and extra < _LAST_ROUNDS:
+        resources = _make_offers(resources, state)
+        _raise_rates(tasks, extra * 1e-15, state)
+        resources = _take_raises(resources, state)
         before = tasks
-        tasks = still_open(tasks, state)
+        tasks = _still_open(tasks, state)
         idle = idle + tasks + resources if tasks == before else 0
-        extra += idle > PATIENCE
+        extra += idle > _PATIENCE
 
 
 @inner(nb.float64(STATE))
-def time_to_event(state: Any) -> float:
+def _time_to_event(state: Any) -> float:
     """Seconds to the next end of a latency or a task at the present rates; negative if there will be none."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
     soonest = -1.0
@@ -300,7 +300,7 @@ def time_to_event(state: Any) -> float:
 
 
 @inner(nb.int64(nb.float64, STATE))
-def pass_time(delta: float, state: Any) -> int:
+def _pass_time(delta: float, state: Any) -> int:
     """Let ``delta`` seconds pass for all tasks; how many of them ended (stage ``ENDED``)."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
     ended = 0
@@ -333,16 +333,16 @@ def run(until: float, state: Any) -> int:
     clock = state[0]
     while True:
         solve(state)
-        delta = time_to_event(state)
+        delta = _time_to_event(state)
         span = until - clock[0]
         if delta >= 0.0 and delta < span:
             clock[0] = min(clock[0] + delta, until)
-            ended = int(pass_time(delta, state))
+            ended = int(_pass_time(delta, state))
             if ended > 0:
                 return ended
         elif span < np.inf:
             clock[0] = until
-            return int(pass_time(span, state))
+            return int(_pass_time(span, state))
         else:
             return 0
 
@@ -363,7 +363,7 @@ def retire(state: Any, handles: Any) -> int:
         ended += 1
         if ints[row, ENTRY] > 0:
             mark_dirty(row, state)
-            unlink_elements(row, state)
+            _unlink_elements(row, state)
             ints[row, ENTRY] = 0
         lists[FREE, counters[N_FREE]] = row
         counters[N_FREE] += 1

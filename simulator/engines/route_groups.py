@@ -21,9 +21,9 @@ from spillway.simulator.engines.fluid_state import Array
 
 MOST_HOSTS = 512
 """Hosts beyond which only what holds by construction is used (:class:`KnownGroups`): else all routes are compared."""
-MOST_GROUPS = 2048
+_MOST_GROUPS = 2048
 """Groups beyond which these are not used either: there is a core for each pair of them."""
-LEAST_GAIN = 1.5
+_LEAST_GAIN = 1.5
 """Hosts per group below which counting pairs is kept."""
 
 
@@ -89,7 +89,7 @@ def find_groups(route: Callable[[int, int], _Route], members: Sequence[int], hos
                 middle = links[i][j][ups[i] : len(links[i][j]) - downs[j]]
                 core[i, j] = numbers.setdefault((middle, routes[i][j].latency), len(numbers))
     groups = _alike(core)
-    if n < LEAST_GAIN * len(groups):
+    if n < _LEAST_GAIN * len(groups):
         return None
     known = list(numbers)
     parts: list[tuple[int, ...]] = [()] * (2 * hosts)
@@ -135,7 +135,7 @@ class KnownGroups:
         """The groups in use, these hosts' included; None where nothing is known of one of them, or nothing gained."""
         found = sorted({self._group_of.get(host, -1) for host in members})
         new = [number for number in found if number >= 0 and self._group[self._groups[number][0]] < 0]
-        if not new or found[0] < 0 or len(self._used) + len(new) > MOST_GROUPS:
+        if not new or found[0] < 0 or len(self._used) + len(new) > _MOST_GROUPS:
             return None
         if not self._used and len(self._groups[new[0]]) == 1:
             return None

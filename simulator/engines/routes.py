@@ -20,7 +20,7 @@ from spillway.simulator.engines.route_groups import MOST_HOSTS, KnownGroups, fin
 
 MANY = 1000
 """Routes missing at once, of a machine too large for a search, from which on its known groups are used."""
-VISITS_BEFORE_SEARCH = 20
+_VISITS_BEFORE_SEARCH = 20
 """How often all pairs of hosts must have been visited on average before groups are looked for."""
 _F1, _I1, _S1 = nb.float64[::1], nb.int64[::1], nb.int32[::1]
 ROUTES = nb.types.Tuple((_I1, _S1, _I1, _S1, _F1, _I1, _I1, _S1, _F1, _I1))
@@ -41,7 +41,7 @@ def place_of(keys: Any, key: int) -> int:
 
 
 @kernel(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1]))
-def rehash(keys: Any, ids: Any, stored: Any) -> None:
+def _rehash(keys: Any, ids: Any, stored: Any) -> None:
     """Fill an empty hash table with keys; the id of each is its position."""
     for position in range(len(stored)):
         place = place_of(keys, stored[position])
@@ -88,7 +88,7 @@ class RouteTable:
         if self._notes[0] < self._next_search:
             return
         members = np.flatnonzero(self._notes[1:]).tolist()
-        price = VISITS_BEFORE_SEARCH * len(members) ** 2
+        price = _VISITS_BEFORE_SEARCH * len(members) ** 2
         if self._notes[0] >= price:
             self.group(members)
             price *= 2  # the next search can only be about hosts that are new by then
@@ -134,7 +134,7 @@ class RouteTable:
         if 2 * self._count > len(self._keys):
             self._keys = np.full(4 * len(self._keys), -1, np.int64)
             self._ids = np.zeros(len(self._keys), np.int32)
-            rehash(self._keys, self._ids, self._stored[: self._count])
+            _rehash(self._keys, self._ids, self._stored[: self._count])
         else:
             place = place_of(self._keys, key)
             self._keys[place] = key

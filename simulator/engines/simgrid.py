@@ -30,10 +30,12 @@ from spillway.simulator.engines.batch import flatten, transfers
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
 """Where distributions put the binding, beside the interpreter's own folders."""
-HINT = "`apt-get install python3-simgrid` (Debian 12 or later), or use the engine `fluid`, which gives the same results"
-ENDED_WITHIN_S = 5.0
+_HINT = (
+    "`apt-get install python3-simgrid` (Debian 12 or later), or use the engine `fluid`, which gives the same results"
+)
+_ENDED_WITHIN_S = 5.0
 """Seconds that a child gets to leave before it is killed."""
-LOG_SHOWN = 2000
+_LOG_SHOWN = 2000
 """Bytes of what SimGrid printed last that an error shows."""
 
 
@@ -63,7 +65,7 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
         if interpreter is not None:
             return Binding(interpreter, tuple(folders))
     found = f"; found only {', '.join(map(str, built))}, for which no interpreter is installed" if built else ""
-    raise EngineUnavailable(f"the engine `simgrid` needs SimGrid's Python binding{found}. Install it with {HINT}")
+    raise EngineUnavailable(f"the engine `simgrid` needs SimGrid's Python binding{found}. Install it with {_HINT}")
 
 
 class SimgridEngine:
@@ -126,7 +128,7 @@ class SimgridEngine:
                 with suppress(BrokenPipeError):
                     pipe.close()
         try:
-            process.wait(ENDED_WITHIN_S)
+            process.wait(_ENDED_WITHIN_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -163,8 +165,8 @@ class SimgridEngine:
             kind, result = "failed", "it ended without an answer"
         if kind != "failed":
             return result
-        self._process.wait(ENDED_WITHIN_S)
-        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOG_SHOWN))
+        self._process.wait(_ENDED_WITHIN_S)
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - _LOG_SHOWN))
         printed = self._log.read().decode(errors="replace").strip()
         self.close()
         raise EngineFailed(f"SimGrid's process failed: {result}; it printed: {printed or 'nothing'}")

@@ -20,7 +20,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-CLOSED = 0
+_CLOSED = 0
 """Exit code when the parent has closed the pipe."""
 SHORTEST_S = 1e-15
 """Seconds to wait where no time shall pass: SimGrid takes 0 for no limit."""
@@ -28,7 +28,7 @@ FAILED = 70
 """Exit code after an error, which was sent as the last answer."""
 
 
-class Driver:
+class _Driver:
     """Executes the parent's commands inside SimGrid.
 
     Parameters
@@ -78,7 +78,7 @@ class Driver:
                 try:
                     batch = pickle.load(self.commands)
                 except EOFError:
-                    os._exit(CLOSED)
+                    os._exit(_CLOSED)
                 result: Any = None
                 for name, arguments in batch:
                     result = self.handlers[name](*arguments)
@@ -230,7 +230,7 @@ def main(path: str, names_file: str, *folders: str) -> None:
     engine.load_platform(path)
     with open(names_file, encoding="utf-8") as file:
         hosts = [simgrid.Host.by_name(name) for name in file.read().splitlines()]
-    driver = Driver(simgrid, hosts, sys.stdin.buffer, answers)
+    driver = _Driver(simgrid, hosts, sys.stdin.buffer, answers)
     simgrid.Actor.create("driver", hosts[0], driver.run)
     engine.run()
     driver.answer(("failed", "SimGrid ended although tasks are left: nothing can make progress any more"))

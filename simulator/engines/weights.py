@@ -58,7 +58,7 @@ _F1, _I1, _I2, _S1 = nb.float64[::1], nb.int64[::1], nb.int64[:, ::1], nb.int32[
 
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
-def add_weight(resource: int, amount: float, state: Any) -> None:
+def _add_weight(resource: int, amount: float, state: Any) -> None:
     """Add to the weight of the task being built on a link: the sum over its pairs, on a fat pipe the largest."""
     _, counters, _, _, _, _, resource_ints, element_resource, weight, _, _, _ = state
     if resource_ints[resource, RESOURCE_MARK] != counters[EPOCH]:
@@ -77,7 +77,7 @@ def add_weight(resource: int, amount: float, state: Any) -> None:
 
 
 @inner(nb.int64(nb.int64, _I1, _I1, _S1))
-def route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
+def _route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
     """The id of a pair's route; where it is not stored yet, -1 and a note in ``missing`` (count, then keys)."""
     place = place_of(keys, key)
     if keys[place] >= 0:
@@ -89,7 +89,7 @@ def route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
 
 
 @inner(nb.types.UniTuple(nb.float64, 2)(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
-def add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> Any:
+def _add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> Any:
     """Weights of a task's listed transfers; the largest latency, and the largest product of latency and bytes."""
     _, _, _, _, pair_ends, sources, destinations, amounts = batch
     keys, ids, begins, links, latencies, _, _, _, _, _ = routes
@@ -98,12 +98,12 @@ def add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, rou
     for k in range(pair_ends[task], pair_ends[task + 1]):
         if amounts[k] <= 0.0:
             continue
-        route = route_of(sources[k] * n_hosts + destinations[k], missing, keys, ids)
+        route = _route_of(sources[k] * n_hosts + destinations[k], missing, keys, ids)
         if route >= 0:
             latency = max(latency, latencies[route])
             window = max(window, latencies[route] * amounts[k])
             for at in range(begins[route], begins[route + 1]):
-                add_weight(links[at], amounts[k], state)
+                _add_weight(links[at], amounts[k], state)
     return latency, window
 
 
@@ -119,7 +119,7 @@ def tally(touched: int, times: int, part: int, begins: Any, links: Any, scratch:
 
 
 @inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I1, _I2, ROUTES))
-def count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes: Any) -> Any:
+def _count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes: Any) -> Any:
     """Count the links of an all-to-all pair by pair; how many different ones, and the largest latency."""
     keys, ids, begins, links, latencies, _, _, _, _, notes = routes
     notes[0] += len(hosts) ** 2
@@ -130,7 +130,7 @@ def count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes:
         for j in range(len(hosts)):
             if i == j:
                 continue
-            route = route_of(hosts[i] * n_hosts + hosts[j], missing, keys, ids)
+            route = _route_of(hosts[i] * n_hosts + hosts[j], missing, keys, ids)
             if route >= 0:
                 latency = max(latency, latencies[route])
                 touched = tally(touched, 1, route, begins, links, scratch)
@@ -138,7 +138,7 @@ def count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes:
 
 
 @inner(nb.boolean(_I1, _I1, _I2))
-def is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
+def _is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
     """Whether all hosts of a task belong to groups, and none occurs twice."""
     distinct = True
     known = True
@@ -152,8 +152,8 @@ def is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
 
 
 @inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I2, ROUTES))
-def count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
-    """Same as ``count_by_pairs``, for hosts whose groups are known."""
+def _count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
+    """Same as ``_count_by_pairs``, for hosts whose groups are known."""
     _, _, _, _, _, group, begins, links, latencies, _ = routes
     sizes, present = scratch[GROUP_SIZES], scratch[TASKS]
     n_groups = int(np.sqrt(len(latencies)) + 0.5)
@@ -180,7 +180,7 @@ def count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
 
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
-def counts_to_bytes(touched: int, amount: float, state: Any) -> None:
+def _counts_to_bytes(touched: int, amount: float, state: Any) -> None:
     """Make elements of counted links, each with as many additions of ``amount``, rounded one by one."""
     _, counters, _, _, _, _, resource_ints, element_resource, weight, _, _, scratch = state
     largest = 1
@@ -200,19 +200,19 @@ def counts_to_bytes(touched: int, amount: float, state: Any) -> None:
 
 
 @inner(nb.float64(_I1, nb.float64, nb.int64, _I1, STATE, ROUTES))
-def add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state: Any, routes: Any) -> float:
+def _add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state: Any, routes: Any) -> float:
     """Weights of an all-to-all; returns the largest latency."""
     scratch = state[11]
-    if is_grouped(hosts, routes[5], scratch):
-        touched, latency = count_by_groups(hosts, n_hosts, scratch, routes)
+    if _is_grouped(hosts, routes[5], scratch):
+        touched, latency = _count_by_groups(hosts, n_hosts, scratch, routes)
     else:
-        touched, latency = count_by_pairs(hosts, n_hosts, missing, scratch, routes)
-    counts_to_bytes(touched, amount, state)
+        touched, latency = _count_by_pairs(hosts, n_hosts, missing, scratch, routes)
+    _counts_to_bytes(touched, amount, state)
     return float(latency)
 
 
 @inner(nb.int64(nb.int64, nb.int64, STATE))
-def take_row(first: int, stage: int, state: Any) -> int:
+def _take_row(first: int, stage: int, state: Any) -> int:
     """Begin a task with the elements made since ``first``: its row, with a handle and among the active tasks."""
     _, counters, _, ints, lists, _, _, _, _, _, _, _ = state
     counters[N_FREE] -= 1
@@ -232,7 +232,7 @@ def take_row(first: int, stage: int, state: Any) -> int:
 def begin_sleep(seconds: float, state: Any) -> None:
     """Start a sleep."""
     floats = state[2]
-    row = take_row(state[1][N_ELEMENTS], SLEEPING, state)
+    row = _take_row(state[1][N_ELEMENTS], SLEEPING, state)
     floats[row, REMAINING] = 1.0
     floats[row, RATE] = 0.0
     floats[row, LATENCY] = seconds
@@ -243,7 +243,7 @@ def begin_sleep(seconds: float, state: Any) -> None:
 def enter(first: int, latency: float, window: float, state: Any) -> None:
     """Start the task whose elements were made since ``first``."""
     floats, ints = state[2], state[3]
-    row = take_row(first, WAITING, state)
+    row = _take_row(first, WAITING, state)
     idle = ints[row, COUNT] == 0
     floats[row, REMAINING] = 0.0 if idle else 1.0
     floats[row, RATE] = 1.0 if idle else 0.0
@@ -254,7 +254,7 @@ def enter(first: int, latency: float, window: float, state: Any) -> None:
 
 
 @inner(nb.boolean(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
-def admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> bool:
+def _admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> bool:
     """Start a task of a batch at the present clock; whether it could.
 
     It could not if routes are not stored (their number and keys are in ``missing``) or its elements may not fit
@@ -277,10 +277,10 @@ def admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, rou
     window = 0.0
     if each[task] > 0.0:
         members = hosts[ends[task] : ends[task + 1]]
-        latency = add_all_to_all(members, each[task], n_hosts, missing, state, routes)
+        latency = _add_all_to_all(members, each[task], n_hosts, missing, state, routes)
         window = latency * each[task]
     elif pair_ends[task] < pair_ends[task + 1]:
-        latency, window = add_pairs(task, n_hosts, missing, state, batch, routes)
+        latency, window = _add_pairs(task, n_hosts, missing, state, batch, routes)
     if missing[0] > 0:
         counters[N_ELEMENTS] = first
         return False
@@ -292,10 +292,10 @@ def admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, rou
 def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> int:
     """Start the tasks of a batch from ``begin`` on, at the present clock; returns the first that could not start.
 
-    Why it could not: see ``admit_one``.
+    Why it could not: see ``_admit_one``.
     """
     for task in range(begin, len(batch[3])):
-        if not admit_one(task, n_hosts, missing, state, batch, routes):
+        if not _admit_one(task, n_hosts, missing, state, batch, routes):
             return task
     return len(batch[3])
 
@@ -307,14 +307,14 @@ def pass_moments(
     """Move to one moment after another from ``begin`` on, and start the next task, from ``task`` on, where one starts.
 
     Returns the moment and the task that it came to: all of them, or where tasks ended (they stay in until ``retire``),
-    or where a task could not start (see ``admit_one``); the clock then shows that moment.
+    or where a task could not start (see ``_admit_one``); the clock then shows that moment.
     """
     at = begin
     while at < len(moments):
         if run(moments[at], state) > 0:
             break
         if starts[at]:
-            if not admit_one(task, n_hosts, missing, state, batch, routes):
+            if not _admit_one(task, n_hosts, missing, state, batch, routes):
                 break
             task += 1
         at += 1

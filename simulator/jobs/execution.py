@@ -36,17 +36,17 @@ from spillway.simulator.world.energy import EnergyMeter
 from spillway.simulator.world.machines import Machines
 from spillway.simulator.world.placing import check_flops, is_nothing
 
-OK = 0
+_OK = 0
 TIMEOUT = -1
 KILLED = -2
 
-SHORTEST_RUNTIME_S = 1e-5
+_SHORTEST_RUNTIME_S = 1e-5
 """What a runtime of 0 is replaced with."""
 
 WORK_PRECISION = 1e-14
 """A task with no more than this share of its work left has ended (SimGrid's precision)."""
 
-_END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, OK: (
+_END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, _OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
 
@@ -229,7 +229,7 @@ class Executor:
         if deadline is not None:
             job.budget = max(deadline.time - self._kernel.clock, 0.0)
             self._deadlines.release(job)
-        self._done(job, OK)
+        self._done(job, _OK)
 
     def _walltime_reached(self, jobs: list[Job]) -> None:
         """Stop tasks at their walltime, unless they end at this very moment: SimGrid prefers the end.
@@ -243,7 +243,7 @@ class Executor:
             missing = (1.0 - self._drop_tasks(job)) * job.budget
             in_time = missing <= WORK_PRECISION * job.budget + noise
             job.budget = 0.0
-            self._done(job, OK if in_time else TIMEOUT)
+            self._done(job, _OK if in_time else TIMEOUT)
 
     def _drop_tasks(self, job: Job) -> float:
         """Take a job's tasks from the engine; the progress of its parallel task."""
@@ -277,7 +277,7 @@ class Executor:
         budget = job.budget
         job.wait_start = now
         if budget < 0 or seconds < budget:
-            job.timer = self._kernel.at(now + seconds, self._slept, (job, OK))
+            job.timer = self._kernel.at(now + seconds, self._slept, (job, _OK))
             if budget > 0:
                 job.budget = budget - seconds
         else:
@@ -311,7 +311,7 @@ class Executor:
             self._kernel.forget(job.timer)
             job.budget -= waited
         job.poll = 0.0
-        job.timer = self._kernel.at(job.wait_start + waited, self._slept, (job, OK))
+        job.timer = self._kernel.at(job.wait_start + waited, self._slept, (job, _OK))
 
     def _done(self, job: Job, code: int) -> None:
         """What a job waited for is over."""
@@ -386,7 +386,7 @@ class Executor:
 
     def _told(self, job: Job) -> None:
         if job.state is JobState.RUNNING:
-            self._resume(job, OK)
+            self._resume(job, _OK)
 
     def _start_chains(self, job: Job, step: Parallel) -> None:
         job.chains = [Chain(job, iter(tasks), end) for tasks, end in zip(step.chains, step.reports, strict=True)]
@@ -427,7 +427,7 @@ class Executor:
             if job.limit is not None:
                 job.budget = max(job.limit.time - self._kernel.clock, 0.0)
                 self._deadlines.release(job)
-            self._resume(job, OK)
+            self._resume(job, _OK)
 
     def _chain_ended(self, chain: Chain) -> None:
         if self._meter is not None:
@@ -456,7 +456,7 @@ class Executor:
         self._machines.leave(allocation.ids, now)
         if self._outputs.traced:
             self._outputs.job_ended(job, now, stopped)
-        job.runtime = now - job.start or SHORTEST_RUNTIME_S
+        job.runtime = now - job.start or _SHORTEST_RUNTIME_S
         if self._meter is not None:
             self._meter.job_ends(job, allocation.ids, now)
         job.stack = job.root = job.plan = job.leaf = None

@@ -27,9 +27,9 @@ _EVENTS = (
     ("PajeDefineVariableType", ("Type string", "Alias string", "Name string", "Color string")),
     ("PajeSetVariable", ("Time date", "Type string", "Container string", "Value double")),
 )
-CODES = {name: code for code, (name, _) in enumerate(_EVENTS, 1)}
-_CREATE, _DESTROY = CODES["PajeCreateContainer"], CODES["PajeDestroyContainer"]
-_STATE, _VALUE, _EVENT = CODES["PajeSetState"], CODES["PajeDefineEntityValue"], CODES["PajeNewEvent"]
+_CODES = {name: code for code, (name, _) in enumerate(_EVENTS, 1)}
+_CREATE, _DESTROY = _CODES["PajeCreateContainer"], _CODES["PajeDestroyContainer"]
+_STATE, _VALUE, _EVENT = _CODES["PajeSetState"], _CODES["PajeDefineEntityValue"], _CODES["PajeNewEvent"]
 
 
 class PajeTrace:
@@ -47,8 +47,8 @@ class PajeTrace:
     def _header(self) -> None:
         write = self.file.write
         for name, members in _EVENTS:
-            write(f"%EventDef {name} {CODES[name]}\n" + "".join(f"% {m}\n" for m in members) + "%EndEventDef\n\n")
-        kind, event = CODES["PajeDefineContainerType"], CODES["PajeDefineEventType"]
+            write(f"%EventDef {name} {_CODES[name]}\n" + "".join(f"% {m}\n" for m in members) + "%EndEventDef\n\n")
+        kind, event = _CODES["PajeDefineContainerType"], _CODES["PajeDefineEventType"]
         write(
             "# Container types creation\n"
             f'{kind} 0 root_ct "Machines"\n{kind} root_ct machine_ct "Machine"\n'
@@ -56,7 +56,7 @@ class PajeTrace:
             "# Event types creation\n"
             f'{event} killer_ct kk "Job kill"\n{event} machine_ct km "Job kill"\n\n'
             "# Variable types creation\n"
-            f'{CODES["PajeDefineVariableType"]} scheduler_ct vu_vt "Utilization" "0.0 0.5 0.0"\n\n'
+            f'{_CODES["PajeDefineVariableType"]} scheduler_ct vu_vt "Utilization" "0.0 0.5 0.0"\n\n'
             "# Containers creation\n"
             f'{_CREATE} 0.000000 root_ct root "Machines" 0\n'
         )
@@ -66,7 +66,7 @@ class PajeTrace:
             f'{_CREATE} 0.000000 scheduler_ct sc "Scheduler" 0\n'
             f'{_CREATE} 0.000000 killer_ct k "Killer" sc\n\n'
             "# States creation\n"
-            f'{CODES["PajeDefineStateType"]} machine_state machine_ct "Machine state"\n\n'
+            f'{_CODES["PajeDefineStateType"]} machine_state machine_ct "Machine state"\n\n'
             "# Creation of the different values the machine state can be\n"
             f'{_VALUE} w machine_state "Waiting" "0.0 0.0 0.0"\n{_VALUE} l machine_state "Launching" "0.3 0.3 0.3"\n\n'
             "# Begin of events\n"

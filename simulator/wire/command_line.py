@@ -16,9 +16,9 @@ from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.options import BATSIM_4, BATSIM_5, BATSIM_VERSION, SimulationOptions
 
-DEFAULT_ENDPOINT = "tcp://localhost:28000"
-VERBOSITIES = ("quiet", "network-only", "information", "debug")
-SIMGRID_VERSION = "3.32.0"
+_DEFAULT_ENDPOINT = "tcp://localhost:28000"
+_VERBOSITIES = ("quiet", "network-only", "information", "debug")
+_SIMGRID_VERSION = "3.32.0"
 
 _REFUSED = {
     "workflow": "-W/--workflow: workflows (DAX) are not part of this simulator; convert them to dynamic jobs",
@@ -108,7 +108,7 @@ def _inputs(group: argparse._ArgumentGroup) -> None:
 
 def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "-s", "--socket-endpoint", metavar="ENDPOINT", default=DEFAULT_ENDPOINT,
+        "-s", "--socket-endpoint", metavar="ENDPOINT", default=_DEFAULT_ENDPOINT,
         help="where the scheduler listens (default %(default)s)",
     )  # fmt: skip
     group.add_argument("-e", "--export", metavar="PREFIX", default="out", help="prefix of the files written (out)")
@@ -117,7 +117,7 @@ def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--disable-schedule-tracing", action="store_true", help="write no _schedule.trace")
     group.add_argument("--disable-machine-state-tracing", action="store_true", help="write no _machine_states.csv")
     group.add_argument("-q", "--quiet", action="store_true", help="same as --verbosity quiet")
-    group.add_argument("-v", "--verbosity", choices=VERBOSITIES, default="information", help="how much to print")
+    group.add_argument("-v", "--verbosity", choices=_VERBOSITIES, default="information", help="how much to print")
     group.add_argument("--dump-execution-context", action="store_true", help="print where things are (JSON) and leave")
     group.add_argument("--version", action="store_true", help="print the version of Batsim that is played, and leave")
     group.add_argument("--simgrid-version", action="store_true", help="print the version of SimGrid's model, and leave")
@@ -186,7 +186,7 @@ def information(given: argparse.Namespace) -> str | None:
     if given.version:
         return BATSIM_VERSION
     if given.simgrid_version:
-        return SIMGRID_VERSION
+        return _SIMGRID_VERSION
     if given.dump_execution_context:
         context = {
             "socket_endpoint": given.socket_endpoint,

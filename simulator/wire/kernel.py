@@ -30,8 +30,8 @@ PRECISION = 1e-9
 """Timers closer together than this are one instant (SimGrid's ``precision/timing``), s."""
 
 Action: TypeAlias = Callable[[Any], None]
-Timer: TypeAlias = tuple[float, int, Action, Any]
-Post: TypeAlias = tuple[float, Action, Any, Callable[[], None] | None]
+_Timer: TypeAlias = tuple[float, int, Action, Any]
+_Post: TypeAlias = tuple[float, Action, Any, Callable[[], None] | None]
 """A message on its way: latency (s), what the server does with it, its content, and how its sender goes on."""
 
 
@@ -73,7 +73,7 @@ class Kernel:
     def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
         self.clock = 0.0
         self.own_message_s = own_message_s
-        self.mailbox: deque[Post] = deque()
+        self.mailbox: deque[_Post] = deque()
         self.stopped = self.paused = False
         self.instant_end = False
         self.unsettled = False
@@ -85,13 +85,13 @@ class Kernel:
         self.quiet: Action = _ignore
         self._engine = engine
         self._ended: list[int] = []
-        self._timers: list[Timer] = []
+        self._timers: list[_Timer] = []
         self._sequence = 0
         self._arrival = math.inf
-        self._arriving: Post | None = None
+        self._arriving: _Post | None = None
         self._arriving_number = 0
         self._first_post = 0
-        self._posts: list[Post] = []
+        self._posts: list[_Post] = []
         self._spawned: list[Callable[[], None]] = []
         self._round: deque[Callable[[], None]] = deque()
         self._dead: set[int] = set()
@@ -308,10 +308,10 @@ class Kernel:
         self._arriving = post
         self._arrival = math.inf if post is None else moments[count]
 
-    def _due(self, now: float) -> list[Timer]:
+    def _due(self, now: float) -> list[_Timer]:
         """Timers that end at this instant."""
         timers, dead = self._timers, self._dead
-        due: list[Timer] = []
+        due: list[_Timer] = []
         limit = max(now, now + PRECISION - 2.0 * math.ulp(now))
         while timers and timers[0][0] <= limit:
             timer = heapq.heappop(timers)
@@ -321,7 +321,7 @@ class Kernel:
                 due.append(timer)
         return due
 
-    def _fire(self, due: list[Timer]) -> None:
+    def _fire(self, due: list[_Timer]) -> None:
         if len(due) == 1:
             due[0][2](due[0][3])
             return
@@ -335,7 +335,7 @@ class Kernel:
             else:
                 action(argument)
 
-    def _deal_with(self, post: Post) -> None:
+    def _deal_with(self, post: _Post) -> None:
         """The server has received a message; then its sender goes on."""
         self._first_post = len(self._posts)
         post[1](post[2])
@@ -377,7 +377,7 @@ class Kernel:
             self._spawned.clear()
 
 
-def _by_number(timer: Timer) -> int:
+def _by_number(timer: _Timer) -> int:
     return timer[1]
 
 

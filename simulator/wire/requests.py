@@ -50,13 +50,13 @@ from spillway.simulator.world.machines import Machines, State
 from spillway.simulator.world.placing import check_flops, placement
 from spillway.simulator.world.power import PowerSwitches
 
-SHORTEST_WAIT_S = 1e-5
+_SHORTEST_WAIT_S = 1e-5
 """A call requested sooner than this comes after this."""
 
-PERIOD_PRECISION = 1e-9
+_PERIOD_PRECISION = 1e-9
 """Periods are whole milliseconds: what their numbers differ by from whole ones is rounding."""
 
-MOST_KEPT = 2000
+_MOST_KEPT = 2000
 """Operations of jobs whose tasks are kept in case that they are run again."""
 
 
@@ -402,7 +402,7 @@ class Requests:
         if kept is not None and kept[0] is request.tasks:
             return kept[1]
         places = [self._placed(profile, len(hosts), hosts, None, storage) for hosts, storage in request.tasks]
-        if len(self._kept) >= MOST_KEPT:
+        if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
         self._kept[key] = request.tasks, places
         return places
@@ -427,7 +427,7 @@ class Requests:
                 f"'timestamp' must lie after the present time {now:.9g} and be at most {LATEST_S:.0f}, got {moment!r}"
             )
         self._server.waiters += 1
-        moment = moment if moment - now >= SHORTEST_WAIT_S else now + SHORTEST_WAIT_S
+        moment = moment if moment - now >= _SHORTEST_WAIT_S else now + _SHORTEST_WAIT_S
         self._kernel.at(moment, self._call, (request.name, True))
 
     def _call(self, call: tuple[str, bool]) -> None:
@@ -441,7 +441,7 @@ class Requests:
             raise ValueError(f"calls of the name {shown(name)} are under way already")
         for other_s in [period.seconds for period in self._periods.values()]:
             ratio = max(period_s, other_s) / min(period_s, other_s)
-            if abs(ratio - round(ratio)) > PERIOD_PRECISION:
+            if abs(ratio - round(ratio)) > _PERIOD_PRECISION:
                 raise ValueError(f"a period must be a multiple of the shorter ones, got {period_s:g} and {other_s:g} s")
         self._server.waiters += 1
         self._periods[name] = _Period(period_s, request.times, self._multiple(period_s))
@@ -449,7 +449,7 @@ class Requests:
 
     def _multiple(self, period_s: float) -> float:
         """The next multiple of a period (s)."""
-        return (math.floor(self._kernel.clock / period_s + PERIOD_PRECISION) + 1) * period_s
+        return (math.floor(self._kernel.clock / period_s + _PERIOD_PRECISION) + 1) * period_s
 
     def _await_tick(self) -> None:
         if self._ticker is not None:

@@ -25,18 +25,18 @@ from spillway.simulator.jobs.job import Job
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.world.machines import Machines
 
-PROPERTIES = ("wattage_per_state", "watt_per_state")
+_PROPERTIES = ("wattage_per_state", "watt_per_state")
 """Names of the host property, the newer first."""
 
 
-class WithHandle(Protocol):
+class _WithHandle(Protocol):
     """What runs a task: it holds the engine's handle, -1 while there is none."""
 
     handle: int
 
 
 @runtime_checkable
-class WithRates(Protocol):
+class _WithRates(Protocol):
     """An engine that states how fast a task was just before its clock; else its mean since the last count is taken."""
 
     def rate(self, handle: int) -> float:
@@ -56,7 +56,7 @@ class Watts:
 class _Load:
     """A task's part on one machine."""
 
-    item: WithHandle
+    item: _WithHandle
     flops: float
     seen: float = 0.0
 
@@ -93,7 +93,7 @@ class EnergyMeter:
 
     def __init__(self, platform: Platform, machines: Machines, engine: Engine, outputs: Outputs) -> None:
         self._engine = engine
-        self._rates = engine if isinstance(engine, WithRates) else None
+        self._rates = engine if isinstance(engine, _WithRates) else None
         self._table = outputs.energy
         self._meters = [_Meter(platform.hosts[machine.host]) for machine in machines.all]
         self._by_host: dict[int, list[_Meter]] = {}
@@ -106,7 +106,7 @@ class EnergyMeter:
 
     # ------------------------------------------------------------------ what happens
 
-    def task_starts(self, item: WithHandle, task: TaskSpec) -> None:
+    def task_starts(self, item: _WithHandle, task: TaskSpec) -> None:
         """A task starts at the engine's clock."""
         flops, alone = task.flops, len(task.hosts) == 1  # SimGrid counts at the start of tasks of one host only
         parts: list[tuple[_Meter, _Load]] = []
@@ -122,7 +122,7 @@ class EnergyMeter:
                 parts.append((meter, load))
         self._running[id(item)] = parts
 
-    def task_ends(self, item: WithHandle, progress: float) -> None:
+    def task_ends(self, item: _WithHandle, progress: float) -> None:
         """A task ends, or is taken away, with so much of it done; what held its handle holds it still."""
         parts = self._running.pop(id(item), ())
         for meter, _ in parts:
@@ -219,17 +219,17 @@ def read_watts(host: Host) -> tuple[Watts, ...]:
     SimulatorInputError
         The property is missing, cannot be understood, or does not fit the number of power states.
     """
-    text = next((host.properties[name] for name in PROPERTIES if name in host.properties), None)
+    text = next((host.properties[name] for name in _PROPERTIES if name in host.properties), None)
     if text is None:
         raise SimulatorInputError(
-            f"No power range properties specified for host {host.name}: -E needs the property {PROPERTIES[0]!r} (W per "
-            f"power state) of every host, the master and storage hosts too; state it in the platform file, or by a "
+            f"No power range properties specified for host {host.name}: -E needs the property {_PROPERTIES[0]!r} (W "
+            f"per power state) of every host, the master and storage hosts too; state it in the platform file, or by a "
             f"table [power] in the machine's description"
         )
     states = [part.strip() for part in text.split(",")]
     if len(states) != len(host.speeds):
         raise SimulatorInputError(
-            f"host {shown(host.name)}: property {PROPERTIES[0]!r} gives watts for {len(states)} power "
+            f"host {shown(host.name)}: property {_PROPERTIES[0]!r} gives watts for {len(states)} power "
             "states, the host has "
             f"{len(host.speeds)}"
         )
@@ -245,7 +245,7 @@ def _watts(name: str, state: str) -> Watts:
         numbers.insert(1, numbers[0])
     if len(numbers) != 3 or not all(0 <= number < float("inf") for number in numbers):
         raise SimulatorInputError(
-            f"host {shown(name)}: property {PROPERTIES[0]!r} must read Idle:AllCores or "
+            f"host {shown(name)}: property {_PROPERTIES[0]!r} must read Idle:AllCores or "
             "Idle:Epsilon:AllCores in W for each "
             f"power state, got {shown(state)}"
         )

@@ -24,7 +24,7 @@ from spillway.simulator.wire.server import Server
 from spillway.simulator.world.energy import EnergyMeter
 from spillway.simulator.world.machines import Machines, State
 
-PROPERTY = "sleep_pstates"
+_PROPERTY = "sleep_pstates"
 
 
 class Kind(enum.Enum):
@@ -36,7 +36,7 @@ class Kind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class PowerStates:
+class _PowerStates:
     """The power states of one host.
 
     Attributes
@@ -52,7 +52,7 @@ class PowerStates:
     on: dict[int, int]
 
 
-def read_power_states(host: Host) -> PowerStates:
+def read_power_states(host: Host) -> _PowerStates:
     """Power states of a host.
 
     Raises
@@ -63,28 +63,28 @@ def read_power_states(host: Host) -> PowerStates:
     kinds = [Kind.COMPUTATION] * len(host.speeds)
     off: dict[int, int] = {}
     on: dict[int, int] = {}
-    text = host.properties.get(PROPERTY, "")
+    text = host.properties.get(_PROPERTY, "")
     for triplet in filter(None, (part.strip() for part in text.split(","))):
         try:
             sleep, off_state, on_state = (int(part) for part in triplet.split(":"))
         except ValueError:
             raise SimulatorInputError(
-                f"host {shown(host.name)}: property {PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, "
+                f"host {shown(host.name)}: property {_PROPERTY!r} must list SLEEP:OFF:ON triplets of power states, "
                 f"got {shown(text)}"
             ) from None
         for state, kind in ((sleep, Kind.SLEEP), (off_state, Kind.TRANSITION), (on_state, Kind.TRANSITION)):
             if not 0 <= state < len(kinds):
                 raise SimulatorInputError(
-                    f"host {shown(host.name)}: property {PROPERTY!r} names the power state {state}, the host has "
+                    f"host {shown(host.name)}: property {_PROPERTY!r} names the power state {state}, the host has "
                     f"0..{len(kinds) - 1}"
                 )
             if kinds[state] not in (Kind.COMPUTATION, kind) or (kind is Kind.SLEEP and state in off):
                 raise SimulatorInputError(
-                    f"host {shown(host.name)}: property {PROPERTY!r} uses the power state {state} for two purposes"
+                    f"host {shown(host.name)}: property {_PROPERTY!r} uses the power state {state} for two purposes"
                 )
             kinds[state] = kind
         off[sleep], on[sleep] = off_state, on_state
-    return PowerStates(tuple(kinds), off, on)
+    return _PowerStates(tuple(kinds), off, on)
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +127,7 @@ class PowerSwitches:
         self._current: list[_Switch] = []
         self.grouped = 0
         self.machines_switched = 0
-        self._states: list[PowerStates] = []
+        self._states: list[_PowerStates] = []
         self.pstate: list[int] = []
         if meter is not None:
             hosts = [platform.hosts[machine.host] for machine in machines.all]

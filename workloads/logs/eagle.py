@@ -19,13 +19,13 @@ from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, id_of, in_range,
 from spillway.workloads.logs.slurm_units import MEGA, UnitError, state_of, time_of
 from spillway.workloads.logs.table import Intake, Repeated
 
-NEEDED = ("job_id", "wallclock_req", "nodes_req", "submit_time", "start_time", "end_time")
+_NEEDED = ("job_id", "wallclock_req", "nodes_req", "submit_time", "start_time", "end_time")
 """Columns without which it is another CSV."""
 
 
 def recognises(head: Head) -> bool:
     """Whether the first line names Eagle's columns."""
-    return set(NEEDED) <= {name.strip() for name in head.first.split(",")}
+    return set(_NEEDED) <= {name.strip() for name in head.first.split(",")}
 
 
 def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[LogRecord]:
@@ -46,10 +46,10 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
             parts = _parts(line.rstrip("\r"), where)
             if not names:
                 names = [part.strip() for part in parts]
-                missing = [name for name in NEEDED if name not in names]
+                missing = [name for name in _NEEDED if name not in names]
                 if missing:
                     raise WorkloadError(
-                        f"the header lacks the column {missing[0]!r}; expected {', '.join(NEEDED)}", where
+                        f"the header lacks the column {missing[0]!r}; expected {', '.join(_NEEDED)}", where
                     )
                 continue
             if len(parts) != len(names):

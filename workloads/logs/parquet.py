@@ -25,12 +25,12 @@ from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, run_of
 from spillway.workloads.logs.slurm_units import state_of
 from spillway.workloads.logs.table import Intake, Repeated
 
-MAGIC = b"PAR1"
+_MAGIC = b"PAR1"
 _BATCH = 65_536
 
 
 @dataclass(frozen=True)
-class Schema:
+class _Schema:
     """How one data set names its columns.
 
     Attributes
@@ -50,7 +50,7 @@ class Schema:
 
 def recognises(head: Head) -> bool:
     """Whether it is a parquet file."""
-    return head.start.startswith(MAGIC)
+    return head.start.startswith(_MAGIC)
 
 
 def read(log: LogFile, intake: Intake) -> Iterator[LogRecord]:
@@ -96,11 +96,11 @@ def _pyarrow(where: str) -> tuple[Any, type[Exception]]:
     return pyarrow.parquet, pyarrow.ArrowException
 
 
-def _schema(names: list[str], where: str) -> Schema:
-    found = [name for name, schema in SCHEMAS.items() if set(schema.needed) <= set(names)]
+def _schema(names: list[str], where: str) -> _Schema:
+    found = [name for name, schema in _SCHEMAS.items() if set(schema.needed) <= set(names)]
     if len(found) == 1:
-        return SCHEMAS[found[0]]
-    known = "; ".join(f"{name} ({', '.join(schema.needed)})" for name, schema in SCHEMAS.items())
+        return _SCHEMAS[found[0]]
+    known = "; ".join(f"{name} ({', '.join(schema.needed)})" for name, schema in _SCHEMAS.items())
     raise WorkloadError(
         f"the columns {shown(', '.join(names), 100)} are of {'several' if found else 'no'} known data sets: {known}",
         where,
@@ -213,8 +213,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-SCHEMAS = {
-    "PM100": Schema(
+_SCHEMAS = {
+    "PM100": _Schema(
         ("job_id", "submit_time", "start_time", "end_time", "num_nodes_alloc", "time_limit"),
         _pm100,
         (
@@ -222,7 +222,7 @@ SCHEMAS = {
             "num_cpus_alloc", "num_gpus_req", "num_gpus_alloc", "user_id", "partition", "job_state",
         ),
     ),
-    "F-DATA": Schema(
+    "F-DATA": _Schema(
         ("jid", "adt", "sdt", "edt", "nnumr", "elpl"),
         _fdata,
         ("qdt", "duration", "nnuma", "cnumr", "cnumat", "usr", "exit state"),

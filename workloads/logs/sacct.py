@@ -31,7 +31,7 @@ from spillway.workloads.logs.slurm_units import (
 )
 from spillway.workloads.logs.table import Intake, Repeated
 
-ADVICE = (
+_ADVICE = (
     "sacct --parsable2 --allusers --allocations --format=JobID,User,Account,Partition,State,Submit,Eligible,Start,End,"
     "ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES"
 )
@@ -118,7 +118,7 @@ def _header(parts: list[str], where: str) -> _Columns:
         if not any(name.lower() in places for name in choice):
             raise WorkloadError(
                 f"the header of sacct's columns lacks {' or '.join(choice)} (it has {shown(', '.join(names), 80)}); "
-                f"such a log is made by: {ADVICE}",
+                f"such a log is made by: {_ADVICE}",
                 where,
             )
     return _Columns(places, len(names))

@@ -18,7 +18,7 @@ T = TypeVar("T")
 _ID = re.compile(r"(\d{1,18})((?:_\d{1,18})?(?:\+\d{1,9})?)(\..+)?", re.ASCII)
 _PENDING_ARRAY = re.compile(r"\d{1,18}_\[[^\]]*\]?", re.ASCII)
 
-STEP = "step of a job (its job's line is used)"
+_STEP = "step of a job (its job's line is used)"
 PENDING_ARRAY = "tasks of an array that had not begun"
 NEVER_SUBMITTED = "submission not known"
 NO_LIMIT = "jobs have no time limit (UNLIMITED)"
@@ -38,7 +38,7 @@ def id_of(text: str, where: str, intake: Intake) -> tuple[int, str] | None:
         return int(text), ""
     found = _ID.fullmatch(text)
     if found and found[3]:
-        intake.dropped[STEP] += 1
+        intake.dropped[_STEP] += 1
         return None
     if found:
         return int(found[1]), found[2]

@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from spillway.workloads.draws import Draws, Floats, exp, log
 
-HOUR_WEIGHTS = (18, 16, 14, 9, 5, 3, 3, 8, 23, 54, 74, 76, 71, 76, 88, 87, 89, 80, 69, 34, 31, 26, 24, 24)
+_HOUR_WEIGHTS = (18, 16, 14, 9, 5, 3, 3, 8, 23, 54, 74, 76, 71, 76, 88, 87, 89, 80, 69, 34, 31, 26, 24, 24)
 """Share of the submissions of the KTH SP2 log in each local hour, per mille (own count)."""
 
-DAY_WEIGHTS = (156, 177, 184, 185, 158, 62, 78)
+_DAY_WEIGHTS = (156, 177, 184, 185, 158, 62, 78)
 """The same by weekday, Monday first."""
 
 _HOUR = 3600.0
@@ -23,7 +23,7 @@ def weekly_times(position: Floats, span_s: float) -> Floats:
     """
     hours = int(-(-span_s // _HOUR))
     of_week = np.arange(hours) % 168
-    weights = np.asarray(DAY_WEIGHTS, np.float64)[of_week // 24] * np.asarray(HOUR_WEIGHTS, np.float64)[of_week % 24]
+    weights = np.asarray(_DAY_WEIGHTS, np.float64)[of_week // 24] * np.asarray(_HOUR_WEIGHTS, np.float64)[of_week % 24]
     weights[-1] *= (span_s - (hours - 1) * _HOUR) / _HOUR
     cumulative = np.cumsum(weights)
     target = position * cumulative[-1]

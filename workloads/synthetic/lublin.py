@@ -35,7 +35,7 @@ SHORT, LONG = (4.2, 0.94), (312.0, 0.03)
 """Shape and scale of the gamma laws of the logarithm of the runtime."""
 
 SHORT_SHARE, SHORT_SHARE_PER_NODE = 0.78, -0.0054
-GAP = (10.2303, 0.4871)
+_GAP = (10.2303, 0.4871)
 LONGEST_LOG_RUNTIME, LONGEST_LOG_GAP = 12.0, 13.0
 """Logarithms (of s) above which a runtime or a gap is drawn anew."""
 
@@ -62,7 +62,7 @@ class Lublin:
         sizes = self._sizes()
         run = self._runtimes(sizes)
         span_s = max(float(sizes @ run) / (self.nodes * self.load), 1.0)
-        gaps = exp(_capped_gamma(self._draws("gaps"), np.full(self.jobs, GAP[0]), GAP[1], LONGEST_LOG_GAP))
+        gaps = exp(_capped_gamma(self._draws("gaps"), np.full(self.jobs, _GAP[0]), _GAP[1], LONGEST_LOG_GAP))
         position = (np.cumsum(gaps) - gaps) / gaps.sum()
         submit = np.floor(weekly_times(position, span_s)).astype(np.int64)
         columns = zip(submit.tolist(), run.tolist(), sizes.tolist(), strict=True)

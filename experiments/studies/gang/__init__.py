@@ -37,12 +37,12 @@ INTENSITIES: Mapping[Value, str] = {mix: f"intensity {mix}" for mix in MIXES[:3]
 
 TIMES = tuple(MEAN_TIMES_S[step] for step in (0, 2, 5, 8))
 """Four of the nine loads: the lowest, the highest, and those that the paper rounds to 2,000 and 2,600 s."""
-TOP = TIMES[-1]
-GAP_S = 900.0
+_TOP = TIMES[-1]
+_GAP_S = 900.0
 """Mean time between submissions at which waits are low at the lowest load."""
-NAMED_S = 1800
+_NAMED_S = 1800
 """A load whose local jobs the paper counts; it is none of the nine steps."""
-COSTS_S = (0.0, 10.0, 30.0)
+_COSTS_S = (0.0, 10.0, 30.0)
 LIMITS = (0, 16, 32, 128, 256, 320)
 
 USUAL = {"cost": COST_S, "limit": LIMIT}
@@ -51,7 +51,7 @@ WORDS = {SLOWDOWN: "slowdown", WAIT: "wait", RESPONSE: "response time"}
 
 SMALL = 1.25
 """"Very close", "very small", "significant": this ratio."""
-NEGLIGIBLE = 0.05
+_NEGLIGIBLE = 0.05
 """"Negligible": at most this share."""
 
 
@@ -84,12 +84,12 @@ def _over(
 def _local(policy: str, time: int, count: int, region: Region, place: str = "3.5") -> Claim:
     words = f"intensity 0.5, {time:,} s: {count:,} of 10,000 jobs local under {POLICIES[policy]}"
     measure = mean("local", policy=policy, time=time, mix="0.5", **USUAL)
-    return Claim(f"{count} local", place, words, region, measure, "jobs", depends=LOCAL_DEPENDS, one_run=WIDEST)
+    return Claim(f"{count} local", place, words, region, measure, "jobs", depends=_LOCAL_DEPENDS, one_run=WIDEST)
 
 
-LOCAL_DEPENDS = ("gap", "layout", "sizes", "queue", "migration_start", "loads")
+_LOCAL_DEPENDS = ("gap", "layout", "sizes", "queue", "migration_start", "loads")
 """All but how a response time is counted."""
-OPEN = (*LOCAL_DEPENDS, "response")
+OPEN = (*_LOCAL_DEPENDS, "response")
 WIDEST = 0.5
 """A count of the paper's one workload is judged where a workload of ours has one within half of it."""
 LOW = 1.0
@@ -108,7 +108,7 @@ def _claims() -> list[Claim]:
         *(
             Claim(f"low wait {POLICIES[policy]}", "3.4.2", f"intensity 0.5, lowest load: waits are low under "
                   f"{POLICIES[policy]} (taken: no longer than a mean execution time)", at_most(LOW * TIMES[0]),
-                  mean(WAIT, policy=policy, time=TIMES[0], mix="0.5", **USUAL), "s", depends=LOCAL_DEPENDS)
+                  mean(WAIT, policy=policy, time=TIMES[0], mix="0.5", **USUAL), "s", depends=_LOCAL_DEPENDS)
             for policy in (GS, IOGS)
         ),
         *(
@@ -125,28 +125,28 @@ def _claims() -> list[Claim]:
         Claim("close 0.1", "3.5", "intensity 0.1: Adaptive-IOGS very close to the best in slowdown (taken: 25 %)",
               at_most(SMALL), Compared(SLOWDOWN, {"policy": ADAPTIVE}, {}, {"mix": "0.1", **USUAL}, ratios=True),
               each={"policy": (GS, IOGS), "time": TIMES}, depends=OPEN),
-        _local(ADAPTIVE, NAMED_S, 9101, within(9101, 0.5)),
-        _local(GS, NAMED_S, 20, within(20, 0.5)),
-        _local(ADAPTIVE, TOP, 831, within(831, 0.5)),
-        _local(GS, TOP, 5, within(5, 0.5)),
+        _local(ADAPTIVE, _NAMED_S, 9101, within(9101, 0.5)),
+        _local(GS, _NAMED_S, 20, within(20, 0.5)),
+        _local(ADAPTIVE, _TOP, 831, within(831, 0.5)),
+        _local(GS, _TOP, 5, within(5, 0.5)),
         *(
             Claim(f"cost {mix}", "3.6", f"intensity {mix}: a migration's cost of 30 s instead of 0 s changes slowdown "
-                  "negligibly (taken: 5 %)", within(1.0, NEGLIGIBLE),
-                  ratio(SLOWDOWN, {"cost": 30.0}, {"cost": 0.0}, policy=MIGRATE, time=TOP, mix=mix, limit=LIMIT),
+                  "negligibly (taken: 5 %)", within(1.0, _NEGLIGIBLE),
+                  ratio(SLOWDOWN, {"cost": 30.0}, {"cost": 0.0}, policy=MIGRATE, time=_TOP, mix=mix, limit=LIMIT),
                   depends=OPEN)
             for mix in MIXES[:3]
         ),
         Claim("no limit", "3.6", "intensity 0.5: migration without a limit at least 90 % better than none in slowdown",
-              at_least(1.9), ratio(SLOWDOWN, {"limit": 0}, {"limit": 320}, policy=MIGRATE, time=TOP, mix="0.5",
+              at_least(1.9), ratio(SLOWDOWN, {"limit": 0}, {"limit": 320}, policy=MIGRATE, time=_TOP, mix="0.5",
                                    cost=COST_S), depends=OPEN),
         *(
             Claim(f"most {mix}", "3.6", f"intensity {mix}: most of the gain of no limit is there at 64 tasks a slice",
-                  at_least(0.5), ShareOfGain({"policy": MIGRATE, "time": TOP, "mix": mix, "cost": COST_S}),
+                  at_least(0.5), ShareOfGain({"policy": MIGRATE, "time": _TOP, "mix": mix, "cost": COST_S}),
                   depends=OPEN)
             for mix in ("0.5", "0.33")
         ),
         Claim("more 0.1", "3.6", "intensity 0.1: more than 64 tasks in a slice make slowdown worse", at_least(1.0),
-              Compared(SLOWDOWN, {}, {"limit": LIMIT}, {"policy": MIGRATE, "time": TOP, "mix": "0.1", "cost": COST_S},
+              Compared(SLOWDOWN, {}, {"limit": LIMIT}, {"policy": MIGRATE, "time": _TOP, "mix": "0.1", "cost": COST_S},
                        ratios=True), each={"limit": (128, 256, 320)}, depends=OPEN),
         *(
             _versus(f"Migrate 0.5 {WORDS[metric]}", "3.7",
@@ -154,7 +154,7 @@ def _claims() -> list[Claim]:
                     at_least(2.0), metric, IOGS, MIGRATE, "0.5", _from(2500))
             for metric in (SLOWDOWN, WAIT, RESPONSE)
         ),
-        _local(MIGRATE, TOP, 6524, within(6524, 0.5), "3.7"),
+        _local(MIGRATE, _TOP, 6524, within(6524, 0.5), "3.7"),
         *(
             _versus(f"Migrate 0.33 {WORDS[metric]}", "3.7",
                     f"intensity 0.33: Migrate-IOGS at least 60 % better than Adaptive, the second, in {WORDS[metric]}",
@@ -192,8 +192,8 @@ CHOICES = (
     ),
     Choice(
         "gap", "583 s between submissions are printed, sizes and utilisation are not, and waits are low at low loads",
-        {GAP_S: "waits are low at the lowest load (3.4.2)", MEAN_GAP_S: "as printed"},
-        fitted={GAP_S: ("low wait GS", "low wait IOGS")},
+        {_GAP_S: "waits are low at the lowest load (3.4.2)", MEAN_GAP_S: "as printed"},
+        fitted={_GAP_S: ("low wait GS", "low wait IOGS")},
     ),
     Choice(
         "response", "response time is end minus start (2.3, item 4), or what is usual",
@@ -207,7 +207,7 @@ PARAMETERS = (
     Parameter("loads", ", ".join(f"{time:,}" for time in MEAN_TIMES_S) + " s", "steps of a tenth up to 3,102 s (3.6), "
               "a factor of 1.8 in all, as the group's papers on this machine have them (from memory, they are not part "
               "of our material)"),
-    Parameter("gap", GAP_S, "seconds between submissions: the smallest of 583, 700, 800 ... at which GS and IOGS wait "
+    Parameter("gap", _GAP_S, "seconds between submissions: the smallest of 583, 700, 800 ... at which GS and IOGS wait "
               "no longer than a mean execution time at the lowest load", ("low wait GS", "low wait IOGS"),
               (MEAN_GAP_S, 1500.0)),
     Parameter("low", "up to a mean execution time", "the paper gives no number"),
@@ -223,14 +223,14 @@ MAIN: Grid = {
     "jobs": [10_000],
     "policy": list(POLICIES),
 }
-MIGRATING: Grid = {**MAIN, "mix": MIXES[:3], "time": [TOP], "policy": [MIGRATE]}
-GRIDS: Sequence[Grid] = [
+_MIGRATING: Grid = {**MAIN, "mix": MIXES[:3], "time": [_TOP], "policy": [MIGRATE]}
+_GRIDS: Sequence[Grid] = [
     {**grid, "seed": SEEDS}
     for grid in (
         MAIN,
-        {**MAIN, "mix": ["0.5"], "time": [NAMED_S], "policy": [GS, ADAPTIVE]},
-        {**MIGRATING, "cost": COSTS_S},
-        {**MIGRATING, "limit": LIMITS},
+        {**MAIN, "mix": ["0.5"], "time": [_NAMED_S], "policy": [GS, ADAPTIVE]},
+        {**_MIGRATING, "cost": _COSTS_S},
+        {**_MIGRATING, "limit": LIMITS},
     )
 ]
 
@@ -254,22 +254,22 @@ STUDY = Study(
         play, policies=lambda point: [point.text("policy")], audit=play_by_product, tolerance=0.0, batch=4,
         same=same, seen=seen, audited_as=audited_as,
     ),
-    grids=GRIDS,
+    grids=_GRIDS,
     claims=_claims(),
-    quick={"time": [TIMES[0], TOP], "jobs": [1000], "mix": ["0.5", "0.1"], "cost": [COST_S], "seed": [0, 1]},
+    quick={"time": [TIMES[0], _TOP], "jobs": [1000], "mix": ["0.5", "0.1"], "cost": [COST_S], "seed": [0, 1]},
     parameters=PARAMETERS,
     choices=CHOICES,
-    crossing={"time": [TIMES[0], TOP], "cost": [COST_S], "limit": [LIMIT], "seed": SEEDS},
+    crossing={"time": [TIMES[0], _TOP], "cost": [COST_S], "limit": [LIMIT], "seed": SEEDS},
     draws=2,
     varying={"cost": [COST_S], "limit": [LIMIT], "seed": SEEDS},
     figures=[
         *_figures(4, (GS, IOGS), MIXES[:3]),
         *_figures(6, (GS, IOGS, ADAPTIVE), MIXES[:3]),
         Lines(SLOWDOWN, "mean slowdown", "cost", "cost of a migration C (s)", by="mix", log=True,
-              only={"policy": MIGRATE, "time": TOP, "limit": LIMIT}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
+              only={"policy": MIGRATE, "time": _TOP, "limit": LIMIT}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
               name="figure 8 cost"),
         Lines(SLOWDOWN, "mean slowdown", "limit", "most tasks migrated in a slice, Q", by="mix", log=True,
-              only={"policy": MIGRATE, "time": TOP, "cost": COST_S}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
+              only={"policy": MIGRATE, "time": _TOP, "cost": COST_S}, shown={"mix": MIXES[:3]}, names=INTENSITIES,
               name="figure 8 limit"),
         *_figures(9, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[:3]),
         *_figures(10, (GS, IOGS, ADAPTIVE, MIGRATE), MIXES[3:]),

@@ -21,10 +21,10 @@ from spillway.schedulers.timesharing.scheduling import Queue, Where
 from spillway.schedulers.timesharing.slices import Slices
 from spillway.workloads.gang import GangJob
 
-SLICES = Slices(5, 200_000_000)
-COSTS = Costs()
-WHERE = {Where.ANYWHERE: 0, Where.FILES: 1, Where.FILES_FIRST: 2}
-MOST_ROWS = 60
+_SLICES = Slices(5, 200_000_000)
+_COSTS = Costs()
+_WHERE = {Where.ANYWHERE: 0, Where.FILES: 1, Where.FILES_FIRST: 2}
+_MOST_ROWS = 60
 """A set of rows is one word."""
 
 
@@ -37,7 +37,7 @@ class Setting:
     rules
         The policy.
     slices
-        Rows, at most :data:`MOST_ROWS`, and quantum.
+        Rows, at most :data:`_MOST_ROWS`, and quantum.
     costs
         Of blocks and of migration.
     migration_start
@@ -49,8 +49,8 @@ class Setting:
     """
 
     rules: Rules
-    slices: Slices = SLICES
-    costs: Costs = COSTS
+    slices: Slices = _SLICES
+    costs: Costs = _COSTS
     migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM
     limit: int = 64
     nodes: int = 320
@@ -89,7 +89,7 @@ def run_gang(jobs: Sequence[GangJob], setting: Setting) -> Ran:
         The scheduler.
     """
     slices, costs, rules = setting.slices, setting.costs, setting.rules
-    assert slices.level <= MOST_ROWS, f"{slices.level} rows, at most {MOST_ROWS}"
+    assert slices.level <= _MOST_ROWS, f"{slices.level} rows, at most {_MOST_ROWS}"
     clock = Clock(
         slices.level,
         slices.quantum_us,
@@ -100,7 +100,7 @@ def run_gang(jobs: Sequence[GangJob], setting: Setting) -> Ran:
         setting.limit,
     )
     numbers = Numbers(
-        WHERE[rules.where],
+        _WHERE[rules.where],
         int(rules.local_first),
         int(rules.migrate),
         int(rules.target is Target.FULLEST),

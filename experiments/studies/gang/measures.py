@@ -11,7 +11,7 @@ from spillway.experiments.studies.points import Value
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.statistics import Sample
 
-WITHOUT_LIMIT = 320
+_WITHOUT_LIMIT = 320
 
 
 @dataclass(frozen=True)
@@ -29,5 +29,5 @@ class ShareOfGain:
     def __call__(self, results: Results) -> Sample:
         """One value per unit; not defined where migration gains nothing."""
         here = results.at(self.axes)
-        none, some, free = (here.mean("slowdown", {"limit": limit}).values for limit in (0, LIMIT, WITHOUT_LIMIT))
+        none, some, free = (here.mean("slowdown", {"limit": limit}).values for limit in (0, LIMIT, _WITHOUT_LIMIT))
         return Sample(tuple((n - s) / (n - f) if n > f else math.nan for n, s, f in zip(none, some, free, strict=True)))

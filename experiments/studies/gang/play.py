@@ -35,7 +35,7 @@ def play(point: Point) -> Values:
     (:mod:`spillway.experiments.studies.gang.aggregate`)."""
     options, policy = workload_of(point), policy_of(point)
     jobs = drawn(options)
-    return measures(jobs, run_gang(jobs, setting_of(policy, options.nodes)), policy, options.nodes)
+    return measures(jobs, run_gang(jobs, _setting_of(policy, options.nodes)), policy, options.nodes)
 
 
 def same(point: Point) -> Point:
@@ -90,7 +90,7 @@ def policy_of(point: Point) -> Gang:
     return policy
 
 
-def setting_of(policy: Gang, nodes: int) -> Setting:
+def _setting_of(policy: Gang, nodes: int) -> Setting:
     """A gang policy for the aggregate."""
     return Setting(policy.rules(), *policy.sharing(), policy.migration_limit, nodes)
 

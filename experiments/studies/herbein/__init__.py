@@ -20,10 +20,10 @@ from spillway.workloads.herbein import PAPER_JOBS, PAPER_STATE_CHANGE_S
 
 NATURAL, AS_IN_LOG, LARGER, TWICE = 3.375, 1.0, 1.5, 2.0
 SIZES = (AS_IN_LOG, LARGER, TWICE, NATURAL)
-UNDER = (10, 20, 30)
+_UNDER = (10, 20, 30)
 """Percent of the file system's 70 GB/s that are missing."""
 
-FEWER_JOBS = 600
+_FEWER_JOBS = 600
 """Jobs of a test where loads, logs and readings are compared."""
 
 LEVELS, LOADS, FCFS = "levels", "loads", "fcfs"
@@ -61,7 +61,7 @@ class Steps:
 
     def __call__(self, results: Results) -> Sample:
         """One value per seed."""
-        levels = [self.value(results.at({"under": under})).values for under in (0, *UNDER)]
+        levels = [self.value(results.at({"under": under})).values for under in (0, *_UNDER)]
         return Sample(
             tuple(
                 min(self.sign * (after - before) for before, after in pairwise(of_seed))
@@ -92,7 +92,7 @@ CLAIMS = (
             f"contention {under} %", "4.4", f"with {under} % less, jobs contend during 55 to 65 % of the time",
             between(55, 65), _mean("contended_percent", IGNORANT), under, one=WIDEST,
         )
-        for under in UNDER
+        for under in _UNDER
     ),
     _at(
         "no contention, 0 %", "4.4", "with the full file system no job contends", within(0, 0.5),
@@ -100,7 +100,7 @@ CLAIMS = (
     ),
     _at(
         "no contention, aware", "4.4", "under I/O-aware scheduling no job contends, at any level", within(0, 0.5),
-        _mean("contended_percent", AWARE), 0, *UNDER,
+        _mean("contended_percent", AWARE), 0, *_UNDER,
     ),
     _at(
         "computing 0 %", "5.2, figure 5", "I/O-ignorant, full file system: all allocated node time is computation",
@@ -116,7 +116,7 @@ CLAIMS = (
     ),
     _at(
         "computing, aware", "5.2, figure 5", "I/O-aware: all allocated node time is computation, at every level",
-        within(100, TENTH), _mean(COMPUTING, AWARE), 0, *UNDER,
+        within(100, TENTH), _mean(COMPUTING, AWARE), 0, *_UNDER,
     ),
     _at(
         "steady 0 %", "5.3, figure 6", "I/O-ignorant, full file system: no job varies (least share of a job)",
@@ -136,7 +136,7 @@ CLAIMS = (
     ),
     _at(
         "steady, aware", "5.3, figure 6", "I/O-aware: no job varies, at any level (least share of a job)",
-        within(100, TENTH), _mean(LEAST, AWARE), 0, *UNDER,
+        within(100, TENTH), _mean(LEAST, AWARE), 0, *_UNDER,
     ),
     Claim(
         "state changes", "5.4", "states of jobs change every 31.7 s on average (full file system)",
@@ -176,7 +176,7 @@ CLAIMS = (
     ),
 )  # fmt: skip
 
-LOG_WORDS = {
+_LOG_WORDS = {
     "atlas": "LLNL's Atlas, 1,152 nodes",
     "lublin": "the model of Lublin and Feitelson, 256 nodes; it has no time limits, elapsed times are taken",
     "kth-like": "generated, like KTH's SP2, 100 nodes: needs no file",
@@ -187,7 +187,7 @@ CHOICES = (
     Choice(
         "log",
         "the traces of LLNL's Cab and Zin are not public (4.2)",
-        {name: LOG_WORDS[name] for name in at_hand() if name in LOG_WORDS},
+        {name: _LOG_WORDS[name] for name in at_hand() if name in _LOG_WORDS},
     ),
     Choice(
         "size",
@@ -198,7 +198,7 @@ CHOICES = (
             TWICE: "Atlas's x 2",
             NATURAL: "in proportion to the machines: Atlas's x 3,888 / 1,152",
         },
-        {LARGER: tuple(f"contention {under} %" for under in UNDER)},
+        {LARGER: tuple(f"contention {under} %" for under in _UNDER)},
     ),
     Choice(
         "contention",
@@ -254,7 +254,7 @@ STUDY = Study(
     play=Computed(play, inputs, policies, batch=10, same=_as_played),
     grids=[
         {
-            "test": [LEVELS], "jobs": [PAPER_JOBS], "policy": ["easy"], **_COMMON, "under": [0, *UNDER],
+            "test": [LEVELS], "jobs": [PAPER_JOBS], "policy": ["easy"], **_COMMON, "under": [0, *_UNDER],
             "scheduler": _BOTH, "seed": SEEDS,
         },
         {
@@ -262,7 +262,7 @@ STUDY = Study(
             "seed": SEEDS,
         },
         {
-            "test": [LOADS], "jobs": [FEWER_JOBS], "policy": ["easy", "fcfs"], **_COMMON, "under": [30],
+            "test": [LOADS], "jobs": [_FEWER_JOBS], "policy": ["easy", "fcfs"], **_COMMON, "under": [30],
             "scheduler": _BOTH, "log": list(CHOICES[0].readings), "size": SIZES, "seed": SEEDS,
         },
     ],
@@ -270,10 +270,10 @@ STUDY = Study(
     quick={"jobs": [150], "seed": [0, 1], "under": [0, 30], "size": [AS_IN_LOG], "log": [CHOICES[0].usual]},
     parameters=[
         Parameter("gap", "126.8 s", "mean time between submissions: four changes of state per job, 31.7 s apart (5.4)"),
-        Parameter("fewer jobs", str(FEWER_JOBS), "tests in which loads, logs and readings are compared; else 2,500"),
+        Parameter("fewer jobs", str(_FEWER_JOBS), "tests in which loads, logs and readings are compared; else 2,500"),
     ],
     choices=CHOICES,
-    crossing={"test": [LEVELS], "jobs": [FEWER_JOBS], "under": [0, *UNDER]},
+    crossing={"test": [LEVELS], "jobs": [_FEWER_JOBS], "under": [0, *_UNDER]},
     tables=[
         Means("By level", METRICS, ("under", "scheduler"), only=MAIN),
         Means("By log and size, 30 % less", METRICS, ("log", "size", "policy", "scheduler"), only={"test": LOADS}),

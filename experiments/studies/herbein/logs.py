@@ -16,7 +16,7 @@ from spillway.workloads.streams_command import MIXES
 from spillway.workloads.swf import SwfLog
 from spillway.workloads.workload import Workload
 
-ATLAS_NODES = 1152
+_ATLAS_NODES = 1152
 SUBMISSIONS, SPAN = "submissions", "span"
 
 
@@ -50,7 +50,7 @@ class Log:
 
 
 LOGS = {
-    "atlas": Log(ATLAS_NODES, "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", "LLNL-Atlas-2006-2.1-cln"),
+    "atlas": Log(_ATLAS_NODES, "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", "LLNL-Atlas-2006-2.1-cln"),
     "kth": Log(100, "data/kth/KTH-SP2-1996-2.1-cln.swf.xz", "KTH-SP2-1996-2.1-cln"),
     "lublin": Log(256, "data/swf/lublin_256.swf.xz", ""),
     "kth-like": Log(100, "", "kth-like:jobs=5000"),
@@ -89,7 +89,7 @@ def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str
         ``submissions``: a job every 126.8 s; ``span``: as often as it takes for states to change every 31.7 s, from the
         first submission to the last end (:mod:`spillway.experiments.studies.herbein.pace`).
     """
-    factor = size * ATLAS_NODES / LOGS[log].nodes
+    factor = size * _ATLAS_NODES / LOGS[log].nodes
     options = HerbeinOptions(
         jobs=jobs, seed=seed, size_factor=factor, rates=MIXES[mix], mean_gap_s=STEADY_GAP_S
     )  # fmt: skip

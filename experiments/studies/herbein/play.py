@@ -37,7 +37,7 @@ from spillway.workloads.workload import Workload, WorkloadJob
 AWARE, IGNORANT = "aware", "ignorant"
 NODES = 3888
 """Compute nodes of CTS-1."""
-FULL_RATE = 70e9
+_FULL_RATE = 70e9
 """Bandwidth of its file system where nothing is missing, bytes per second."""
 
 
@@ -64,7 +64,7 @@ def play(point: Point) -> Values:
         contended = math.nan
         if isinstance(engine, WaterfillEngine):
             contended = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0
-    fits = [row.rate * row.nodes <= FULL_RATE * (100 - point.whole("under")) / 100 for row in diary.rows]
+    fits = [row.rate * row.nodes <= _FULL_RATE * (100 - point.whole("under")) / 100 for row in diary.rows]
     return summary(diary.rows, fits) | {
         "contended_percent": contended,
         "rejected": float(diary.rejected_jobs),

@@ -20,7 +20,7 @@ from spillway.protocol.messages import (
 from spillway.workloads.herbein import PAPER_RATE
 from spillway.workloads.workload import Workload
 
-EDGE_NODES = 18
+_EDGE_NODES = 18
 """Nodes at an edge switch of CTS-1."""
 
 
@@ -40,7 +40,7 @@ def tree_of(nodes: int, provisioned: float = 1.0) -> SimulationBegins:
             ResourceInfo(
                 index,
                 f"n{index}",
-                properties={"io_path": f"pfs={pfs}/pool={pool}/edge{index // EDGE_NODES}=216000000000"},
+                properties={"io_path": f"pfs={pfs}/pool={pool}/edge{index // _EDGE_NODES}=216000000000"},
             )
             for index in range(nodes)
         ),

@@ -30,15 +30,15 @@ PACKS = ("Random", "Max", "Char")
 ALL = ("LS", *PACKS)
 LOW, HIGH = (0.2, 0.4), 0.8
 """Loads of compute-intensive workloads; the load of our grid that is "over 0.6" (lesson 1)."""
-CONSTANT = 0.1
+_CONSTANT = 0.1
 """Relative change up to which a course counts as constant."""
-PACE = (0.75, 1.25)
+_PACE = (0.75, 1.25)
 """Ratios of slopes between which two strategies keep the same pace."""
 LEAST = 2.0
 """Jobs that must run at a time for a cell to say anything of jobs that meet at the file system."""
 
 LS = {"policy": "LS"}
-CHAR = {"policy": "Char"}
+_CHAR = {"policy": "Char"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Fewest:
 
 
 @dataclass(frozen=True)
-class OverRuns:
+class _OverRuns:
     """What is found in the runs of a seed together.
 
     Attributes
@@ -84,7 +84,7 @@ class OverRuns:
 
 
 @dataclass(frozen=True)
-class Symptom(OverRuns):
+class _Symptom(_OverRuns):
     """Rank correlation, over packs and loads, of the drift of bandwidth with how late I/O-intensive jobs start."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
@@ -97,7 +97,7 @@ class Symptom(OverRuns):
 
 
 @dataclass(frozen=True)
-class Efficient(OverRuns):
+class _Efficient(_OverRuns):
     """Mean stretch of the runs that idle less than a tenth of the time."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
@@ -107,7 +107,7 @@ class Efficient(OverRuns):
 
 
 @dataclass(frozen=True)
-class Slope(OverRuns):
+class _Slope(_OverRuns):
     """Slope of the least-squares line of mean stretch over idle time."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
@@ -129,7 +129,7 @@ class Pace:
         """One value per unit."""
         others = replace(results, fixed=tuple(axis for axis in results.fixed if axis[0] != "policy"))
         own = {"policy": dict(results.fixed)["policy"]}
-        one, other = (Slope(self.family, axes)(others).values for axes in (own, LS))
+        one, other = (_Slope(self.family, axes)(others).values for axes in (own, LS))
         return Sample(tuple(a / b if b else math.nan for a, b in zip(one, other, strict=True)))
 
 
@@ -141,8 +141,8 @@ def _of(family: str) -> list[Claim]:
     but = " (but Char, the paper's exception)" if family == "M-BN" else ""
     return [
         Claim(
-            "constant", "Lesson 1; Table 1", f"LS: utilisation changes by at most {CONSTANT:.0%} during the execution",
-            at_most(CONSTANT), mean("computing change", **here, **LS),
+            "constant", "Lesson 1; Table 1", f"LS: utilisation changes by at most {_CONSTANT:.0%} during the execution",
+            at_most(_CONSTANT), mean("computing change", **here, **LS),
         ),
         Claim(
             "less constant", "Lesson 1", "packs' utilisation varies more during the execution than that of LS",
@@ -182,7 +182,7 @@ def _of(family: str) -> list[Claim]:
         ),
         Claim(
             "symptom", "Lesson 3", "packs: the more bandwidth rises, the later I/O-intensive jobs start",
-            more_than(0), Symptom(family),
+            more_than(0), _Symptom(family),
         ),
         Claim(
             "idle rises", "Lesson 4", "idle time rises from load 0.2 to load 0.8",
@@ -194,11 +194,11 @@ def _of(family: str) -> list[Claim]:
         ),
         Claim(
             "Char at high load", "Lesson 4", f"load {HIGH:g}: the three others have more mean stretch than Char",
-            more_than(0), difference("mean_stretch", {}, CHAR, **at_high), each={"policy": ("LS", "Random", "Max")},
+            more_than(0), difference("mean_stretch", {}, _CHAR, **at_high), each={"policy": ("LS", "Random", "Max")},
         ),
         Claim(
             "Char idles", "Idle time vs stretch", "the other packs leave less idle time than Char",
-            less_than(0), difference("idle", {}, CHAR, **here), each={"policy": ("Random", "Max")},
+            less_than(0), difference("idle", {}, _CHAR, **here), each={"policy": ("Random", "Max")},
         ),
     ]  # fmt: skip
 
@@ -211,7 +211,7 @@ def _mira(family: str) -> list[Claim]:
         ),
         Claim(
             "same pace", "Lesson 4", "LS, Random and Max: stretch rises alike over idle time (ratio of slopes)",
-            between(*PACE), Pace(family), each={"policy": ("Random", "Max")},
+            between(*_PACE), Pace(family), each={"policy": ("Random", "Max")},
         ),
     ]  # fmt: skip
 
@@ -221,11 +221,11 @@ def _bimodal_mira(family: str) -> list[Claim]:
     return [
         Claim(
             "exception", "Lesson 2", "Char has more mean stretch than LS",
-            more_than(0), difference("mean_stretch", CHAR, LS, **here),
+            more_than(0), difference("mean_stretch", _CHAR, LS, **here),
         ),
         Claim(
             "worst", "Stretch", "Char has more mean stretch than the other packs",
-            more_than(0), difference("mean_stretch", CHAR, {}, **here), each={"policy": ("Random", "Max")},
+            more_than(0), difference("mean_stretch", _CHAR, {}, **here), each={"policy": ("Random", "Max")},
         ),
         Claim(
             "processors fall", "Lesson 3", "packs: processors in use fall during the execution (relative change)",
@@ -249,7 +249,7 @@ def _bimodal_mira(family: str) -> list[Claim]:
         ),
         Claim(
             "efficient", "Idle time vs stretch", "almost no stretch with less than 10 % idle time: 1, within 5 %",
-            between(1.0, 1.05), Efficient(family),
+            between(1.0, 1.05), _Efficient(family),
         ),
     ]  # fmt: skip
 
@@ -258,7 +258,7 @@ def _uniform(family: str) -> list[Claim]:
     return [
         Claim(
             "synchronised", "Stretch", "Char has less mean stretch than the other packs",
-            less_than(0), difference("mean_stretch", CHAR, {}, family=family), each={"policy": ("Random", "Max")},
+            less_than(0), difference("mean_stretch", _CHAR, {}, family=family), each={"policy": ("Random", "Max")},
         )
     ]  # fmt: skip
 

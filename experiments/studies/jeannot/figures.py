@@ -17,7 +17,7 @@ from spillway.experiments.studies.results import NotRun, Results
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STYLES = {"LS": (PALETTE[0], "-"), "Random": (PALETTE[7], ":"), "Max": (PALETTE[5], "--"), "Char": (PALETTE[2], "-.")}
+_STYLES = {"LS": (PALETTE[0], "-"), "Random": (PALETTE[7], ":"), "Max": (PALETTE[5], "--"), "Char": (PALETTE[2], "-.")}
 WORDS = {
     "computing": "processors computing (%)",
     "running": "jobs running",
@@ -27,7 +27,7 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Courses:
+class _Courses:
     """Use of resources during the execution, mean over seeds: a row of panels for each family.
 
     Attributes
@@ -70,14 +70,14 @@ class Courses:
 def _draw_course(ax: Axes, results: Results, course: str) -> None:
     factor = 1 if course == "running" else 100
     progress = (np.arange(DRAWN) + 0.5) / DRAWN
-    for policy, (colour, dashes) in STYLES.items():
+    for policy, (colour, dashes) in _STYLES.items():
         seeds = [results.mean(f"{course} {part}", {"policy": policy}).values for part in range(DRAWN)]
         ax.plot(progress, factor * np.mean(seeds, axis=1), dashes, color=colour, label=policy, linewidth=1.6)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, None if course == "running" else 100)
 
 
-def trade_off(results: Results, folder: Path) -> list[Path]:
+def _trade_off(results: Results, folder: Path) -> list[Path]:
     """Figure 9: mean stretch over idle time in M-BN, a point per run coloured by utilisation, a line through loads."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -89,10 +89,10 @@ def trade_off(results: Results, folder: Path) -> list[Path]:
         points = results.points({"family": "M-BN"})
     except NotRun:
         return []
-    grid = panels(1, len(STYLES), width=13.0, height=3.6)
+    grid = panels(1, len(_STYLES), width=13.0, height=3.6)
     use = [100 * results.metric("utilisation", point) for point in points]
     scale = Normalize(min(use), max(use))
-    for ax, policy in zip(grid, STYLES, strict=True):
+    for ax, policy in zip(grid, _STYLES, strict=True):
         runs = [point for point in points if point["policy"] == policy]
         x, y, colour = (
             [factor * results.metric(name, point) for point in runs]
@@ -119,10 +119,10 @@ def trade_off(results: Results, folder: Path) -> list[Path]:
 
 
 FIGURES = (
-    Courses("figure4-utilisation-mira", ("M-BN", "M-No"), ("computing",)),
-    Courses("figure5-utilisation-uniform", ("U-BN", "U-No"), ("computing",)),
+    _Courses("figure4-utilisation-mira", ("M-BN", "M-No"), ("computing",)),
+    _Courses("figure5-utilisation-uniform", ("U-BN", "U-No"), ("computing",)),
     Lines("max_stretch", "maximum stretch", x="load", x_words="I/O load", panel="family"),
     Lines("mean_stretch", "mean stretch", x="load", x_words="I/O load", panel="family"),
-    Courses("figure8-resources", ("M-BN", "M-No"), ("running", "allocated", "transferring")),
-    trade_off,
+    _Courses("figure8-resources", ("M-BN", "M-No"), ("running", "allocated", "transferring")),
+    _trade_off,
 )

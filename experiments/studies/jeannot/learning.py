@@ -38,11 +38,11 @@ FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": Fa
 """The conditions of the study, but with volumes of which what fits on the processors may need more bandwidth than there
 is: else packs and lists differ by less."""
 METRICS = {"makespan": "makespan_s", "stretch": "mean_stretch"}
-FOLDS = 5
+_FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Example:
+class _Example:
     """A workload of the study, what is measured of it, and the logarithms of packs over lists by objective."""
 
     family: str
@@ -79,7 +79,7 @@ def features_of(family: str, load: float, seed: int) -> Features:
     return measure_workload(drawn(point).workload, protocol_of(point).bandwidth)
 
 
-def examples_from(points: Path) -> list[Example]:
+def _examples_from(points: Path) -> list[_Example]:
     """Examples from the ``points.csv`` of the study: its own reading only."""
     with points.open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if all(row[axis] == str(at) for axis, at in FIXED.items())]
@@ -88,11 +88,11 @@ def examples_from(points: Path) -> list[Example]:
     for family, load, seed in dict.fromkeys(key[:3] for key in runs):
         packs, lists = runs[family, load, seed, "Max"], runs[family, load, seed, "LS"]
         gains = {name: math.log(float(packs[metric]) / float(lists[metric])) for name, metric in METRICS.items()}
-        found.append(Example(family, float(load), int(seed), features_of(family, float(load), int(seed)), gains))
+        found.append(_Example(family, float(load), int(seed), features_of(family, float(load), int(seed)), gains))
     return found
 
 
-def to_csv(examples: Iterable[Example]) -> str:
+def to_csv(examples: Iterable[_Example]) -> str:
     """Write examples, numbers with as many digits as coefficients have."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -103,11 +103,11 @@ def to_csv(examples: Iterable[Example]) -> str:
     return text.getvalue()
 
 
-def read_examples(text: str) -> list[Example]:
+def read_examples(text: str) -> list[_Example]:
     """Read :func:`to_csv`."""
     names = [field.name for field in fields(Features)]
     return [
-        Example(
+        _Example(
             row["family"],
             float(row["load"]),
             int(row["seed"]),
@@ -118,18 +118,18 @@ def read_examples(text: str) -> list[Example]:
     ]
 
 
-def learn_from(examples: Iterable[Example]) -> Recommender:
+def learn_from(examples: Iterable[_Example]) -> Recommender:
     """Learn from examples."""
     return learn([(one.features, one.differences) for one in examples])
 
 
-def judge(examples: Sequence[Example]) -> dict[str, Judged]:
+def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
     """Learn from four fifths of the seeds, recommend for the last fifth, for each fifth."""
-    recommenders = [learn_from(one for one in examples if one.seed % FOLDS != fold) for fold in range(FOLDS)]
+    recommenders = [learn_from(one for one in examples if one.seed % _FOLDS != fold) for fold in range(_FOLDS)]
     found = {}
     for objective in OBJECTIVES:
         gains = np.array([one.differences[objective] for one in examples])
-        predicted = [recommenders[one.seed % FOLDS].predict(one.features, objective) for one in examples]
+        predicted = [recommenders[one.seed % _FOLDS].predict(one.features, objective) for one in examples]
         packs = np.array(predicted) < 0
         excess_pack, excess_list = np.expm1(np.maximum(gains, 0)), np.expm1(np.maximum(-gains, 0))
         found[objective] = Judged(
@@ -144,7 +144,7 @@ def judge(examples: Sequence[Example]) -> dict[str, Judged]:
 
 def main(folder: Path) -> None:
     """Write examples and coefficients from a folder of the study's results; print how good they are."""
-    write_text(EXAMPLES, to_csv(examples_from(folder / "points.csv")))
+    write_text(EXAMPLES, to_csv(_examples_from(folder / "points.csv")))
     examples = read_examples(EXAMPLES.read_text(encoding="utf-8"))
     write_text(LEARNED, to_text(learn_from(examples)))
     for objective, one in judge(examples).items():

@@ -38,7 +38,7 @@ FIRST, LAST = (0.0, 0.2), (0.8, 1.0)
 """Parts that the exhaustion is measured between."""
 DRAWN = 25
 """Parts of a course that figures show."""
-COURSES = ("computing", "allocated", "transferring", "running")
+_COURSES = ("computing", "allocated", "transferring", "running")
 
 
 def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, float]:

@@ -25,7 +25,7 @@ A = {"case": "A", "control": "watch"}
 B = {"case": "B", "control": "shifting"}
 C = {"case": "C", "control": "shifting"}
 D = {"case": "D", "control": "shifting"}
-COUPLED = {"case": "D", "control": "coupling"}
+_COUPLED = {"case": "D", "control": "coupling"}
 BASELINE, BLOCKING, SHIFTING = ({"control": name} for name in ("baseline", "blocking", "shifting"))
 
 
@@ -34,7 +34,7 @@ def seconds(value: float) -> Region:
     return within(value, min(1.0, value / 2))
 
 
-def ten_seconds(value: float) -> Region:
+def _ten_seconds(value: float) -> Region:
     """A published time that is a multiple of ten."""
     return within(value, 5)
 
@@ -104,7 +104,7 @@ EXAMPLES = [
 ]  # fmt: skip
 
 LARGE = tuple({"case": f"{APART}{delay}"} for delay in range(11))
-SECTION_2 = [
+_SECTION_2 = [
     Claim("2 nearly doubled", "2, Fig. 1", "two writes of 24.4 GB that begin together take nearly twice as long as one "
           "(taken: 1.8 to 2)", between(1.8, 2.0), ratio("io_1", LARGE[0], LARGE[-1]), depends=(), exact=True),
     Claim("2 decreases", "2, Fig. 1", "the further apart they begin, the shorter they take (smallest fall)",
@@ -115,19 +115,19 @@ SECTION_2 = [
           "s", depends=("write",), exact=True),
 ]  # fmt: skip
 
-CASE_A = [
+_CASE_A = [
     Claim("A start 1", "5.1", "predicted start of application 1's I/O phase", seconds(903.2),
           mean("predicted_1", **A), "s"),
     Claim("A start 2", "5.1", "predicted start of application 2's I/O phase", seconds(911.0),
           mean("predicted_2", **A), "s"),
     Claim("A error", "5.1", "mean error of both predictions (0.2 and 0.9 s)", within(0.55, 0.35),
           mean("error", **A), "s"),
-    Claim("A detected", "5.1", "their collision is predicted at", ten_seconds(810), mean("detected", **A), "s"),
+    Claim("A detected", "5.1", "their collision is predicted at", _ten_seconds(810), mean("detected", **A), "s"),
 ]  # fmt: skip
 
-CASE_B = [
+_CASE_B = [
     Claim("B shifts", "5.1", "one phase shift", whole(1), mean("shifts", **B)),
-    Claim("B decided", "5.1", "it is decided at", ten_seconds(690), mean("decided", **B), "s"),
+    Claim("B decided", "5.1", "it is decided at", _ten_seconds(690), mean("decided", **B), "s"),
     Claim("B chosen", "5.1", "application 1 is shifted", within(1, 0), mean("chosen", **B)),
     Claim("B expected", "5.1", "without it the phase would have begun at", seconds(782.4), mean("expected", **B),
           "s"),
@@ -136,7 +136,7 @@ CASE_B = [
     Claim("B after", "5.1", "further I/O phases that collide", within(0, 0), mean("overlaps_after", **B)),
 ]  # fmt: skip
 
-CASE_C = [
+_CASE_C = [
     Claim("C I/O 1, blocking", "5.1", "I/O time of application 1 with I/O blocking", whole(-39),
           change("io_1", BLOCKING, BASELINE, case="C"), "%"),
     Claim("C I/O 2, blocking", "5.1", "I/O time of application 2 with I/O blocking, delays included", whole(-25),
@@ -162,11 +162,11 @@ CASE_C = [
           Points("io_1", "C", "shifting", "blocking"), "points"),
 ]  # fmt: skip
 
-CASE_D = [
+_CASE_D = [
     Claim("D delay, blocking", "5.1", "delay with I/O blocking", seconds(25.1),
           mean("delay", case="D", control="blocking"), "s"),
     Claim("D delay, shifting", "5.1", "delay with phase shifting", seconds(11.0), mean("delay", **D), "s"),
-    Claim("D delay, coupling", "5.1", "delay with period coupling", seconds(0.7), mean("delay", **COUPLED), "s"),
+    Claim("D delay, coupling", "5.1", "delay with period coupling", seconds(0.7), mean("delay", **_COUPLED), "s"),
     Claim("D order", "5.1", "less delay by coupling than by shifting, and by shifting than by blocking (smallest fall)",
           at_least(0), Steps("delay", tuple({"case": "D", "control": name} for name in
                                             ("blocking", "shifting", "coupling"))), "s"),
@@ -176,11 +176,11 @@ CASE_D = [
     Claim("D least", "5.1", "fewest processes created by a shift", processes(14), mean("least_extra", **D)),
     Claim("D most", "5.1", "most processes created by a shift", processes(104), mean("most_extra", **D)),
     Claim("D coupled", "5.1", "processes of application 2 after the coupling", between(57, 59),
-          mean("size_2", **COUPLED)),
+          mean("size_2", **_COUPLED)),
     Claim("D period 1", "5.1", "computation of application 1 in a period after the coupling", seconds(67.40),
-          mean("period_1", **COUPLED), "s"),
-    Claim("D period 2", "5.1", "the same of application 2", seconds(67.74), mean("period_2", **COUPLED), "s"),
-    Claim("D coupled shifts", "5.1", "phase shifts after the coupling", whole(1), mean("shifts", **COUPLED)),
+          mean("period_1", **_COUPLED), "s"),
+    Claim("D period 2", "5.1", "the same of application 2", seconds(67.74), mean("period_2", **_COUPLED), "s"),
+    Claim("D coupled shifts", "5.1", "phase shifts after the coupling", whole(1), mean("shifts", **_COUPLED)),
     Claim("D run 1", "5.1, Fig. 16", "I/O blocking shortens application 1", at_most(0),
           change("run_1", BLOCKING, BASELINE, case="D"), "%"),
     Claim("D run 2", "5.1, Fig. 16", "and slightly prolongs application 2", at_least(0),
@@ -188,7 +188,7 @@ CASE_D = [
     Claim("D run", "5.1, Fig. 16", "phase shifting shortens both", at_most(0),
           change("run", SHIFTING, BASELINE, case="D"), "%"),
     Claim("D uneven", "5.1, Fig. 16", "after the coupling execution times are similar (as 59 and 64 processes are)",
-          at_most(100 * (64 / 59 - 1)), mean("uneven", **COUPLED), "%"),
+          at_most(100 * (64 / 59 - 1)), mean("uneven", **_COUPLED), "%"),
     Claim("7 delay", "7", "less delay than with I/O blocking (D: 25.1 to 11.0 s)", whole(-56),
           change("delay", SHIFTING, BLOCKING, case="D"), "%"),
 ]  # fmt: skip
@@ -209,8 +209,8 @@ STUDY = Study(
     ],
     claims=[
         *EXAMPLES,
-        *SECTION_2,
-        *(claim for case, claims in (("A", CASE_A), ("B", CASE_B), ("C", CASE_C), ("D", CASE_D))
+        *_SECTION_2,
+        *(claim for case, claims in (("A", _CASE_A), ("B", _CASE_B), ("C", _CASE_C), ("D", _CASE_D))
           for claim in _of(case, claims)),
     ],
     quick={"seed": [0, 1]},

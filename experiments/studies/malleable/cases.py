@@ -41,7 +41,7 @@ APART, SMALL_APART = "apart ", "small apart "
 WORKED, PAIRS, AGAIN = "worked", "pairs", "pairs, again in step"
 """The paper's own examples (:mod:`...worked`); searches for the numbers of C (:mod:`...exclusion`)."""
 
-EIGHTH = 7
+_EIGHTH = 7
 """Place of the I/O phase of use case A that the paper follows, at about 903 s."""
 
 
@@ -103,9 +103,9 @@ def _described(point: Point) -> Case:
 
 def _eighth(both: list[AppRecord], conflicts: list[Conflict]) -> Iterator[tuple[str, float]]:
     """Predictions of the eighth I/O phases, their errors, and when their collision was predicted."""
-    if min(len(record.phases) for record in both) <= EIGHTH:
+    if min(len(record.phases) for record in both) <= _EIGHTH:
         return
-    phases = [record.phases[EIGHTH] for record in both]
+    phases = [record.phases[_EIGHTH] for record in both]
     predicted = [phase.predicted.start_s for phase in phases if phase.predicted is not None]
     yield from ((f"predicted_{place}", start_s) for place, start_s in enumerate(predicted, start=1))
     yield "error", fmean(abs(phase.asked_s - start_s) for phase, start_s in zip(phases, predicted, strict=True))
@@ -120,7 +120,7 @@ def _place(conflict: Conflict) -> int:
 def _shifts(both: list[AppRecord], shifts: list[Conflict]) -> Iterator[tuple[str, float]]:
     """Phase shifts: how many, and of the first one what it took and what came of it."""
     yield "shifts", len(shifts)
-    yield "overlaps_after", colliding_phases(both, shifts[-1].time_s if shifts else 0.0)
+    yield "overlaps_after", _colliding_phases(both, shifts[-1].time_s if shifts else 0.0)
     if not shifts:
         return
     first = shifts[0]
@@ -147,7 +147,7 @@ def _delays(record: AppRecord, after_s: float) -> Iterator[float]:
     return (phase.begin_s - phase.asked_s for phase in record.phases if phase.asked_s > after_s)
 
 
-def colliding_phases(both: list[AppRecord], after_s: float) -> int:
+def _colliding_phases(both: list[AppRecord], after_s: float) -> int:
     """How many pairs of I/O phases, waiting included, overlap after a time."""
     first, second = ([phase for phase in record.phases if phase.asked_s > after_s] for record in both)
     return sum(max(one.asked_s, two.asked_s) < min(one.end_s, two.end_s) for one in first for two in second)

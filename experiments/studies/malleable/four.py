@@ -29,8 +29,8 @@ from spillway.experiments.studies.malleable.play import slots
 from spillway.experiments.studies.points import Point, Values
 from spillway.schedulers.jobmodels.app_record import AppRecord
 
-SECONDS_PER_ENTRY = 1.17e-8
-PFS_BYTES_PER_S = 1.4e9
+_SECONDS_PER_ENTRY = 1.17e-8
+_PFS_BYTES_PER_S = 1.4e9
 SPAN_S, WARM_UP_S = 1500.0, 300.0
 """Simulated time, and how much of it at the beginning is not counted."""
 
@@ -62,7 +62,7 @@ class Row:
     @property
     def iterations(self) -> int:
         """Iterations between two I/O phases."""
-        return max(10, round(self.cpu_s * self.processes / (SECONDS_PER_ENTRY * self.size**2) / 10) * 10)
+        return max(10, round(self.cpu_s * self.processes / (_SECONDS_PER_ENTRY * self.size**2) / 10) * 10)
 
     @property
     def flops(self) -> float:
@@ -105,7 +105,7 @@ def workload_of(total: int, communication: str, overhead_s: float, seed: int) ->
                 "minimum": row.processes,
                 "maximum": total,
                 "overhead": overhead_s,
-                "io_bytes": row.io_s * PFS_BYTES_PER_S,
+                "io_bytes": row.io_s * _PFS_BYTES_PER_S,
                 "model": row.model(communication),
                 "variation": variation(seed, row.name, VARIATION, 400),
             },
@@ -123,7 +123,7 @@ def play(point: Point) -> Values:
         "io_weight": point.number("weight"),
     }
     workload = workload_of(total, point.text("communication"), point.number("overhead"), point.whole("seed"))
-    return dict(measured(simulate(slots(total, PFS_BYTES_PER_S), workload, settings).records))
+    return dict(measured(simulate(slots(total, _PFS_BYTES_PER_S), workload, settings).records))
 
 
 def same(point: Point) -> Point:

@@ -40,11 +40,11 @@ FILE_BYTES, LARGE_FILE_BYTES = 11.9e9, 24.4e9
 """Of section 5.1, and of figure 1."""
 LARGE_WRITE_S = 8.0
 """A write of the larger file by itself (section 2)."""
-EARLY_WRITE_S = 8.49
+_EARLY_WRITE_S = 8.49
 """A write in use cases A and B by itself (section 5.1)."""
 VARIATION = 0.005
-INTERVALS_DRAWN = 400
-INTERVALS = 5
+_INTERVALS_DRAWN = 400
+_INTERVALS = 5
 """Between two I/O phases; a control point ends each (Figure 4 has four)."""
 SLOTS = 400
 
@@ -140,16 +140,16 @@ def case_of(point: Point) -> Case:
     """Table 1, whose iterations and processes are the paper's, with the point's numbers for the rest."""
     name, number = point.text("case"), point.number
     iterations, every, first, second, io_s = {
-        "A": (2000, "every A", Instance(128), Instance(150, number("later A"), number("slower")), EARLY_WRITE_S),
-        "B": (2000, "every A", Instance(128), Instance(150, number("later B"), number("slower")), EARLY_WRITE_S),
+        "A": (2000, "every A", Instance(128), Instance(150, number("later A"), number("slower")), _EARLY_WRITE_S),
+        "B": (2000, "every A", Instance(128), Instance(150, number("later B"), number("slower")), _EARLY_WRITE_S),
         "C": (4000, "every C", Instance(64), Instance(64, number("later C")), number("write")),
         "D": (4000, "every D", Instance(64), Instance(50, number("later D"), number("smaller")), number("write")),
     }[name]
     if name == "C" and point["pace"] == "apart":
         second = Instance(64, 1.8, 0.9755, 0.9755)
-    control_every = round(number(every) / INTERVALS)
+    control_every = round(number(every) / _INTERVALS)
     return Case(
-        iterations, INTERVALS * control_every, control_every, (first, second), io_s,
+        iterations, _INTERVALS * control_every, control_every, (first, second), io_s,
         work=number("work"), serial=number("serial"), overhead_s=number("overhead"),
     )  # fmt: skip
 
@@ -179,7 +179,7 @@ def workload_of(case: Case, seed: int) -> dict[str, Any]:
                 "overhead": case.overhead_s,
                 "io_bytes": case.io_bytes,
                 "model": {"work": work, "serial": serial, "io_fixed": case.io_s},
-                "variation": variation(seed, f"application {number}", case.spread, INTERVALS_DRAWN),
+                "variation": variation(seed, f"application {number}", case.spread, _INTERVALS_DRAWN),
             },
         }
     return {"nb_res": SLOTS, "jobs": jobs, "profiles": profiles}

@@ -29,7 +29,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
-NODE_BANDWIDTH = "100GBps"
+_NODE_BANDWIDTH = "100GBps"
 """Of every slot's link: only the file system limits the I/O of the paper's applications."""
 
 
@@ -109,7 +109,7 @@ topology = "tree"
 [[cluster]]
 name = "slots"
 uplink = {{ name = "core", bandwidth = "100000GBps" }}
-levels = [{{ name = "slot", count = {count}, bandwidth = "{NODE_BANDWIDTH}", latency = "1us", duplex = true }}]
+levels = [{{ name = "slot", count = {count}, bandwidth = "{_NODE_BANDWIDTH}", latency = "1us", duplex = true }}]
 [pfs]
 bandwidth = "{pfs_bytes_per_s / 1e6!r}MBps"
 """

@@ -8,7 +8,7 @@ from spillway.schedulers.controllers.coupling import obtain_period, select_large
 from spillway.schedulers.controllers.prediction import Phase
 from spillway.schedulers.controllers.shifting import obtain_shift, reduction, relative_speedup
 
-UNCERTAINTY_S = 2.0
+_UNCERTAINTY_S = 2.0
 
 
 def numbers() -> Mapping[str, float]:
@@ -18,7 +18,7 @@ def numbers() -> Mapping[str, float]:
     time until the overlap; the overlap. Durations are not printed, 30 s are taken.
     """
     shift_s, overhead_s, long_s, early_s, late_s = 10.0, 1.0, 30.0, 80.0, 100.0
-    reduced_s = reduction(shift_s, overhead_s, UNCERTAINTY_S)
+    reduced_s = reduction(shift_s, overhead_s, _UNCERTAINTY_S)
     first, second = Phase(late_s, long_s, 300.0), Phase(early_s, long_s, 305.0)
     periods = Phase(0.0, long_s, 220.0), Phase(0.0, long_s, 440.0)
     larger = select_largest_period(*periods)

@@ -12,8 +12,8 @@ from spillway.experiments.studies.tables import Means
 
 LIVES = (BASELINE, "slurm", "two-reservations", "standby")
 POLICIES = ("easy", "conservative", "plan")
-MINUTES = (0.0, 10.0, 30.0, 60.0)
-HEADS = {
+_MINUTES = (0.0, 10.0, 30.0, 60.0)
+_HEADS = {
     "idle_node_h": "idle node-hours held",
     "idle_percent": "% of computing ones",
     "wait_h": "wait (h)",
@@ -23,7 +23,7 @@ HEADS = {
 }
 STAGING = "least time of a staging (min)"
 
-COMMON: Grid = {
+_COMMON: Grid = {
     "platform": (MACHINE.source,),
     "model": ("io:max_phases=1",),  # in one piece: checkpoints would be the same under every life
     "jobs": (120,),
@@ -35,17 +35,18 @@ STUDY = Study(
     title="Nodes that idle while data moves, by the life of burst buffers",
     play=Product(workload=workload, policy=policy, measure=measure),
     grids=(
-        {"place": (STRIPED,), "life": LIVES, "policy": POLICIES, "minutes": MINUTES, **COMMON},
-        {"place": tuple(PLACES)[1:], "life": (BASELINE,), "policy": POLICIES[:1], "minutes": MINUTES[-1:], **COMMON},
+        {"place": (STRIPED,), "life": LIVES, "policy": POLICIES, "minutes": _MINUTES, **_COMMON},
+        {"place": tuple(PLACES)[1:], "life": (BASELINE,), "policy": POLICIES[:1], "minutes": _MINUTES[-1:], **_COMMON},
     ),
     quick={"jobs": (40,), "seed": (0, 1), "policy": POLICIES[:1], "minutes": (0.0, 30.0)},
     tables=(
-        Means("Means, striped buffers", HEADS, ("policy", "minutes", "life"), only={"place": STRIPED}),
+        Means("Means, striped buffers", _HEADS, ("policy", "minutes", "life"), only={"place": STRIPED}),
         Means(
-            f"Differences from {BASELINE}", HEADS, ("policy", "minutes", "life"), {"life": BASELINE}, {"place": STRIPED}
+            f"Differences from {BASELINE}", _HEADS, ("policy", "minutes", "life"), {"life": BASELINE},
+            {"place": STRIPED},
         ),
         Means(
-            f"Where buffers lie, {BASELINE}", HEADS, ("policy", "minutes", "place"),
+            f"Where buffers lie, {BASELINE}", _HEADS, ("policy", "minutes", "place"),
             only={"life": BASELINE, "policy": POLICIES[0]},
         ),
     ),

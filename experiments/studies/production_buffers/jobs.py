@@ -20,16 +20,16 @@ from spillway.workloads.workload import Workload, WorkloadJob
 LOAD = 0.8
 """Offered load of the compute nodes: computation only, staging comes on top of it."""
 
-MODEL_NODES = 96
+_MODEL_NODES = 96
 """Nodes of the machine that the generator draws for; sizes are multiplied to those of the machine at hand."""
 
 LEAST_REQUEST_S = 3600.0
 """Jobs that request no more than this have no burst buffer: an hour of staging for minutes of work is no use."""
 
-BUFFER_BYTES = 0.5e12
+_BUFFER_BYTES = 0.5e12
 """Mean request per node by the distribution, without limits: about half of the 1.08 TB of storage per node."""
 
-MARGIN_S = 60.0
+_MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""
 
 TRANSFER_MARGIN_S = 600.0
@@ -56,8 +56,8 @@ def draw(
     stripes
         As in :class:`spillway.workloads.convert.ConvertOptions`: 0 for a request per node.
     """
-    log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=MODEL_NODES)()
-    scale = machine.nodes // MODEL_NODES
+    log = KthLike(jobs=jobs, seed=seed, load=LOAD, nodes=_MODEL_NODES)()
+    scale = machine.nodes // _MODEL_NODES
     log = SwfLog(log.header, tuple(_scaled(record, scale) for record in log.records))
     options = ConvertOptions(
         seed=seed,
@@ -75,10 +75,10 @@ def draw(
 
 
 def buffers() -> BurstBufferModel:
-    """The thesis's law of requests, stretched so that its mean is :data:`BUFFER_BYTES`."""
+    """The thesis's law of requests, stretched so that its mean is :data:`_BUFFER_BYTES`."""
     law = BurstBufferModel()
     mean_kib = law.location_kib + law.scale_kib * math.exp(law.sigma**2 / 2)
-    factor = BUFFER_BYTES / (mean_kib * law.unit_bytes)
+    factor = _BUFFER_BYTES / (mean_kib * law.unit_bytes)
     return BurstBufferModel(
         location_kib=law.location_kib * factor,
         scale_kib=law.scale_kib * factor,
@@ -94,7 +94,7 @@ def _scaled(record: SwfRecord, scale: int) -> SwfRecord:
         processors=record.processors * scale,
         requested_processors=record.requested_processors * scale,
         run_s=run_s,
-        requested_s=max(record.requested_s, run_s + int(MARGIN_S)),
+        requested_s=max(record.requested_s, run_s + int(_MARGIN_S)),
     )
 
 

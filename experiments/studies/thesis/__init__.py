@@ -16,7 +16,7 @@ from spillway.experiments.studies.thesis.published import METRICS, UNSOUND
 from spillway.experiments.studies.thesis.schedules import CORRECTED, SPLIT, is_random
 from spillway.experiments.studies.thesis.schedules import FULL as FULL_SCHEDULES
 
-ANNEALED = tuple(name for name in SPLIT if is_random(name))
+_ANNEALED = tuple(name for name in SPLIT if is_random(name))
 DETERMINED = tuple(name for name in SPLIT if not is_random(name) and name != "window-1")
 """Schedules without chance in them; ``window-1`` takes a minute for a part."""
 
@@ -55,7 +55,7 @@ STUDY = Study(
     ),
     more=(
         *(_grid("part", model, PARTS, (*DETERMINED, "window-1")) for model in FULL_SCHEDULES),
-        *(_grid("part", model, PARTS, ANNEALED, SEEDS) for model in FULL_SCHEDULES),
+        *(_grid("part", model, PARTS, _ANNEALED, SEEDS) for model in FULL_SCHEDULES),
         _grid("part", "rigid", PARTS, FURTHER),
         *(_grid(FULL, model, DRAWS, policies) for model, policies in FULL_SCHEDULES.items()),
     ),

@@ -48,14 +48,14 @@ OF_MEDIANS = {True: 0.05, False: 0.005}
 """Tolerances of the medians of the parts' ratios, with and without chance: two deviations of a part's ratio (8 %) over
 the root of sixteen, and what figures of two digits after the point leave open."""
 
-FULL_WIDEST = 1.0
+_FULL_WIDEST = 1.0
 """Of the whole log, whose original burst buffers are lost: a published value is judged where the interval of a single
 draw of them is no wider than the value."""
 
-UNSTEADY = "no-future-1"
+_UNSTEADY = "no-future-1"
 """When a wide job starts under it is chance: its claims stand by themselves."""
 
-FULL_METRICS: Mapping[str, str] = {
+_FULL_METRICS: Mapping[str, str] = {
     **METRICS,
     "mean_bounded_slowdown_60s": "bounded slowdown (60 s)",
     "median_waiting_time_s": "median waiting time",
@@ -129,7 +129,7 @@ class MedianOverParts:
 
 
 @dataclass(frozen=True)
-class FurthestPart:
+class _FurthestPart:
     """The largest deviation of a part's value from the published one, to either side, as a share: one per seed."""
 
     metric: str
@@ -147,7 +147,7 @@ class FurthestPart:
 
 
 @dataclass(frozen=True)
-class OfPublished:
+class _OfPublished:
     """Values of draws of the whole log as shares of the published ones of the same schedule: one per draw."""
 
     metric: str
@@ -163,7 +163,7 @@ class OfPublished:
 
 
 @dataclass(frozen=True)
-class FromMeasured:
+class _FromMeasured:
     """Differences from the published scheduler's own run: one per seed."""
 
     metric: str
@@ -194,11 +194,11 @@ def _published(model: str, workload: str, policy: str, metric: str) -> float:
 
 
 def _words(metric: str, policy: str, model: str) -> str:
-    return f"{FULL_METRICS[metric]} of {policy}, {MODELS[model]}"
+    return f"{_FULL_METRICS[metric]} of {policy}, {MODELS[model]}"
 
 
 def _tolerance(metric: str, policy: str, deviations: float) -> float:
-    return deviations * SPREAD[metric] if is_drawn(policy) else PRECISION
+    return deviations * SPREAD[metric] if _is_drawn(policy) else PRECISION
 
 
 def _around(centre: float, tolerance: float, published: float) -> Region:
@@ -206,12 +206,12 @@ def _around(centre: float, tolerance: float, published: float) -> Region:
     return replace(within(centre, tolerance), published=f"{published:,.6g} ({centre:g} ± {tolerance:g})")
 
 
-def is_drawn(policy: str) -> bool:
+def _is_drawn(policy: str) -> bool:
     """Whether a published value of a schedule is a draw: it was annealed, or any of several answers was as good."""
     return is_random(policy) or policy.startswith("window")
 
 
-def part_claims() -> Iterator[Claim]:
+def _part_claims() -> Iterator[Claim]:
     """Means over the parts, medians of their ratios, and single parts: in the order of the models and schedules."""
     for model in MODELS:
         for policy in SPLIT:
@@ -242,7 +242,7 @@ def _single_claim(model: str, policy: str, metric: str) -> Claim:
         place=f"figure {read_published()[Key(model, PARTS[0], policy, metric)].figure}",
         statement=f"{_words(metric, policy, model)}: largest deviation of a part from its published value, as a share",
         region=at_most(_tolerance(metric, policy, OF_PARTS)),
-        measure=FurthestPart(metric, model, policy),
+        measure=_FurthestPart(metric, model, policy),
         group=f"single parts, {MODELS[model]}",
         exact=not is_random(policy),
     )
@@ -257,52 +257,52 @@ def _median_claim(model: str, policy: str, metric: str) -> Claim:
         place=f"figure {read_published()[key].figure}",
         statement=f"{_words(metric, policy, model)}: median over the parts of the ratio to {BASELINE}, less the "
         "published one",
-        region=_around(0.0, OF_MEDIANS[is_drawn(policy)], published),
+        region=_around(0.0, OF_MEDIANS[_is_drawn(policy)], published),
         measure=measure,
         group=f"medians of ratios, {MODELS[model]}",
         exact=not is_random(policy),
     )
 
 
-def full_claims() -> Iterator[Claim]:
+def _full_claims() -> Iterator[Claim]:
     """The whole log: a claim for each figure, a case for each of its schedules; what is 0 has no share."""
     figures: dict[tuple[str, str, str, bool, bool], list[str]] = defaultdict(list)
     for key, given in read_published().items():
-        if key.workload == FULL and key.metric in FULL_METRICS and given.value:
-            lone = key.policy == UNSTEADY
+        if key.workload == FULL and key.metric in _FULL_METRICS and given.value:
+            lone = key.policy == _UNSTEADY
             figures[key.model, given.figure, key.metric, is_random(key.policy), lone].append(key.policy)
     for (model, figure, metric, annealed, _), policies in figures.items():
         schedules = policies[0] if len(policies) == 1 else "annealed schedules" if annealed else "schedules"
-        words = f"{FULL_METRICS[metric]}, {MODELS[model]}, {schedules}"
+        words = f"{_FULL_METRICS[metric]}, {MODELS[model]}, {schedules}"
         yield Claim(
             name=f"whole log: {words} ({figure or 'notebooks'})",
             place=f"figure {figure}" if figure else "published notebooks",
             statement=f"whole log, {words}: our share of the published value of each schedule",
             region=within(1.0, PRECISION),
-            measure=OfPublished(metric, {"scale": FULL, "model": model}),
+            measure=_OfPublished(metric, {"scale": FULL, "model": model}),
             group=f"whole log, {MODELS[model]}",
             each={"policy": tuple(policies)},
-            one_run=FULL_WIDEST,
+            one_run=_FULL_WIDEST,
         )
 
 
-def measured_claims() -> Iterator[Claim]:
+def _measured_claims() -> Iterator[Claim]:
     """Equality with the published scheduler under the real Batsim."""
     places: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for key in read_published(MEASURED):
         places[key.model, key.workload, key.metric].append(key.policy)
     for (model, workload, metric), policies in places.items():
-        words = FULL_METRICS.get(metric, "jobs killed")
+        words = _FULL_METRICS.get(metric, "jobs killed")
         yield Claim(
             name=f"equal {words}, {workload}, {MODELS[model]}",
             place="published scheduler under the real Batsim",
             statement=f"{words}, {workload}, {MODELS[model]}: difference from the published scheduler's own run",
             region=within(0.0, EQUAL[metric]),
-            measure=FromMeasured(metric, {"model": model, "workload": workload}),
+            measure=_FromMeasured(metric, {"model": model, "workload": workload}),
             group="published scheduler under the real Batsim",
             each={"policy": tuple(policies)},
             exact=True,
         )
 
 
-VALUES = (*part_claims(), *full_claims(), *measured_claims())
+VALUES = (*_part_claims(), *_full_claims(), *_measured_claims())

@@ -21,7 +21,7 @@ from spillway.experiments.studies.thesis.schedules import CORRECTED
 WAIT, BOUNDED = "mean_waiting_time_s", "mean_bounded_slowdown"
 DEEPER = ("backfill-2", "backfill-3", "backfill-sjf-2")
 
-PART: Mapping[str, Value] = {"scale": "part"}
+_PART: Mapping[str, Value] = {"scale": "part"}
 
 WIDEST = 0.5
 """A number of the whole log is judged where the interval of a single draw of its burst buffers is no wider than half of
@@ -66,7 +66,7 @@ class Shift:
     def __call__(self, results: Results) -> Sample:
         """One ratio of ratios per part."""
         io, rigid = (
-            Against(WAIT, self.policy, self.base, {"model": model, **PART}).by_unit(results)
+            Against(WAIT, self.policy, self.base, {"model": model, **_PART}).by_unit(results)
             for model in ("io", "rigid")
         )
         return Sample(tuple(value / rigid[part] for part, value in io.items() if part in rigid), ratios=True)
@@ -76,11 +76,11 @@ def _against(
     name: str, policy: str, other: str, region: Region, place: str, statement: str, metric: str = WAIT
 ) -> Claim:
     """A claim on two schedules over the parts, Alloc-Only."""
-    return Claim(name, place, statement, region, Against(metric, policy, other, {"model": "rigid", **PART}))
+    return Claim(name, place, statement, region, Against(metric, policy, other, {"model": "rigid", **_PART}))
 
 
 @dataclass(frozen=True)
-class Passing:
+class _Passing:
     """How many times as long wide jobs wait as narrow ones: under one schedule over that under another, by part."""
 
     policy: str
@@ -89,7 +89,7 @@ class Passing:
     def __call__(self, results: Results) -> Sample:
         """One ratio of ratios per part."""
         wide, narrow = (
-            Against(metric, self.policy, self.other, {"model": "rigid", **PART}).by_unit(results)
+            Against(metric, self.policy, self.other, {"model": "rigid", **_PART}).by_unit(results)
             for metric in ("wide_wait_s", "narrow_wait_s")
         )
         return Sample(tuple(value / narrow[part] for part, value in wide.items() if part in narrow), ratios=True)
@@ -126,7 +126,7 @@ CONCLUSIONS = (
     ),
     Claim(
         "2 narrow", "conclusion 2", "narrow jobs pass wide ones: without these reservations wide jobs wait longer in "
-        "proportion to narrow ones", more_than(1), Passing("no-future-1", "backfill-1"),
+        "proportion to narrow ones", more_than(1), _Passing("no-future-1", "backfill-1"),
     ),
     Claim(
         "3 wait", "conclusion 3, figure 4.54", "plan-based scheduling improves the mean wait of SJF-EASY by 20 %",
@@ -140,14 +140,14 @@ CONCLUSIONS = (
         Claim(
             f"3 better in {metric.removeprefix('mean_').removesuffix('_s').replace('_', ' ')}", "conclusion 3",
             f"plan-based scheduling is better than SJF-EASY in {metric.removesuffix('_s').replace('_', ' ')}",
-            at_most(1), Against(metric, "plan-square-0", "backfill-sjf-1", PART),
+            at_most(1), Against(metric, "plan-square-0", "backfill-sjf-1", _PART),
             each={"model": ("rigid", "io")},
         )
         for metric in METRICS
     ),
     Claim(
         "3 outliers", "conclusion 3", "at the price of slightly longer longest waits than canonical backfilling",
-        at_least(1), Against("max_waiting_time_s", "plan-square-0", "backfill-1", PART),
+        at_least(1), Against("max_waiting_time_s", "plan-square-0", "backfill-1", _PART),
         each={"model": ("rigid", "io")},
     ),
     *(

@@ -69,10 +69,10 @@ class Distributions:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where anything was played."""
-        tables = tables_of(results, self.model, FULL, self.policies)
+        tables = _tables_of(results, self.model, FULL, self.policies)
         full = bool(tables)
         if not full and not self.whole:
-            tables = tables_of(results, self.model, "part", self.policies)
+            tables = _tables_of(results, self.model, "part", self.policies)
         return [self._draw(results, tables, metric, full, folder) for metric in METRICS if tables]
 
     def _draw(self, results: Results, tables: Tables, metric: str, full: bool, folder: Path) -> Path:
@@ -100,7 +100,7 @@ class Parts:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where anything was played."""
-        tables = tables_of(results, self.model, "part", self.policies)
+        tables = _tables_of(results, self.model, "part", self.policies)
         return [self._draw(results, tables, metric, folder) for metric in METRICS if tables]
 
     def _draw(self, results: Results, tables: Tables, metric: str, folder: Path) -> Path:
@@ -135,7 +135,7 @@ class Ratios:
         marks = {}
         for policy in self.policies:
             measure = MedianOverParts(metric, self.model, policy)
-            if all(points_of(results, self.model, "part", name) for name in (policy, BASELINE)):
+            if all(_points_of(results, self.model, "part", name) for name in (policy, BASELINE)):
                 ratios = measure.ratios(results)[0]
                 if not ratios:
                     continue
@@ -150,7 +150,7 @@ class Ratios:
 
 
 @dataclass(frozen=True)
-class System:
+class _System:
     """Makespan and utilisation of the whole log, by schedule."""
 
     section: str
@@ -163,7 +163,7 @@ class System:
             values = {
                 policy: [np.array([results.metric(metric, point)]) for point in points]
                 for policy in RESERVATION
-                if (points := points_of(results, self.model, FULL, policy))
+                if (points := _points_of(results, self.model, FULL, policy))
             }
             if values:
                 words = metric.removesuffix("_s").replace("_", " ").capitalize()
@@ -183,7 +183,7 @@ class Loads:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where anything was played."""
-        tables = first_of(results, self.model, RESERVATION)
+        tables = _first_of(results, self.model, RESERVATION)
         drawn = []
         for storage in (False, True) if tables else ():
             axes = panels(len(tables), 1, width=11.0, height=2.6 * len(tables))
@@ -205,7 +205,7 @@ class Gantt:
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where it was played."""
         drawn = []
-        for table in first_of(results, self.model, (self.policy,)).values():
+        for table in _first_of(results, self.model, (self.policy,)).values():
             ran = table.ran()
             first = ran.take(np.argsort(ran.start_s, kind="stable")[:GANTT_JOBS])
             title = f"{self.policy}, {MODELS[self.model]}"
@@ -213,15 +213,15 @@ class Gantt:
         return drawn
 
 
-def points_of(results: Results, model: str, scale: str, policy: str) -> list[Point]:
+def _points_of(results: Results, model: str, scale: str, policy: str) -> list[Point]:
     """Points of a schedule, those of the first seed."""
     wanted: dict[str, Value] = {"scale": scale, "model": model, "policy": policy, "seed": 0}
     return [point for point in results.values if point.matches(wanted)]
 
 
-def tables_of(results: Results, model: str, scale: str, policies: Iterable[str]) -> Tables:
+def _tables_of(results: Results, model: str, scale: str, policies: Iterable[str]) -> Tables:
     """Jobs that ran, by schedule and workload; schedules that were not played are left out."""
-    found = {policy: points_of(results, model, scale, policy) for policy in policies}
+    found = {policy: _points_of(results, model, scale, policy) for policy in policies}
     return {
         policy: {point.text("workload"): read_run(results.folders[point]) for point in points}
         for policy, points in found.items()
@@ -229,10 +229,10 @@ def tables_of(results: Results, model: str, scale: str, policies: Iterable[str])
     }
 
 
-def first_of(results: Results, model: str, policies: Iterable[str]) -> Mapping[str, JobTable]:
+def _first_of(results: Results, model: str, policies: Iterable[str]) -> Mapping[str, JobTable]:
     """Jobs of each schedule on the whole log, or on the first part where that was not played."""
     policies = tuple(policies)
-    tables = tables_of(results, model, FULL, policies) or tables_of(results, model, "part", policies)
+    tables = _tables_of(results, model, FULL, policies) or _tables_of(results, model, "part", policies)
     return {policy: next(iter(found.values())) for policy, found in tables.items()}
 
 
@@ -270,12 +270,12 @@ def kept(ax: Axes, folder: Path, stem: str) -> Path:
     return save(ax, folder / stem)[0]
 
 
-REST = tuple(name for name in BEST if name != BASELINE)
+_REST = tuple(name for name in BEST if name != BASELINE)
 FIGURES: tuple[Figure, ...] = (
     Gantt("rigid", "no-future-1"),
     Gantt("rigid", "plan-square-0"),
     *(figure for model, section in (("rigid", "4.2.1"), ("io", "4.2.2")) for figure in (
-        System(section, model),
+        _System(section, model),
         Distributions(section, model, RESERVATION, LONG_TAIL, whole=False),
         Loads(section, model),
         Parts(section, model, RESERVATION),
@@ -286,7 +286,7 @@ FIGURES: tuple[Figure, ...] = (
     *(figure for model, section in (("rigid", "4.6.1"), ("io", "4.6.2")) for figure in (
         Distributions(section, model, BEST, minute=model == "rigid", whole=False),
         Parts(section, model, BEST),
-        Ratios(section, model, REST),
+        Ratios(section, model, _REST),
     )),
     Distributions("4.7", "io", DEPTH),
 )  # fmt: skip

@@ -24,25 +24,25 @@ FULL = "full"
 DRAWS = tuple(f"{FULL}-{seed}" for seed in range(5))
 """The whole log with its burst buffers drawn anew, by seed: its original files are lost."""
 
-LOG_FILE = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
+_LOG_FILE = "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"
 
 FOLDERS = {"rigid": "alloc-only", "io": "io-aware"}
 """Folders of the published files by job model; the thesis calls the two Alloc-Only and IO-Aware."""
 
-CONVERTED: Mapping[str, Literal["alloc", "io"]] = {"rigid": "alloc", "io": "io"}
+_CONVERTED: Mapping[str, Literal["alloc", "io"]] = {"rigid": "alloc", "io": "io"}
 """The two as the conversion of logs names them."""
 
 ARCHIVE = "kth-split-32-parts.tar.xz"
 SAMPLE = "io-aware-1000"
-SAMPLE_JOBS = 1000
+_SAMPLE_JOBS = 1000
 """The first jobs of the log, IO-Aware: a further published input."""
 
-DRAW_SEED = 42
+_DRAW_SEED = 42
 """Seed of the burst buffers where the published inputs are not there."""
 
 
 @dataclass(frozen=True)
-class ThesisInputs:
+class _ThesisInputs:
     """Sources of one model's workloads.
 
     Attributes
@@ -58,7 +58,7 @@ class ThesisInputs:
     original: bool
 
 
-def find_inputs(model: str, folder: Path | None, work: Path) -> ThesisInputs:
+def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
     """Find the published inputs, or draw our own from the KTH log (fetched by the catalogue) into ``work``.
 
     Parameters
@@ -79,7 +79,7 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> ThesisInputs:
     """
     named = published_folder(folder)
     found = _drawn(model, work) if named is None else _published(model, named)
-    log = place_of(LOG_FILE, LOG)
+    log = place_of(_LOG_FILE, LOG)
     draws = {name: WorkloadSpec(source=log, name=name, seed=seed) for seed, name in enumerate(DRAWS)}
     return dataclasses.replace(found, workloads={**found.workloads, **draws})
 
@@ -115,26 +115,26 @@ def _sample() -> str:
     return f"{LOG}-{SAMPLE}.json.xz"
 
 
-def _published(model: str, folder: Path) -> ThesisInputs:
+def _published(model: str, folder: Path) -> _ThesisInputs:
     places = {name: f"{folder / ARCHIVE}!*{FOLDERS[model]}/{name}.json" for name in PARTS}
     places[FULL] = str(folder / _full(model))
     if model == "io":
         places[SAMPLE] = str(folder / _sample())
-    return ThesisInputs({name: WorkloadSpec(source=place, name=name) for name, place in places.items()}, True)
+    return _ThesisInputs({name: WorkloadSpec(source=place, name=name) for name, place in places.items()}, True)
 
 
-def _drawn(model: str, work: Path) -> ThesisInputs:
+def _drawn(model: str, work: Path) -> _ThesisInputs:
     """Convert the whole log once, cut it into 16 equal periods, and write them."""
     from spillway.workloads import THESIS_MACHINE, ConvertOptions, load_workload, write_batsim
     from spillway.workloads.split import SplitOptions, split_workload
 
-    whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=CONVERTED[model], seed=DRAW_SEED))
+    whole = load_workload(LOG, THESIS_MACHINE, ConvertOptions(model=_CONVERTED[model], seed=_DRAW_SEED))
     drawn = dict(zip(PARTS, split_workload(whole, SplitOptions(parts=len(PARTS))), strict=False)) | {FULL: whole}
     if model == "io":
-        drawn[SAMPLE] = dataclasses.replace(whole, jobs=whole.jobs[:SAMPLE_JOBS])
+        drawn[SAMPLE] = dataclasses.replace(whole, jobs=whole.jobs[:_SAMPLE_JOBS])
     target = work / f"drawn-{model}"
     target.mkdir(parents=True, exist_ok=True)
     for name, workload in drawn.items():
         write_batsim(workload, target / f"{name}.json")
     specs = {name: WorkloadSpec(source=str(target / f"{name}.json"), name=name) for name in drawn}
-    return ThesisInputs(specs, original=False)
+    return _ThesisInputs(specs, original=False)

@@ -19,10 +19,10 @@ from spillway.experiments.studies.thesis.schedules import CORRECTED, spec_of
 
 TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s")
 MINUTE_S = 60.0
-PUBLISHED_STORAGE_BYTES = 12 * 5e9
+_PUBLISHED_STORAGE_BYTES = 12 * 5e9
 """Capacity that the published figure of storage utilisation divides by; the machine has 12 x 40 GB."""
 
-WIDE_NODES = 48
+_WIDE_NODES = 48
 """Half of the machine: from here on a job counts as wide (taken: the thesis gives no number)."""
 
 
@@ -68,14 +68,14 @@ def measure(folder: Path) -> Values:
     """
     ran = read_run(folder).ran()
     timings = read_json(folder / "timings.json")
-    waits, wide = ran.wait_s, ran.nodes >= WIDE_NODES
+    waits, wide = ran.wait_s, ran.nodes >= _WIDE_NODES
     return summary_of(folder) | {
         **{name: float(timings[name]) for name in TIMINGS},
         "wide_wait_s": float(waits[wide].mean()) if wide.any() else float("nan"),
         "narrow_wait_s": float(waits[~wide].mean()),
         "mean_bounded_slowdown_60s": float(bounded_slowdown(ran, MINUTE_S).mean()),
         "storage_utilisation_published": float(
-            ran.bb_bytes @ ran.execution_s / (PUBLISHED_STORAGE_BYTES * makespan_s(ran))
+            ran.bb_bytes @ ran.execution_s / (_PUBLISHED_STORAGE_BYTES * makespan_s(ran))
         ),
     }
 

@@ -24,12 +24,12 @@ from spillway.experiments.studies.transfer.play import LITERAL, POLICIES, measur
 LOADS = (0.6, 0.75, 0.9)
 BUFFERS = (0.5, 1.0, 2.0)
 JOBS = 300
-COSTLY = ("atlas",)
+_COSTLY = ("atlas",)
 """Logs of machines on which a plan takes some twenty times as long."""
 
 WAIT = "mean_wait_s"
-GOALS = ("plan", "plan-mean", "plan-square")
-EASY_ORDERS = tuple(name for name in POLICIES if "easy" in name)
+_GOALS = ("plan", "plan-mean", "plan-square")
+_EASY_ORDERS = tuple(name for name in POLICIES if "easy" in name)
 OWN = ("period", "jobs", "load", "buffers")
 
 RATIOS = {
@@ -55,7 +55,7 @@ def _grids(parity: int, policies: Sequence[str], each: int) -> list[Grid]:
     """All loads at the thesis's buffers, and all buffers at the middle load; of a costly machine the middle of both."""
     common: Grid = {"jobs": [JOBS], "model": ["rigid"], "policy": list(policies), "load": [LOADS[1]], "buffers": [1.0]}
     every = {**common, "period": _periods(at_hand(), parity, each)}
-    quick = {**common, "period": _periods([name for name in at_hand() if name not in COSTLY], parity, each)}
+    quick = {**common, "period": _periods([name for name in at_hand() if name not in _COSTLY], parity, each)}
     return [every, {**quick, "load": LOADS}, {**quick, "buffers": BUFFERS}, {**quick, "model": ["io"]}]
 
 
@@ -102,7 +102,12 @@ def _goals(name: str) -> list[Claim]:
         ("99 % wait", "of its 99th percentile of waits", at_most(1.0), ratio("p99_wait_s", *against)),
         ("longest wait", "of its longest wait", at_most(1.0), ratio("max_wait_s", *against)),
         ("periods", "of the runs of a period are better than the literal plan's", at_least(2 / 3), Better(name)),
-        ("best order", "of the wait of the best EASY order of each run", at_most(0.95), AgainstBest(name, EASY_ORDERS)),
+        (
+            "best order",
+            "of the wait of the best EASY order of each run",
+            at_most(0.95),
+            AgainstBest(name, _EASY_ORDERS),
+        ),
     )
     return [
         Claim(f"{name}: {short}", "our goal", f"{name}: {region.published} {words}", region, measured)
@@ -156,7 +161,7 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
         title=title,
         play=Product(workload=workload, platform=platform, policy=policy, measure=measure, own=OWN),
         grids=_grids(parity, policies, each),
-        claims=[claim for one in GOALS if one in policies for claim in _goals(one)],
+        claims=[claim for one in _GOALS if one in policies for claim in _goals(one)],
         quick={"period": ["kth-like 1"], "jobs": [60], "load": [0.9], "buffers": [1.0], "model": ["rigid"],
                "policy": ["easy", LITERAL, "plan"]},
         parameters=[

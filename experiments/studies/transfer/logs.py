@@ -80,13 +80,13 @@ def at_hand() -> list[str]:
 
 def platform(point: Point) -> PlatformSpec:
     """The machine of a point: the log's nodes, with burst buffers that are so many times the thesis's per processor."""
-    name = period_of(point)[0]
+    name = _period_of(point)[0]
     log, times = LOGS[name], point.number("buffers")
     size = CAPACITY_GB * log.processors * times
     return PlatformSpec(source=f"nodes:{log.nodes},burst_buffer={size:g}GB", name=f"{name}-x{times:g}")
 
 
-def period_of(point: Point) -> tuple[str, int]:
+def _period_of(point: Point) -> tuple[str, int]:
     """Log and number of the axis ``period`` (``kth 3``)."""
     name, _, number = point.text("period").rpartition(" ")
     return name, int(number)
@@ -95,7 +95,7 @@ def period_of(point: Point) -> tuple[str, int]:
 def workload(point: Point, folder: Path) -> WorkloadSpec:
     """Jobs of a period at a load: the log's sizes, runtimes and order, its gaps stretched or pressed alike."""
     values = (
-        *period_of(point), point.whole("jobs"), point.number("load"), point.text("model"), point.number("buffers"),
+        *_period_of(point), point.whole("jobs"), point.number("load"), point.text("model"), point.number("buffers"),
     )  # fmt: skip
     path = _drawn(folder, *values, _facts(platform(point).source))
     return WorkloadSpec(source=str(path), name=path.stem)

@@ -61,16 +61,16 @@ ABLATIONS: Mapping[str, str] = {
 }
 """What parts of our plan-square, of the default and of EASY do: one left out or changed at a time."""
 
-ESTIMATES: Mapping[str, Mapping[str, Value]] = {
+_ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
     **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
 }
 """Predicted runtimes in place of walltimes: settings of the session."""
 
-PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for estimates in ESTIMATES]
+PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for estimates in _ESTIMATES]
 """Policies that plan with these, by their names in the tables."""
 
-LEAST_WAIT_S = 60.0
+_LEAST_WAIT_S = 60.0
 """Waits below count as this: a ratio of nearly nothing to nearly nothing says nothing."""
 
 
@@ -79,14 +79,14 @@ def policy(point: Point) -> PolicySpec:
     label = point.text("policy")
     name, _, estimates = label.partition(", ")
     head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
-    session = dict(ESTIMATES[estimates]) if estimates else {}
+    session = dict(_ESTIMATES[estimates]) if estimates else {}
     return typed(PolicySpec(policy=head, options=dict(options), literal=name == LITERAL, session=session, label=label))
 
 
 def measure(folder: Path) -> Values:
     """The run's summary, waits of at least a minute for ratios, the mean over its bound, the scheduler's CPU time."""
     found = summary_of(folder)
-    waits = {f"{name}_wait_s": max(found[f"{name}_waiting_time_s"], LEAST_WAIT_S) for name in ("mean", "p99", "max")}
-    bound_s = max(least_mean_wait_s(read_run(folder)), LEAST_WAIT_S)
+    waits = {f"{name}_wait_s": max(found[f"{name}_waiting_time_s"], _LEAST_WAIT_S) for name in ("mean", "p99", "max")}
+    bound_s = max(least_mean_wait_s(read_run(folder)), _LEAST_WAIT_S)
     cpu_s = float(folders.read_json(folder / "timings.json")["scheduler_cpu_s"])
     return found | waits | {"over_bound": waits["mean_wait_s"] / bound_s, "scheduler_cpu_s": cpu_s}

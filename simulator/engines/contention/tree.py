@@ -11,7 +11,7 @@ from spillway.platforms.model import Platform
 from spillway.simulator.engines.contention.sharing import water_fill
 from spillway.simulator.errors import SimulatorInputError
 
-UNIT_BYTES_PER_S = 1_000_000
+_UNIT_BYTES_PER_S = 1_000_000
 """1 MB/s: the unit of the authors' emulator."""
 
 
@@ -134,7 +134,7 @@ class IoTree:
         request the sum of what the hosts below them request, also where that is more than they can carry: the authors'
         emulator does so.
         """
-        unit = UNIT_BYTES_PER_S if self.whole_units else 1
+        unit = _UNIT_BYTES_PER_S if self.whole_units else 1
         found: list[float | dict[int, float]] = [1.0] * len(self.links)
         given: list[float] = [0.0] * len(self.links)
         for index, link in enumerate(self.links):

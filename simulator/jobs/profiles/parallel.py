@@ -9,7 +9,7 @@ from spillway.simulator.engines.base import NO_COMM, Comm, FloatArray, Matrix, T
 from spillway.simulator.jobs.profiles.base import ParallelWork, Parsed, Placement
 
 
-class Explicit(ParallelWork):
+class _Explicit(ParallelWork):
     """``cpu[n]`` flops, ``com[n, n]`` bytes; row: source, column: destination."""
 
     __slots__ = ("comm", "cpu")
@@ -34,4 +34,4 @@ def explicit(values: JsonObject, where: str) -> Parsed:
             f"{where}: field 'com' must have {count * count} numbers, the square of the {count} in 'cpu', "
             f"got {len(com)}"
         )
-    return Parsed(Explicit(cpu, com.reshape(count, count)), size=count)
+    return Parsed(_Explicit(cpu, com.reshape(count, count)), size=count)

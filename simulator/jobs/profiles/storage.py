@@ -36,7 +36,7 @@ class StorageAccess(ParallelWork):
                     f"storage_mapping must name the storage label {shown(self.label)} of its profile, "
                     f"got {', '.join(map(repr, place.storage))}"
                 )
-            return storage_host(place, self.label)
+            return _storage_host(place, self.label)
         machines = place.machines
         if machines.storage_count != 1:
             raise ValueError(
@@ -67,10 +67,10 @@ class Staging(ParallelWork):
 
     def task(self, place: Placement) -> TaskSpec:
         """The two storage hosts."""
-        return TaskSpec((storage_host(place, self.source), storage_host(place, self.target)), 0.0, self._comm)
+        return TaskSpec((_storage_host(place, self.source), _storage_host(place, self.target)), 0.0, self._comm)
 
 
-def storage_host(place: Placement, label: str) -> int:
+def _storage_host(place: Placement, label: str) -> int:
     """Platform host that the scheduler gave for a storage label."""
     number = place.storage.get(label)
     if number is None:

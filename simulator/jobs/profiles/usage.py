@@ -28,7 +28,7 @@ REPORT = Pairs((0,), (1,), (4.0,))
 """What a rank sends when it has ended."""
 
 
-class UsageTrace(CompoundWork):
+class _UsageTrace(CompoundWork):
     """One list of (usage, flops) per rank; ranks go round robin over the job's hosts.
 
     When a rank has ended it sends the job a message of four bytes, from its host to the job's first one, which
@@ -69,7 +69,7 @@ def replay(name: str, where: str, origin: Origin) -> Parsed:
         ranks.append(_rank(where, path.parent / line, number))
     if not ranks:
         raise ValueError(f"{where}: the trace {str(path)!r} names no rank")
-    return Parsed(UsageTrace(tuple(ranks)))
+    return Parsed(_UsageTrace(tuple(ranks)))
 
 
 def _lines(where: str, path: Path) -> list[str]:
