@@ -107,7 +107,7 @@ def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> Non
         return done.stdout
 
     assert spillway("--version").startswith("spillway ")
-    run = "run --workload mine.swf --policy mine.py:InOrder --engine fixed --workers 1 --force".split()
+    run = ["run", "mine.swf", "--policy", "mine.py:InOrder", "--engine", "fixed", "--workers", "1", "--force"]
     printed = spillway(*run, "--no-plots")
     assert "machine: 8 nodes of 1 processor each (the workload states so many" in printed
     (folder,) = (here / "results").iterdir()
