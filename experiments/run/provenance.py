@@ -146,7 +146,8 @@ def _place_of_copy(name: str) -> str:
 
 def environment() -> str:
     """Python's version and those of all installed packages, as ``pip install -r`` takes them."""
-    found = {(one.metadata["Name"], one.version) for one in importlib.metadata.distributions() if one.metadata["Name"]}
+    stated = [one.metadata for one in importlib.metadata.distributions()]  # read anew at each look
+    found = {(one["Name"], one["Version"]) for one in stated if one["Name"]}
     lines = sorted((f"{name}=={version}" for name, version in found), key=str.lower)
     return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
 
