@@ -12,7 +12,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn, Protocol
@@ -106,9 +106,9 @@ def serve(
     SpillwayError
         Whatever the codec and the session raise: the conversation cannot go on. The simulator got the reason.
     """
-    with stopping_on_signals(), contextlib.closing(Door(bind, max_message_bytes)) as door:
+    with stopping_on_signals() as heard, contextlib.closing(Door(bind, max_message_bytes)) as door:
         on_bound(door.endpoint)
-        return _Service(door, session, codec, watchdog_s, recorder, check_alive, note).run()
+        return _Service(door, session, codec, watchdog_s, recorder, check_alive, note, heard).run()
 
 
 class _Service:
@@ -123,7 +123,9 @@ class _Service:
         recorder: Tape | None,
         check_alive: Callable[[], None],
         note: Callable[[str], None],
+        heard: Sequence[int],
     ) -> None:
+        self._heard = heard
         self._door = door
         self._session = session
         self._codec = codec
@@ -151,6 +153,10 @@ class _Service:
     def _serve(self) -> None:
         deadline, look = self._deadline(), time.monotonic()
         while not self._session.finished:
+            if (
+                self._heard
+            ):  # what handled the message took the exception for one of its own (modules that are imported)
+                raise Stopped(self._heard[0])
             call = self._door.receive(self._wait_ms)
             if call is not None and self._is_of_the_peer(call):
                 self._answer(call)
@@ -283,18 +289,23 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def stopping_on_signals() -> Iterator[None]:
-    """Raise :class:`Stopped` on SIGINT and SIGTERM (in the main thread; elsewhere signals are left alone)."""
+def stopping_on_signals() -> Iterator[Sequence[int]]:
+    """Raise :class:`Stopped` on SIGINT and SIGTERM (in the main thread; elsewhere signals are left alone).
+
+    Yields the numbers of the signals that came: an exception that is raised anywhere may be caught anywhere.
+    """
+    heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield heard
         return
-    before = {number: signal.signal(number, _stop) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)
+        raise Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise Stopped(number)

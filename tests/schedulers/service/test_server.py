@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import queue
+import signal
 import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zmq
 
-from spillway.base.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError
+from spillway.base.errors import DecisionRefused, InputError, PeerLost, RemoteProtocolError, Stopped
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.messages import JobSubmitted, Message, Request
 from spillway.protocol.refusal import reason_of
@@ -356,6 +357,38 @@ def test_the_last_words_of_a_simulator_that_vanishes_are_heard(services: Any, tm
     service.socket.close()
     assert isinstance(service.wait(), PeerLost)
     assert session.seen == list(CONVERSATION[:2])
+
+
+class Swallowing(Scripted):
+    """Gets a signal while it handles the second message, and takes its exception for one of its own."""
+
+    def handle(self, message: Message) -> Any:
+        """Answer; all but the first message with a signal before."""
+        if self.seen:
+            with suppress(Exception):
+                signal.raise_signal(signal.SIGTERM)
+        return super().handle(message)
+
+
+def test_a_signal_whose_exception_was_caught_ends_the_service() -> None:
+    """Failed before: the service went on to the end (a library that is imported may catch whatever comes)."""
+    endpoints: queue.Queue[str] = queue.Queue()
+    answers: list[bytes] = []
+
+    def play() -> None:
+        with zmq.Context() as context, context.socket(zmq.REQ) as peer:
+            peer.rcvtimeo = 600_000
+            peer.connect(endpoints.get(timeout=PATIENCE_S))
+            for message in CONVERSATION[:3]:
+                peer.send(batsim4.encode_message(message))
+                answers.append(peer.recv())
+
+    playing = threading.Thread(target=play)
+    playing.start()
+    with pytest.raises(Stopped, match="stopped by SIGTERM"):
+        serve(Swallowing(), ANYWHERE, batsim4, on_bound=endpoints.put)
+    playing.join(timeout=PATIENCE_S)
+    assert [reason_of(answer) for answer in answers] == [None, None, "stopped by SIGTERM before the simulation ended"]
 
 
 def test_what_looks_after_the_simulator_may_end_the_service(services: Any) -> None:
