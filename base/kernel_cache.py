@@ -76,8 +76,9 @@ def _load_without_compiler(function: Any) -> None:
     """Have a kernel loaded from Numba's cache without all that Numba can compile being declared first.
 
     Declaring it (seventy modules, one of them a parser of C) takes a tenth of a second of CPU time in each process, and
-    only compiling looks at it; Numba does it then. Code that is loaded needs the runtime for its arrays. A Numba whose
-    cache works in another way goes its own.
+    only compiling looks at it; Numba does it then. Code that is loaded needs the runtime for its arrays. What was
+    compiled for classes that have another name or place now is dropped. A Numba whose cache works in another way goes
+    its own.
     """
     cache = getattr(function, "_cache", None)
     inner = getattr(cache, "_load_overload", None)
@@ -89,6 +90,10 @@ def _load_without_compiler(function: Any) -> None:
     def load_overload(signature: Any, target: Any) -> Any:
         rtsys.initialize(target)
         with guard():
-            return inner(signature, target)
+            try:
+                return inner(signature, target)
+            except (AttributeError, ImportError):  # Numba reads what an index holds before it sees that it is stale
+                cache.flush()
+                return None
 
     cache.load_overload = load_overload

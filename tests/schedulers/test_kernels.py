@@ -153,3 +153,30 @@ def test_what_is_compiled_is_loaded_without_the_compiler() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=ROOT, env=environment
     )
     assert done.stdout.splitlines() == ["[True, False, False]", "True True"], done.stderr
+
+
+PAIRS = """
+from typing import NamedTuple
+from numba import float64, int64, types
+from spillway.base.kernel_cache import njit
+
+class {name}(NamedTuple):
+    first: int
+    second: float
+
+@njit(float64(types.NamedTuple([int64, float64], {name})), cache=True)
+def total(pair):
+    return pair.first + pair.second
+
+print(total({name}(1, 2.0)))
+"""
+
+
+def test_a_class_of_a_signature_may_be_renamed(tmp_path: Path) -> None:
+    """Failed before: what was compiled before the change names the old class, and the module could not be imported."""
+    for name in ("Pair", "Renamed", "Renamed"):
+        (tmp_path / "pairs.py").write_text(PAIRS.format(name=name))
+        command = [sys.executable, "-c", "import pairs"]
+        path = os.pathsep.join([str(tmp_path), str(ROOT)])
+        done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr
