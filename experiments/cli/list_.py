@@ -6,9 +6,10 @@ import argparse
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from spillway.base.arguments import Parser
+from spillway.base.arguments import Parser, complain
 from spillway.base.options import OptionInfo, describe
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ def add_arguments(parser: Parser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Print the table."""
-    from rich.console import Console
+    from spillway.schedulers.service.listing import wide_console
 
-    console = Console()
-    _NOUNS[options.noun](console if console.is_terminal else Console(width=160))
+    _NOUNS[options.noun](wide_console())
     return 0
 
 
@@ -55,12 +55,9 @@ class _Entry:
 
 
 def _policies(console: Console) -> None:
-    from spillway.schedulers import kernels
-    from spillway.schedulers.policies import POLICIES
-    from spillway.schedulers.service.listing import print_entries
+    from spillway.schedulers.service.listing import print_policies
 
-    kernels.warm_up(print)
-    print_entries("policy", POLICIES, console)
+    print_policies(console, partial(complain, is_error=False))
     _registered("policy", console)
 
 

@@ -87,18 +87,11 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from rich.console import Console
-
-    from spillway.schedulers import kernels
-    from spillway.schedulers.service.listing import print_entries, print_registered
-
-    kernels.warm_up(_say)
     from spillway.base.registered import GROUPS, registered
-    from spillway.schedulers.policies import POLICIES
+    from spillway.schedulers.service.listing import print_policies, print_registered, wide_console
 
-    console = Console()
-    console = console if console.is_terminal else Console(width=160)
-    print_entries("policy", POLICIES, console)
+    console = wide_console()
+    print_policies(console, _say)
     print_registered({kind: registered(kind) for kind in GROUPS}, console)
     return 0
 

@@ -7,9 +7,6 @@ from collections.abc import Callable
 from spillway.base.arguments import complain
 from spillway.base.errors import SpillwayError
 
-LINGER_MS = 5000
-"""How long the last reply may take to leave (ms)."""
-
 
 class OneLineErrors:
     """Ends the program with one line and the error's exit code; the launcher would print a traceback.

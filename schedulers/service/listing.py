@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -67,6 +67,22 @@ def print_entries(noun: str, entries: Mapping[str, Entry], console: Console) -> 
     console.print(policies)
     for names in _families(entries).values():
         console.print(_options_table(names, entries))
+
+
+def wide_console() -> Console:
+    """A console for tables: where no terminal states a width, 160 characters."""
+    console = Console()
+    return console if console.is_terminal else Console(width=160)
+
+
+def print_policies(console: Console, tell: Callable[[str], None]) -> None:
+    """Print the package's policies; ``tell`` hears when their kernels must be compiled first."""
+    from spillway.schedulers import kernels
+
+    kernels.warm_up(tell)
+    from spillway.schedulers.policies import POLICIES  # loads kernels
+
+    print_entries("policy", POLICIES, console)
 
 
 def print_registered(names: Mapping[str, Iterable[Registration]], console: Console) -> None:

@@ -44,7 +44,8 @@ from spillway.protocol.messages import (
     ToJobMsg,
 )
 from spillway.schedulers.assembly import spec_from
-from spillway.schedulers.service.launched import LINGER_MS, OneLineErrors
+from spillway.schedulers.service.door import LINGER_MS
+from spillway.schedulers.service.launched import OneLineErrors
 
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types

@@ -24,7 +24,8 @@ from spillway.base.errors import OptionError
 from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.assembly import spec_from
-from spillway.schedulers.service.launched import LINGER_MS, OneLineErrors
+from spillway.schedulers.service.door import LINGER_MS
+from spillway.schedulers.service.launched import OneLineErrors
 
 _END = b"\0"
 

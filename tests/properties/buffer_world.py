@@ -39,9 +39,9 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Options of lives."""
 
-_MACHINE = """
+RACKS = """
 name = "small"
-summary = "eight nodes in racks with a storage node each"
+summary = "nodes in racks with a storage node each"
 topology = "tree"
 node = {{ prefix = "n", loopback = "1000MBps" }}
 storage = {{ per = "rack", capacity = "{size}GB", bandwidth = "1GBps", granule = {granule} }}
@@ -61,7 +61,7 @@ levels = [
 def platform(machine: str, granule: int) -> Platform:
     """The platform of a case."""
     racks, size = MACHINES[machine]
-    text = _MACHINE.format(racks=racks, nodes=NODES // racks, size=size, granule=granule)
+    text = RACKS.format(racks=racks, nodes=NODES // racks, size=size, granule=granule)
     return build(read_description(text, "small.toml", {}))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.run import single
@@ -30,6 +31,21 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import generate
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
+
+JOBS = st.lists(
+    st.tuples(
+        st.integers(0, 30),
+        st.integers(1, 8),
+        st.sampled_from([1.0, 7.5, 20.0, 60.0]),
+        st.integers(0, 5),
+        st.sampled_from([0, 0, 40]),
+        st.sampled_from([None, 12, 30, 200]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=7,
+)
+"""Jobs of :func:`workload`."""
 
 
 def workload(model: str, jobs: Sequence[tuple[Any, ...]]) -> dict[str, Any]:

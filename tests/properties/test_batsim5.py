@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spillway.experiments.trials.world import TrialJob, World
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
+from tests.properties.small_world import JOBS
 from tests.properties.wired import Talk, play
 
 TINY = platform_from("tiny")
@@ -19,20 +20,7 @@ TINY = platform_from("tiny")
 EXACT_S = 2e-3
 """Times are printed with six decimals or twelve, and Batsim 5 calls at whole milliseconds."""
 
-JOBS = st.lists(
-    st.builds(
-        TrialJob,
-        st.integers(0, 30),
-        st.integers(1, 8),
-        st.sampled_from([1.0, 7.5, 20.0, 60.0]),
-        st.integers(0, 5),
-        st.sampled_from([0, 0, 40]),
-        st.sampled_from([None, 12, 30, 200]),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=7,
-)
+DRAWN = JOBS.map(lambda rows: [TrialJob(*row) for row in rows])
 MODELS = {
     "rigid": [{}],
     "io": [{}, {"io_control": "exclusive", "io_order": "shortest"}],
@@ -64,7 +52,7 @@ def agree(model: str, policy: str, session: dict[str, str], jobs: list[TrialJob]
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "filler", "sjf-easy"])
 @settings(max_examples=15)
-@given(jobs=JOBS)
+@given(jobs=DRAWN)
 def test_policies_start_the_same_jobs(policy: str, jobs: list[TrialJob]) -> None:
     """Rigid jobs with burst buffers."""
     agree("rigid", policy, {}, jobs)
@@ -73,7 +61,7 @@ def test_policies_start_the_same_jobs(policy: str, jobs: list[TrialJob]) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("model", sorted(MODELS))
 @settings(max_examples=12)
-@given(data=st.data(), jobs=JOBS)
+@given(data=st.data(), jobs=DRAWN)
 def test_models_start_the_same_jobs(model: str, data: st.DataObject, jobs: list[TrialJob]) -> None:
     """Transfers of every kind, and lives of buffers, which stage through the file system."""
     lives = LIVES if model != "malleable" else []

@@ -15,21 +15,7 @@ from spillway.experiments.run.spec import Player
 from spillway.schedulers.jobmodels import MODELS
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.wire.kernel import Kernel
-from tests.properties.small_world import runs, workload
-
-JOBS = st.lists(
-    st.tuples(
-        st.integers(0, 30),
-        st.integers(1, 8),
-        st.sampled_from([1.0, 7.5, 20.0, 60.0]),
-        st.integers(0, 5),
-        st.sampled_from([0, 0, 40]),
-        st.sampled_from([None, 12, 30, 200]),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=7,
-)
+from tests.properties.small_world import JOBS, runs, workload
 
 APART: list[dict[str, str]] = [{"bb_life": life} for life in ("slurm", "standby:bound=3", "two-reservations")]
 SETTINGS: dict[str, list[dict[str, str]]] = {

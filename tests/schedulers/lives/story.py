@@ -22,30 +22,15 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
+from tests.properties.buffer_world import RACKS
 from tests.properties.outage_world import Change, write_events
 
 GB = 10**9
 TINY = "tiny"
 """Eight nodes, two storage nodes of 10 GB."""
 
-RACKS = """
-name = "small"
-summary = "racks of one node with a storage node each"
-topology = "tree"
-node = {{ prefix = "n", loopback = "1000MBps" }}
-storage = {{ per = "rack", capacity = "{size}GB", bandwidth = "1GBps", granule = {granule} }}
-pfs = {{ bandwidth = "1GBps" }}
-[[cluster]]
-name = "small"
-uplink = {{ name = "core", bandwidth = "2GBps" }}
-levels = [
-  {{ name = "rack", count = {racks}, bandwidth = "2GBps" }},
-  {{ name = "node", count = 1, bandwidth = "1GBps", duplex = true }},
-]
-"""
-
-TWO_RACKS = RACKS.format(racks=2, size=4, granule=GB)
-FOUR_RACKS = RACKS.format(racks=4, size=10, granule=1)
+TWO_RACKS = RACKS.format(racks=2, nodes=1, size=4, granule=GB)
+FOUR_RACKS = RACKS.format(racks=4, nodes=1, size=10, granule=1)
 
 
 MOST_MESSAGES = 2000
