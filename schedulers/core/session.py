@@ -746,6 +746,7 @@ class Session:
         running = self._book.end(ended.job_id, self._now_s)
         self._book.accounts.ended(running, ended.state.value, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
+        self._wire.ended(ended.job_id)
         self._dirty = True
         self._after_outage(running, ended)
         self._pool.leave(running.job)
