@@ -221,7 +221,7 @@ def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
 
 
 class Played(NamedTuple):
-    """What a world came to: messages, counts of what happened, and when it happened to whom."""
+    """What a world came to: messages, counts of what happened, and when what was heard and happened to whom."""
 
     messages: int
     counts: Counter[str]
@@ -246,6 +246,7 @@ def play_jobs(case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "
     def handle(message: Message) -> Reply:
         nonlocal messages
         messages += 1
+        account.heard(message)
         reply = session.handle(message)
         account.check()
         return reply
