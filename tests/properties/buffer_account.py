@@ -59,7 +59,8 @@ class Account(Observer):
 
     def heard(self, message: Message) -> None:
         """Note what the session is told."""
-        self.story += [(event.timestamp, type(event).__name__, getattr(event, "job_id", "")) for event in message.events]
+        for event in message.events:
+            self.story.append((event.timestamp, type(event).__name__, getattr(event, "job_id", "")))
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Its request is in whole granules, and the least that holds what it states."""
