@@ -310,9 +310,8 @@ def verify(
     pairs: Sequence[Pair], program: Sequence[str], folder: Path, batsim: int = 4
 ) -> dict[str, list[Difference] | str]:
     """Run all pairs on a version of Batsim; by name the differences, or why one of the two could not be finished."""
-    embedded, spelled, files = _EMBEDDED, None, FILES
-    if batsim == 5:
-        embedded, spelled, files = (*_EMBEDDED, "--batsim", "5"), _arguments_5, FILES_5
+    embedded = (*_EMBEDDED, "--batsim", "5") if batsim == 5 else _EMBEDDED
+    spelled, files = (_arguments_5, FILES_5) if batsim == 5 else (None, FILES)
     found: dict[str, list[Difference] | str] = {}
     for pair in pairs:
         root = folder / pair.name
