@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spillway.base.errors import OptionError, RemoteProtocolError
-from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, SimulationBegins
+from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.base import JobModel
@@ -120,6 +120,18 @@ def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
     assert session.book.timeline.free_bandwidth_now() == [5 * GB - (40 * 4_166_667 if book else 0)]
     session.check()
+
+
+def test_which_links_a_stream_is_booked_on() -> None:
+    """What nodes write is booked on every link above them, what storage nodes move on the file system's link alone."""
+    path = {"io_path": f"pfs={4 * GB}/switch={3 * GB}"}
+    nodes = tuple(ResourceInfo(number, f"n{number}", properties=path) for number in range(2))
+    beside = {"capacity_bytes": str(10 * GB), "io_path": f"pfs={4 * GB}"}
+    storages = (ResourceInfo(2, "s0", properties=beside), ResourceInfo(3, "pfs"))
+    event = SimulationBegins(0.0, nodes, storages, BatsimConfig())
+    of_nodes, of_storages = (opened(model, event)[0].machine for model in (Stream(), IoAware(book_stages=1.0)))
+    assert [link.capacity_bytes_per_s for link in of_nodes.links] == [4 * GB, 3 * GB]
+    assert [link.capacity_bytes_per_s for link in of_storages.links] == [4 * GB]
 
 
 def test_more_than_the_average_can_be_booked() -> None:

@@ -249,7 +249,41 @@ def test_reading_power_states() -> None:
     assert read_power_states(host()).kinds == (Kind.COMPUTATION,) * 4
 
 
-@pytest.mark.parametrize("text", ["1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
+def test_the_first_state_may_be_one_of_sleep() -> None:
+    """They are counted from 0."""
+    assert read_power_states(host(sleep_pstates="0:1:2")).kinds[:2] == (Kind.SLEEP, Kind.TRANSITION)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "sleep", "energy", "fault"),
+    [
+        ("1Gf,0f", "", True, "host 'a': its computation power state 1 needs a speed above 0"),
+        ("1Gf,0f", "", False, ""),
+        ("1Gf,0.5f", "", True, ""),
+        ("1Gf,0f,0.1f", "1:2:2", True, ""),
+    ],
+)
+def test_speeds_of_power_states(speeds: str, sleep: str, energy: bool, fault: str) -> None:
+    """A machine computes in its states for computing, where power states count at all."""
+    watts = ",".join(["60:70:120"] * len(speeds.split(",")))
+    more = f'<prop id="wattage_per_state" value="{watts}"/>' + (
+        f'<prop id="sleep_pstates" value="{sleep}"/>' if sleep else ""
+    )
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full"><host id="master_host" speed="1Gf">'
+        f'<prop id="wattage_per_state" value="1:1"/></host><host id="a" speed="{speeds}">{more}</host>'
+        '<link id="wire" bandwidth="1GBps" latency="0"/>'
+        '<route src="a" dst="master_host"><link_ctn id="wire"/></route></zone></platform>'
+    )
+    if fault:
+        with pytest.raises(SimulatorInputError) as caught:
+            run(jobs({}), platform=platform, energy=energy)
+        assert fault in str(caught.value)
+    else:
+        assert run(jobs({}), platform=platform, energy=energy)[0].totals.success == 1
+
+
+@pytest.mark.parametrize("text", ["-1:1:2", "4:1:2", "1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
 def test_bad_power_states(text: str) -> None:
     """The message names host and property."""
     with pytest.raises(SimulatorInputError, match="host 'h': property 'sleep_pstates'"):
