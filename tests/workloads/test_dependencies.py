@@ -18,7 +18,8 @@ HEAD = "JobID|Submit|Start|End|ElapsedRaw|NNodes|Dependency|SubmitLine\n"
 def _sacct(*jobs: tuple[str, str, str]) -> Workload:
     """A workload of sacct's lines: id, dependency, command."""
     lines = (
-        f"{job}|2024-01-01T00:00:{second:02d}|2024-01-01T01:00:00|2024-01-01T01:10:00|600|1|{dependency}|{line}\n"
+        f"{job}|2024-01-01T00:00:{second:02d}|2024-01-01T0{second}:00:00|2024-01-01T0{second}:10:00|600|1|{dependency}|"
+        f"{line}\n"
         for second, (job, dependency, line) in enumerate(jobs)
     )
     return _converted(HEAD + "".join(lines))
@@ -68,13 +69,23 @@ def test_limits_of_arrays() -> None:
     assert limits == {"3_1": (3, 4), "5_1": (5, 2), "6": (None, None)}
 
 
+def test_a_log_that_contradicts_itself() -> None:
+    """Job 2 started while 1, which it depends on, ran; three tasks of an array of which two may ran at once."""
+    line = "{}|2024-01-01T00:00:00|2024-01-01T00:0{}:00|2024-01-01T00:1{}:00|600|1|{}|{}\n"
+    array = "sbatch --array=1-3%2 job.sh"
+    tasks = "".join(line.format(f"3_{task}", task, task, "", array) for task in (1, 2, 3))
+    workload = _converted(HEAD + line.format(1, 0, 0, "", "") + line.format(2, 5, 5, "afterok:1", "") + tasks)
+    assert _depends(workload) == {}
+    assert {job.extras["array_limit"] for job in workload.jobs if "array" in job.extras} == {3}
+
+
 def test_predecessors_and_thinking_times() -> None:
     """Fields 17 and 18 of SWF; a log whose jobs all name the same predecessor fills the field with a constant."""
     line = "{} {} 1 600 1 -1 -1 1 900 -1 1 1 1 1 1 1 {} {}\n"
-    text = line.format(1, 0, -1, -1) + line.format(2, 5, 1, -1) + line.format(3, 9, 2, 30)
+    text = line.format(1, 0, -1, -1) + line.format(2, 700, 1, -1) + line.format(3, 2000, 2, 30)
     assert _depends(_converted(text)) == {"2": "afterany:1", "3": "afterany:2+30s"}
     assert _depends(_converted(text, dependencies="leave")) == {}
-    assert _depends(_converted(line.format(1, 0, 1, -1) + line.format(2, 5, 1, -1))) == {}
+    assert _depends(_converted(line.format(1, 0, 1, -1) + line.format(2, 700, 1, -1))) == {}
 
 
 @pytest.mark.parametrize(

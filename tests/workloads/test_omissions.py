@@ -46,6 +46,7 @@ def test_counts_and_shares() -> None:
     found = {one.name: (one.jobs, round(one.share * 11, 9)) for one in report.omissions}
     assert found == {
         "partitions": (8, 11),
+        "dependencies": (1, 1),  # it started with the job that it depends on
         "holds": (1, 1),
         "gpus": (1, 4),
         "components": (2, 2),
@@ -69,7 +70,7 @@ def test_they_stand_in_every_run(tmp_path: Path) -> None:
         [WorkloadSpec(source=str(tmp_path / "log.txt"))], [PlatformSpec(source="nodes:8")], ModelSpec(name="rigid"), 0
     )
     kept = [Omission(**one) for one in json.loads(json.dumps(inputs.assumed(*pair)["omissions"]))]
-    assert [one.name for one in kept][:2] == ["partitions", "holds"]
+    assert [one.name for one in kept][:2] == ["partitions", "dependencies"]
     made = tmp_path / "out" / pair[0].path
     (pair,) = inputs.pairs(
         [WorkloadSpec(source=str(made))], [PlatformSpec(source="nodes:8")], ModelSpec(name="rigid"), 0
