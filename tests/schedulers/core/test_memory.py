@@ -53,7 +53,7 @@ def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
 
 @pytest.mark.parametrize(
     ("model", "forwarded", "parts", "most_bytes"),
-    [("rigid", False, 0, 250), ("rigid", True, 0, 450), ("io", False, 7, 250), ("checkpointed", False, 1, 250)],
+    [("rigid", False, 0, 300), ("rigid", True, 0, 500), ("io", False, 7, 300), ("checkpointed", False, 1, 300)],
 )
 def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, parts: int, most_bytes: int) -> None:
     """Bytes per ended job; of a forwarded profile the name, too: Batsim takes none twice."""
