@@ -92,7 +92,7 @@ class WaitingJobs(Sequence[Job]):
             return list(islice(self, begin, stop)) if step == 1 else list(self)[index]
         number = index + self._count if index < 0 else index
         if not 0 <= number < self._count:
-            raise IndexError(index)
+            raise IndexError("queue index out of range")
         return next(islice(self, number, None))
 
     def of_at_most(self, nodes: int) -> Small:
