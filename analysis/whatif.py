@@ -82,8 +82,10 @@ def _relation(row: Figures, name: str) -> Words:
 
 
 COLUMNS = (
-    Column("compared_wait_s", "mean wait", wait, "Mean waiting time of the jobs that meet the same end in all rows."),
-    Column("p95_waiting_time_s", "95 % wait below", wait, "95 % of the jobs that ran waited for less."),
+    Column(
+        "compared_wait_s", "mean wait", wait, "Mean waiting time of the jobs that have the same outcome in all rows."
+    ),
+    Column("p95_waiting_time_s", "95 % wait below", wait, "95 % of the jobs that ran waited no longer than this."),
     Column("max_waiting_time_s", "longest wait", wait, "The longest waiting time of a job that ran."),
     Column("starved", "starved", number, "Jobs that waited for more than a week."),
     Column("rejected", "rejected", number, "Jobs that can never run on this machine."),

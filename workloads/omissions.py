@@ -82,7 +82,7 @@ def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, st
             table.known("partition"),
         )
     waiting = table.known("dependency")
-    yield "dependencies", "state another job that they depend on: they do not wait for it here", waiting
+    yield "dependencies", "depend on another job: here they do not wait for it", waiting
     yield (
         "holds",
         "were held or waited for other jobs after their submission: here they can start at once",
@@ -93,7 +93,7 @@ def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, st
     components = [code for code, part in enumerate(parts) if "+" in str(part)]
     yield (
         "components",
-        "are components of heterogeneous jobs: each starts by itself here",
+        "are components of heterogeneous jobs: here each starts on its own",
         np.isin(table["part"], components),
     )
     limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)

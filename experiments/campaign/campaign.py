@@ -241,7 +241,7 @@ def _write_results(
     gone = places.clear(root, written)
     if gone:
         shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
-        say(console, f"note: removed, of what stood here before: {shown}")
+        say(console, f"note: removed outdated files: {shown}")
     say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 

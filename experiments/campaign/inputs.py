@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,6 +52,8 @@ from spillway.workloads.workload import Workload
 _ANY_HOST = 2**62
 """Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
 
+_FIGURE = re.compile(r"\d[\d.,]*")
+
 Tell = Callable[[str], None]
 
 
@@ -71,7 +74,8 @@ class Inputs:
     notes
         What was assumed of the inputs so far, in the words that were printed.
     folded
-        Those of them that need not be read before the results: all but where the machine is from, and warnings.
+        Those of them that need not be read before the results: all but where the machine is from, and the first of
+        the warnings that differ in their figures alone.
     """
 
     def __init__(self, root: Path, tell: Tell, *, refuse: bool = False) -> None:
@@ -79,6 +83,7 @@ class Inputs:
         self._refuse = refuse
         self.notes: list[str] = []
         self.folded: set[str] = set()
+        self._warned: set[str] = set()
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
@@ -265,7 +270,10 @@ class Inputs:
             kept.append(text)
         if text not in self.notes:
             self.notes.append(text)
-            self.folded.update([text] if folded and "WARNING: " not in text else [])
+            warning = _FIGURE.sub("", text.partition("WARNING: ")[2])
+            if folded and (not warning or warning in self._warned):
+                self.folded.add(text)
+            self._warned.add(warning)
             self._tell(text)
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
@@ -343,9 +351,9 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
     if not 0 < in_use <= facts.nodes:
         needed = in_use or math.ceil(load.compute * facts.nodes)
         raise SpecError(
-            f"{where}: the jobs request {load.compute:.1f} times its {facts.nodes} nodes, so that waits grow until the "
-            "last submission and say nothing of a policy: --nodes N states the machine "
-            f"({'the log had' if in_use else 'a load of 1 needs'} {needed} nodes in use); --force plays it all the same"
+            f"{where}: the jobs request {load.compute:.1f} times its {facts.nodes} nodes, so waits grow until the "
+            "last submission, whatever the policy: --nodes N states the machine "
+            f"({'the log had' if in_use else 'a load of 1 needs'} {needed} nodes in use); --force plays it anyway"
         )
 
 

@@ -297,7 +297,7 @@ def _nodes_and_why(stated: Stated, needs: Needs) -> tuple[int, str]:
         return max(needs.nodes, needs.widest), f"{why}{f', {stated.part}' if stated.part else ''}"
     return (
         0,
-        f"for the workload states neither its size nor when jobs started, and its widest job requests {needs.widest}",
+        f"because the workload states neither its size nor its starts, and its widest job requests {needs.widest}",
     )
 
 

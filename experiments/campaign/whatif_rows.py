@@ -223,7 +223,7 @@ def _outcome(folder: Path, tau_s: float) -> Outcome:
 
 
 def related(rows: Sequence[Row], confidence: float = CONFIDENCE) -> Rows:
-    """Compare rows with each other, on the jobs that meet the same end in all of them.
+    """Compare rows with each other, on the jobs that have the same outcome in all of them.
 
     A job is left out of a play where one row rejects it, or where some kill it and others do not.
     """

@@ -69,7 +69,7 @@ def add_common(parser: Parser) -> None:
         type=_three_files,
         default=(),
         metavar="CA,CERT,KEY",
-        help="files (PEM) with which a Dask cluster at tls://HOST:PORT is spoken to; without it the traffic is not "
+        help="files (PEM) for a Dask cluster at tls://HOST:PORT; without them the traffic is not "
         "encrypted, and whoever reaches the scheduler runs code as its user",
     )
     add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")

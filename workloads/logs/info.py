@@ -88,7 +88,7 @@ def _share_rows(table: JobTable) -> list[Row]:
     rows: list[Row] = [("fields", "share of the records in which each is ...")]
     for name, share in _shares(table, imputing=False).items():
         parts = [f"{mark.name.lower()} {percent(part)}" for mark, part in share.items()]
-        made_up = " (the conversion makes it up)" if imputed[name] else ""
+        made_up = " (the conversion imputes it)" if imputed[name] else ""
         rows.append((f"  {name}", ", ".join(parts[::-1]) + made_up))
     return rows
 

@@ -101,7 +101,7 @@ def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     play(log(tmp_path / "b.swf", "", [4]), tmp_path / "b")
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "b: machine: a guess, for the workload states neither its size nor when jobs started, and its widest job "
+        "b: machine: a guess, because the workload states neither its size nor its starts, and its widest job "
         "requests 4; --nodes N states the real one" in said
     )
 
@@ -134,7 +134,7 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
     assert loads[0]["compute"] == pytest.approx(2 * loads[1]["compute"])
     assert loads[0]["compute"] == pytest.approx(200 * 800 / (16 * 199 * 40))
     assert [load.split(":")[0] for load in loads[2:]] == ["not stated", "not stated"]
-    assert "5 jobs that fit the machine" in loads[2]
+    assert "only 5 jobs fit the machine" in loads[2]
 
 
 @pytest.mark.parametrize(
