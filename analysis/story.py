@@ -294,7 +294,7 @@ def _overtaking(table: JobTable, row: int) -> list[str]:
 
 def _jobs(count: int, verbs: tuple[str, str] = ("", "")) -> str:
     """``1 job was``, ``3 jobs were``."""
-    return f"{count:,} {'job' if count == 1 else 'jobs'} {verbs[count != 1]}".rstrip()
+    return f"{count:,} {'job' if count == 1 else 'jobs'} {verbs[int(count != 1)]}".rstrip()
 
 
 def _end(table: JobTable, row: int) -> str:

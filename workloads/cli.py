@@ -225,7 +225,9 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
     add_buffers(group)
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
-    group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
+    group.add_argument(
+        "--first", type=int, default=None, metavar="N", help="only the first N records (of those from --from-job on)"
+    )
     group.add_argument(
         "--burst-buffers",
         default="thesis",

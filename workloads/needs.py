@@ -66,7 +66,7 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
     options
         How it is converted: processors of a node, and the model of requests for burst buffers that it does not state.
     """
-    options = replace(options or ConvertOptions(), from_job=0, max_records=None, site_wait=False)
+    options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False)
     jobs = usable_jobs(table, _UNBOUNDED, options)
     nodes = nodes_of(jobs, options)
     total = nodes * buffers_of(jobs, nodes, walltimes_of(jobs, options), _UNBOUNDED, options)

@@ -389,7 +389,7 @@ def _refuse_drawn(source: Source) -> None:
             f"{source.text}: a Batsim workload is taken as it is; --where goes with logs and generators: choose when "
             "the log is converted ('spillway workload convert --where ...')"
         )
-    for option in ("staging", "stripes"):
+    for option in ("staging", "stripes", "first"):
         if option in source.spec.convert:
             raise SpecError(
                 f"{source.text}: a Batsim workload is taken as it is; {option} goes with logs and generators: convert "

@@ -33,6 +33,7 @@ def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
         f"name (spillway workload list){several}",
     )
     group.add_argument("-w", "--workload", action="append", default=[], metavar="LOG", help="the same as an option")
+    group.add_argument("--first", type=positive, default=None, metavar="N", help="only the first N records of each log")
 
 
 def logs_of(options: argparse.Namespace, most: int | None = None) -> list[str]:

@@ -65,3 +65,9 @@ def test_drawn_requests_are_those_that_the_conversion_draws() -> None:
     assert needs_of(read(swf, "log.swf"), ConvertOptions(burst_buffers=None)).all_buffers == 0
     unknown = needs_of(read(swf.replace(" 5 300 ", " -1 300 "), "log.swf"))
     assert (unknown.nodes, unknown.buffers, unknown.widest) == (0, 0, 4)
+
+
+def test_the_size_of_a_job_that_never_started_is_its_request() -> None:
+    """Slurm states the nodes of a cancelled job, too, but it never had them."""
+    cancelled = "6|batch|2024-01-01T00:00:00|Unknown|2024-01-01T01:00:00|2|node=2\n"
+    assert dict(info_rows(read(LOG + cancelled, "log.txt")))["  size"] == "requested 16.7 %, measured 83.3 %"
