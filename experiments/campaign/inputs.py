@@ -43,7 +43,7 @@ from spillway.workloads.batsim5 import READ_AS_4
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.files import plain_name
-from spillway.workloads.needs import needs_of
+from spillway.workloads.needs import Stated, rounded_up, stated_of
 from spillway.workloads.offered import Offered, buffers_fit, offered_load, why_no_load
 from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
@@ -338,7 +338,7 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
         largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
         why = [f"{_request(wide)} more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
         if large:
-            size = units.SIZE.write(machines.rounded_up(math.ceil(largest)))
+            size = units.SIZE.write(rounded_up(math.ceil(largest)))
             why.append(f"{_request(large)} more burst buffer than it can give (--burst-buffer-total {size} can)")
         raise SpecError(
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
@@ -425,7 +425,7 @@ class _Sizes(msgspec.Struct):
 _SIZES = msgspec.json.Decoder(_Sizes)
 
 
-def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], Stated]:
     """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or by the log.
 
     Generators state nothing: their logs are not a site's. What a log needs does not depend on the seed, so that all
@@ -437,19 +437,14 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.St
             sizes = _SIZES.decode(content)
         except msgspec.MsgspecError:
             workload = parse_batsim(content, where=source.text, name=source.name)
-            return [job.res for job in workload.jobs], machines.Stated(workload.nb_res)
-        return [job.res for job in sizes.jobs], machines.Stated(sizes.nb_res)
+            return [job.res for job in workload.jobs], Stated(workload.nb_res)
+        return [job.res for job in sizes.jobs], Stated(sizes.nb_res)
     table = source.table(seed, of_machine=True)
     options = _options(source, {"seed": source.spec.seed or 0})
     per_node = options.processors_per_node
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
-    if source.is_generated:
-        return requested, machines.Stated()
-    intake = table.intake
-    stated = intake.machine_nodes or -(-intake.machine_processors // per_node)
-    counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
-    return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts), counted)
+    return requested, Stated() if source.is_generated else stated_of(table, options)
 
 
 def _request(jobs: int) -> str:

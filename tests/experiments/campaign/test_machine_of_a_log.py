@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import spillway as sw
+from spillway.base import units
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.cli import main
@@ -245,6 +246,23 @@ def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) 
     assert nodes == needs_of(load_table(tmp_path / "bare.swf")[0]).nodes > 500
     assert len(pool) == 1
     assert float(found["replay"]["mean_waiting_time_s"]) == pytest.approx(3, abs=0.1)
+
+
+@pytest.mark.parametrize("chosen", [(), ("--where", "user=u03"), ("--where", "partition=batch")])
+def test_a_converted_log_is_for_the_machine_of_a_run(
+    chosen: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Was: 96 nodes and 12 storage nodes of 40 GB for whatever log; its jobs' buffers were cut to those."""
+    made = tmp_path / "made.json"
+    assert main(["workload", "convert", str(SITE), "--out", str(made), *chosen]) == 0
+    said = capsys.readouterr().out
+    row = play(SITE, tmp_path / "out", "--no-site", *chosen)
+    nodes, (pool,) = machine_of(tmp_path / "out", row)
+    assert json.loads(made.read_text())["nb_res"] == nodes
+    assert f"machine: {nodes} nodes (most in use at once by the log's own times" in said
+    assert f"; --nodes N states others), {units.SIZE.write(pool)} of burst buffers in one pool (--storage-nodes" in said
+    (played,) = (tmp_path / "out" / "inputs").glob("*.json")
+    assert json.loads(played.read_text())["profiles"] == json.loads(made.read_text())["profiles"]
 
 
 @pytest.mark.parametrize("door", ["run", "whatif", "campaign", "api"])
