@@ -176,7 +176,8 @@ def _machine(options: argparse.Namespace, table: JobTable) -> tuple[MachineFacts
         assert stated.needs is not None
         nodes, why = stated.nodes_and_why(stated.needs)
         pool = int(rounded_up(stated.needs.all_buffers)) if stated.needs.nodes else 0
-        stored = f", {SIZE.write(float(pool))} of burst buffers in one pool (--storage-nodes and --storage-bytes state others)"
+        size = SIZE.write(float(pool))
+        stored = f", {size} of burst buffers in one pool (--storage-nodes and --storage-bytes state others)"
         guess = f"machine: a guess, {why}; --nodes N states the real one"
         known = f"machine: {nodes} nodes ({why}; --nodes N states others){stored if pool else ''}"
         lines = [known if nodes else guess]

@@ -111,7 +111,7 @@ class Inputs:
         for source in with_names([source for spec in workloads for source in self._expanded(spec)]):
             for spec in platforms:
                 machine, platform, as_described = self._platform(spec, source, seed)
-                workload = self._workload(source, as_described, model, seed)
+                workload = self._workload(source, as_described, model, seed, chosen=spec.source == AUTO)
                 if spec.changes or (workload.path, machine.name) not in self._loads:  # a JSON workload is read once
                     self._note_load(workload, machine)
                 found.append((workload, platform))
@@ -225,7 +225,8 @@ class Inputs:
             self.note(f"{prepared.name} on {machine.name}: {line}")
         self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
-    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
+    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int, *, chosen: bool) -> Prepared:
+        """``chosen``: the machine is chosen for the workload, not named."""
         drawn = seed if source.spec.seed is None else source.spec.seed
         how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
         converted = (machine.name, model.text if _contains_io(source, model) else _converted_for(model), drawn, *how)
@@ -246,7 +247,8 @@ class Inputs:
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
                 self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
-            if self._refuse and not (source.is_json or source.is_generated or source.spec.changes):
+            is_own = chosen if source.is_json else not source.is_generated
+            if self._refuse and is_own and not source.spec.changes:
                 refuse_hopeless(source, workload, machine, load)
         return self._workloads[key]
 
@@ -344,7 +346,7 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
             "others"
         )
-    if load is None or load.compute <= _MOST_LOAD:
+    if source.is_json or load is None or load.compute <= _MOST_LOAD:
         return
     _, stated = sizes_and_machine(source, 0)
     in_use = stated.needs.nodes if stated.needs else 0

@@ -263,6 +263,10 @@ def test_a_converted_log_is_for_the_machine_of_a_run(
     assert f"; --nodes N states others), {units.SIZE.write(pool)} of burst buffers in one pool (--storage-nodes" in said
     (played,) = (tmp_path / "out" / "inputs").glob("*.json")
     assert json.loads(played.read_text())["profiles"] == json.loads(made.read_text())["profiles"]
+    again = ["run", str(made), "--policy", "fcfs", "--no-plots", "--out", str(tmp_path / "again")]
+    assert main(again) == 2  # a Batsim workload states no burst buffers; most of these jobs were rejected
+    assert "jobs could never run: " in capsys.readouterr().err
+    assert main([*again, "--burst-buffer-total", units.SIZE.write(pool)]) == 0
 
 
 @pytest.mark.parametrize("door", ["run", "whatif", "campaign", "api"])
