@@ -100,6 +100,14 @@ def without_outside(reason: str) -> Iterator[None]:
         _untrusted.reset(token)
 
 
+_loading: ContextVar[str] = ContextVar("loading", default="")
+
+
+def loading() -> str:
+    """What is being loaded now for a class in it; "": nothing."""
+    return _loading.get()
+
+
 def check_trusted(text: str, kind: str) -> None:
     """Raise :class:`OptionError` where a name from outside must not be loaded now (:func:`without_outside`)."""
     if (reason := _untrusted.get()) and not text.startswith("spillway."):
@@ -217,6 +225,7 @@ def _from_module(name: str, kind: str) -> ModuleType:
 
 def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> None:
     """Load; what goes wrong becomes an error with the line of the file where it did."""
+    token = _loading.set(shown)
     try:
         load()
     except SyntaxError as error:
@@ -226,6 +235,8 @@ def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> Non
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         line = f", line {lines[-1]}" if lines else ""
         raise OptionError(f"{kind} {shown}{line}: {type(error).__name__}: {error}") from None
+    finally:
+        _loading.reset(token)
 
 
 def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
