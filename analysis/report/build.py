@@ -16,7 +16,7 @@ from spillway.analysis.classes import compare_by_class
 from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
 from spillway.analysis.document.blocks import Block, Code, Column, Heading, Image, Listing, Paragraph, Section, Words
-from spillway.analysis.document.html import MEDIA, to_html
+from spillway.analysis.document.html import shown, to_html
 from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
 from spillway.analysis.insights import insights
@@ -247,10 +247,7 @@ def _figures(results: CampaignResults, key: Group) -> list[Block]:
         folder /= slug(f"{key[0]}-{key[2]}")
     found = []
     for stem, words in FIGURES.items():
-        paths = (folder / f"{stem}{suffix}" for suffix in MEDIA)  # campaigns of before have PNG only
-        path = next((path for path in paths if path.exists()), None)
-        if path is not None:
-            found.append(Image(path, words))
+        found += [Image(path, words) for path in shown(sorted(folder.glob(f"{stem}.*")))]
     return [Heading("Figures", 3), Section(found, "figures")] if found else []
 
 

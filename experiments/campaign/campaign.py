@@ -237,8 +237,8 @@ def _write_results(
         )
 
         console.print("drawing figures and the report", highlight=False)
-        with drawing(paper.width_mm, paper.style):
-            drawn = list(figures.draw(runs, root, paper.figures))
+        with drawing(paper.width_mm, paper.style, paper.figures):
+            drawn = list(figures.draw(runs, root))
         say(console, f"figures: {len(drawn)} in {root / 'plots'}")
         written += [path for paths in drawn for path in paths]
         report = build_report(root)

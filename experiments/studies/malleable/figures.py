@@ -50,7 +50,7 @@ class Writers:
         ax.legend(frameon=False)
         ax.grid()
         set_title(ax, "Two writes of 24.4 GB")
-        return save(ax, folder / self.name)[:1]
+        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Shift:
         lower.set_xlabel("time (s); bars: I/O phases, dashed: as predicted before the shift")
         for ax in (upper, lower):
             ax.set_xlim(0, max(record.end_s for record in records))
-        return save(upper, folder / self.name)[:1]
+        return save(upper, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Bars:
         ax.grid(axis="y")
         set_title(ax, f"Use case {self.case}, applications 1 and 2")
         ax.legend(loc="upper right", frameon=False, fontsize=8, ncols=len(self.parts))
-        return save(ax, folder / self.name)[:1]
+        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -167,4 +167,4 @@ class Excluded:
             ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize=8)
             ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize=8)
             set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 together")
-        return save(axes[0], folder / self.name)[:1]
+        return save(axes[0], folder / self.name)

@@ -47,7 +47,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
         ax.grid(axis="y")
     axes[0].legend(loc="upper left", frameon=False, fontsize=8)
     axes[1].legend(loc="upper left", frameon=False, fontsize=8)
-    return save(axes[0], folder / "figures-17-18-19")[:1]
+    return save(axes[0], folder / "figures-17-18-19")
 
 
 def _processes(ax: Axes, results: Results, totals: list[int]) -> None:
