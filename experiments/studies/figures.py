@@ -86,7 +86,7 @@ class Lines:
             if self.panel:
                 set_title(ax, f"{self.panel} {box}")
         axes[0].set_ylabel(self.words)
-        axes[0].legend(frameon=False, fontsize=9)
+        axes[0].legend(frameon=False, fontsize="medium")
         name = self.name or f"{self.metric} over {self.x}" + " compared" * bool(self.against)
         return save(axes[0], folder / slug(name))
 

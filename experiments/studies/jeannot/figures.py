@@ -63,7 +63,7 @@ class _Courses:
             set_title(ax, f"{family}, load {only['load']:g}" if by_load else family)
             ax.set_ylabel(WORDS[course])
             ax.set_xlabel("share of the execution")
-        grid[0].legend(frameon=False, fontsize=8, loc="lower left")
+        grid[0].legend(frameon=False, fontsize="medium", loc="lower left")
         return save(grid[0], folder / self.name)
 
 
