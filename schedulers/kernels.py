@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from spillway.base.late import load
 from spillway.base.main_script import without_main_script
+from spillway.base.signals import held_back
 
 _PACKAGE = Path(__file__).parent
 FIRST = "spillway.schedulers.timeline.fit_kernels"
@@ -101,11 +103,15 @@ def _compile(modules: Sequence[str]) -> None:
 
 def _call_without_kernels(check: Callable[[], object]) -> None:
     """Call it in a process in which kernels are plain Python."""
-    with ProcessPoolExecutor(1, mp_context=get_context("fork"), initializer=_compile_nothing) as pool:
-        pool.submit(_call, check).result()
+    with contextlib.ExitStack() as open_pool:
+        with held_back() as begin:
+            pool = ProcessPoolExecutor(1, get_context("fork"), _compile_nothing, (begin,))
+            called = open_pool.enter_context(pool).submit(_call, check)
+        called.result()
 
 
-def _compile_nothing() -> None:
+def _compile_nothing(begin: Callable[[], None]) -> None:
+    begin()
     os.environ["NUMBA_DISABLE_JIT"] = "1"
     if "numba" in sys.modules:
         sys.modules["numba"].config.DISABLE_JIT = True

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 from collections.abc import Iterator
-from types import FrameType
-from typing import NoReturn
+
+from spillway.base.signals import raising
 
 _STOPPING = (signal.SIGTERM, signal.SIGHUP)
 
@@ -23,22 +22,11 @@ class StopSignal(KeyboardInterrupt):
 @contextlib.contextmanager
 def stopping_on_signals() -> Iterator[None]:
     """Raise :class:`StopSignal` on SIGTERM and SIGHUP in the main thread; one that is ignored (``nohup``) stays so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     heard = [number for number in _STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, _stop) for number in heard}
-    try:
+    with raising(StopSignal, heard):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def number_of(stop: KeyboardInterrupt) -> int:
     """Give the signal behind an interruption."""
     return stop.number if isinstance(stop, StopSignal) else signal.SIGINT
-
-
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise StopSignal(number)

@@ -18,12 +18,14 @@ EPILOG = (
 )
 EXAMPLES = """
 BATSIM=/opt/batsim/bin/batsim spillway verify-batsim
+BATSIM=/opt/batsim5/bin/batsim spillway verify-batsim --batsim 5
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("--only", action="append", default=[], metavar="PAIR", help="this pair; may be repeated")
+    parser.add_argument("--batsim", type=int, choices=(4, 5), default=4, help="version of Batsim (%(default)s)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="new folder for the files of all runs")
 
 
@@ -31,4 +33,4 @@ def command(options: argparse.Namespace) -> int:
     """Run the pairs."""
     from spillway.experiments.trials.verify_batsim import command as verify_batsim
 
-    return verify_batsim(options.only, options.keep)
+    return verify_batsim(options.only, options.keep, options.batsim)

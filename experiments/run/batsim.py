@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from spillway.experiments.run.prepared import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
 from spillway.experiments.run.stopwatch import TimedSession
-from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.detect import AnyBatsim
 from spillway.simulator.reading.events import drains
 
 if TYPE_CHECKING:
@@ -60,8 +60,12 @@ def play_over_zmq(
     *,
     quiet: bool = True,
     recorder: Tape | None = None,
+    spelled: Callable[[RunSpec, Path, Path, str], list[str]] | None = None,
 ) -> Played:
     """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
+
+    ``spelled`` gives the options of another version than Batsim 4 (:func:`arguments`), with which it may speak another
+    protocol, too.
 
     Raises
     ------
@@ -72,6 +76,7 @@ def play_over_zmq(
     """
     from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do without
 
+    codec = AnyBatsim(dynamic_jobs=needs_of(run).dynamic_jobs)
     began = sum(os.times()[2:4])
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(durable.open_binary(folder / LOG))
@@ -80,7 +85,8 @@ def play_over_zmq(
 
         def start(endpoint: str) -> None:
             address = endpoint.replace("127.0.0.1", "localhost")
-            command = [*program, *arguments(run, root, folder, address), *(QUIET if quiet else ())]
+            options = (spelled or arguments)(run, root, folder, address)
+            command = [*program, *options, *(QUIET if quiet else ())]
             started.append(
                 stack.enter_context(offspring.running(command, log.fileno(), tie=not _sees_to_itself(command)))
             )
@@ -94,7 +100,7 @@ def play_over_zmq(
 
         try:
             serve(
-                session, place, batsim4, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note,
+                session, place, codec, watchdog_s=silence_s, on_bound=start, check_alive=check_alive, note=note,
                 recorder=recorder,
             )  # fmt: skip
         except PeerLost as lost:
@@ -105,7 +111,7 @@ def play_over_zmq(
         code = _wait(started[0])
     if code != 0:
         raise RunFailed(f"the simulator ended with exit code {code}: {offspring.tail(folder / LOG)}")
-    if not (folder / f"{PREFIX}_jobs.csv").exists():
+    if not any(folder.rglob("*jobs.csv")):
         raise RunFailed(f"the simulator left no {PREFIX}_jobs.csv: {offspring.tail(folder / LOG)}")
     return Played(sum(os.times()[2:4]) - began, memory.children_peak_bytes())
 

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from spillway.base.signals import held_back
 from spillway.experiments.run.errors import RunFailed
 
 GRACE_S = 10.0
@@ -52,13 +53,19 @@ def end_without_reader(pipe: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _tied() -> Callable[[], None]:
-    """Return what a child of this process runs between fork and exec, so that it ends with this process.
+def _first(begin: Callable[[], None], *, tie: bool) -> Callable[[], None]:
+    """Return what a child of this process runs between fork and exec; with ``tie`` it ends with this process.
 
     The kernel goes by threads: the child also ends with the thread that started it.
     """
     parent = os.getpid()
-    return lambda: die_with_parent(parent)
+
+    def first() -> None:
+        begin()
+        if tie:
+            die_with_parent(parent)
+
+    return first
 
 
 @contextlib.contextmanager
@@ -83,18 +90,22 @@ def running(
     RunFailed
         It cannot be started.
     """
+    with contextlib.ExitStack() as held:
+        begin = held.enter_context(held_back())
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_first(begin, tie=tie),
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
+        signals = held.pop_all()
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_tied() if tie else None,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
-    try:
+        signals.close()  # only here: the process would be left alone by a signal that came meanwhile
         yield process
     finally:
         if whole_group:

@@ -27,12 +27,16 @@ from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.played import PREFIX
 from spillway.experiments.run.policies import parse_policy
+from spillway.experiments.run.prepared import checked
 from spillway.experiments.run.sessions import make_session, typed
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from spillway.experiments.run.stopwatch import TimedSession
-from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.detect import AnyBatsim
+from spillway.protocol.messages import Message
 from spillway.protocol.transcript import Recorder, read_transcript
 from spillway.simulator.reading.events import AVAILABLE, UNAVAILABLE
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import read_batsim, write_batsim
 
 LARGER = 1
 """Exit code when a difference is larger than the pair's bound."""
@@ -44,6 +48,8 @@ _BOUND_S = 2e-5
 
 _EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
 FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
+FILES_5 = ("jobs.csv",)
+"""Of Batsim 5, whose other tables have another form."""
 MESSAGES = "messages"
 """The conversation, in the table beside the files."""
 
@@ -56,7 +62,7 @@ _LAST_DIGIT = 1.5e-6
 _REAL_SECONDS = ("scheduling_time", "simulation_time")
 """Columns with seconds of the machine that ran, which no two runs share."""
 
-_ENERGY = ("-E", "-m", "master_host")
+_ENERGY = ("--energy-host", "-m", "master_host")
 LOOPBACK = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -194,6 +200,16 @@ PAIRS = (
 """What is compared; names are unique."""
 
 
+_WITHOUT_STREAMS = "Batsim 5 has no I/O jobs beside others"
+
+
+def not_in_batsim_5(pair: Pair) -> str:
+    """Why Batsim 5 cannot play a pair; empty where it can."""
+    if pair.events:
+        return "Batsim 5 has no events for outages"
+    return _WITHOUT_STREAMS if pair.model == "stream" else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """How one file of both runs differs.
@@ -250,9 +266,7 @@ def _is_time(name: str) -> bool:
 
 def compare_messages(ours: Path, theirs: Path) -> Difference:
     """Compare what both simulators said, but for the first message, which has names of files."""
-    left, right = (
-        [batsim4.decode_message(exchange.received) for exchange in read_transcript(path)][1:] for path in (ours, theirs)
-    )
+    left, right = (_said(path) for path in (ours, theirs))
     equal, worst, others = 0, 0.0 if len(left) == len(right) else math.inf, set()
     for one, other in zip(left, right, strict=False):
         equal += one == other
@@ -260,6 +274,13 @@ def compare_messages(ours: Path, theirs: Path) -> Difference:
         if [type(event) for event in one.events] != [type(event) for event in other.events]:
             others.add("events")
     return Difference(MESSAGES, max(len(left), len(right)), equal, worst, tuple(sorted(others)))
+
+
+def _said(path: Path) -> list[Message]:
+    """A simulator's messages after its first and, in Batsim 5, the handshake."""
+    codec, frames = AnyBatsim(), [exchange.received for exchange in read_transcript(path)]
+    greeted = codec.greet(frames[0]) is not None
+    return [codec.decode_message(frame) for frame in frames[greeted:]][1:]
 
 
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -285,36 +306,50 @@ def _difference(one: str, other: str) -> float:
     return math.inf if math.isnan(difference) else difference
 
 
-def verify(pairs: Sequence[Pair], program: Sequence[str], folder: Path) -> dict[str, list[Difference] | str]:
-    """Run all pairs; by name the differences, or why one of the two could not be finished."""
+def verify(
+    pairs: Sequence[Pair], program: Sequence[str], folder: Path, batsim: int = 4
+) -> dict[str, list[Difference] | str]:
+    """Run all pairs on a version of Batsim; by name the differences, or why one of the two could not be finished."""
+    embedded = (*_EMBEDDED, "--batsim", "5") if batsim == 5 else _EMBEDDED
+    spelled, files = (_arguments_5, FILES_5) if batsim == 5 else (None, FILES)
     found: dict[str, list[Difference] | str] = {}
     for pair in pairs:
         root = folder / pair.name
         root.mkdir(parents=True)
         try:
             run = _run(pair, root)
-            for side, command in (("theirs", tuple(program)), ("ours", _EMBEDDED)):
+            for side, command in (("theirs", tuple(program)), ("ours", embedded)):
                 place = root / side
                 place.mkdir()
                 session = TimedSession(make_session(run), lambda _: None)
                 with Recorder(place / MESSAGES) as recorder:
                     play_over_zmq(
                         run, root, place, session, (*command, *pair.options), DEFAULT_SILENCE_S, quiet=False,
-                        recorder=recorder,
+                        recorder=recorder, spelled=spelled,
                     )  # fmt: skip
             found[pair.name] = [
                 compare_messages(root / "ours" / MESSAGES, root / "theirs" / MESSAGES),
-                *_files(root),
+                *_files(root, files),
             ]
         except (RunFailed, OSError) as error:
             found[pair.name] = str(error)
     return found
 
 
-def _files(root: Path) -> list[Difference]:
-    sides = [root / side / PREFIX for side in ("ours", "theirs")]
-    there = [name for name in FILES if any(Path(f"{side}_{name}").exists() for side in sides)]
-    return [compare(*(Path(f"{side}_{name}") for side in sides)) for name in there]
+def _arguments_5(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
+    """Batsim 5's options for a run; its workload is written in Batsim 5's words."""
+    workload = folder / "workload.json"
+    write_batsim(to_batsim5(read_batsim(checked(root, run.workload))), workload)
+    files = ["-p", str(checked(root, run.platform).resolve()), "-w", str(workload.resolve())]
+    return [*files, "-s", endpoint, "", "-e", str((folder / PREFIX).resolve())]
+
+
+def _files(root: Path, names: Sequence[str]) -> list[Difference]:
+    """Compare the tables of both sides, of whatever prefix."""
+    found = [
+        [next((root / side).rglob(f"*{name}"), root / side / name) for side in ("ours", "theirs")] for name in names
+    ]
+    return [compare(*sides) for sides in found if any(path.exists() for path in sides)]
 
 
 def _run(pair: Pair, root: Path) -> RunSpec:
@@ -378,7 +413,7 @@ def table(found: dict[str, list[Difference] | str]) -> str:
     return "\n".join(lines)
 
 
-def command(only: Sequence[str], keep: Path | None) -> int:
+def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
     """``spillway verify-batsim``; the exit code.
 
     Raises
@@ -394,14 +429,20 @@ def command(only: Sequence[str], keep: Path | None) -> int:
     program = shutil.which(given or "batsim")
     if program is None:
         if given:
-            raise SpecError(f"{BATSIM_VARIABLE}={given!r} is no program; set it to Batsim 4, or unset it")
+            raise SpecError(f"{BATSIM_VARIABLE}={given!r} is no program; set it to Batsim {batsim}, or unset it")
         print(f"verify-batsim: skipped: there is no 'batsim' on PATH, and {BATSIM_VARIABLE} names no program")
         return SKIPPED
     if keep is not None and keep.exists():
         raise SpecError(f"--keep: {str(keep)!r} exists already; name a new folder")
+    chosen = [known[name] for name in only] or PAIRS
+    lacking = {pair.name: not_in_batsim_5(pair) for pair in chosen if batsim == 5}
     with tempfile.TemporaryDirectory() as temporary:
-        found = verify([known[name] for name in only] or PAIRS, (program,), keep or Path(temporary))
+        played = [pair for pair in chosen if not lacking.get(pair.name)]
+        found = verify(played, (program,), keep or Path(temporary), batsim)
     print(table(found))
+    for name, why in lacking.items():
+        if why:
+            print(f"{name:<18} not played: {why}")
     passed = [not isinstance(item, str) and all(difference.passes for difference in item) for item in found.values()]
     print(f"{sum(passed)} of {len(passed)} pairs equal up to {_BOUND_S:g} s ({program})")
     return 0 if all(passed) else LARGER

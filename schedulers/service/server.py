@@ -10,14 +10,12 @@ from __future__ import annotations
 import contextlib
 import math
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from spillway.base.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
+from spillway.base.signals import raising
 from spillway.protocol.format import Conversation, SchedulerSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.protocol.messages import Message, SimulationBegins
@@ -106,7 +104,10 @@ def serve(
     SpillwayError
         Whatever the codec and the session raise: the conversation cannot go on. The simulator got the reason.
     """
-    with stopping_on_signals() as heard, contextlib.closing(Door(bind, max_message_bytes)) as door:
+    with (
+        raising(Stopped, (signal.SIGINT, signal.SIGTERM)) as heard,
+        contextlib.closing(Door(bind, max_message_bytes)) as door,
+    ):
         on_bound(door.endpoint)
         return _Service(door, session, codec, watchdog_s, recorder, check_alive, note, heard).run()
 
@@ -286,26 +287,3 @@ def _require_beginning(message: Message) -> None:
 
 def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, SpillwayError) else f"{type(error).__name__}: {error}"
-
-
-@contextmanager
-def stopping_on_signals() -> Iterator[Sequence[int]]:
-    """Raise :class:`Stopped` on SIGINT and SIGTERM (in the main thread; elsewhere signals are left alone).
-
-    Yields the numbers of the signals that came: an exception that is raised anywhere may be caught anywhere.
-    """
-    heard: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield heard
-        return
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        heard.append(number)
-        raise Stopped(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

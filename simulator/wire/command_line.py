@@ -108,8 +108,8 @@ def _inputs(group: argparse._ArgumentGroup) -> None:
 
 def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "-s", "--socket-endpoint", metavar="ENDPOINT", default=_DEFAULT_ENDPOINT,
-        help="where the scheduler listens (default %(default)s)",
+        "-s", "--socket-endpoint", metavar=("ENDPOINT", "TEXT"), nargs="+", default=[_DEFAULT_ENDPOINT],
+        help=f"where the scheduler listens (default {_DEFAULT_ENDPOINT}); with --batsim 5 also the text handed to it",
     )  # fmt: skip
     group.add_argument("-e", "--export", metavar="PREFIX", default="out", help="prefix of the files written (out)")
     group.add_argument("--sched-cfg", metavar="TEXT", default=None, help="text handed to the scheduler")
@@ -189,7 +189,7 @@ def information(given: argparse.Namespace) -> str | None:
         return _SIMGRID_VERSION
     if given.dump_execution_context:
         context = {
-            "socket_endpoint": given.socket_endpoint,
+            "socket_endpoint": given.socket_endpoint[0],
             "redis_enabled": False,
             "redis_hostname": given.redis_hostname,
             "redis_port": given.redis_port,
@@ -214,6 +214,10 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
             raise SimulatorInputError(why)
     if given.batsim == 5:
         _check_batsim_5(given)
+    if len(given.socket_endpoint) > (2 if given.batsim == 5 else 1):
+        raise SimulatorInputError(
+            f"-s/--socket-endpoint takes ENDPOINT, with --batsim 5 also TEXT, got {' '.join(given.socket_endpoint)!r}"
+        )
     if given.platform is None:
         raise SimulatorInputError("-p/--platform is missing: the SimGrid platform to simulate")
     for path in (given.platform, *given.workload, *given.events):
@@ -226,7 +230,7 @@ def read_command_line(given: argparse.Namespace) -> CommandLine:
     return CommandLine(
         given.platform,
         tuple(given.workload),
-        given.socket_endpoint,
+        given.socket_endpoint[0],
         given.engine,
         given.peer_timeout,
         given.max_message_bytes,
@@ -258,7 +262,7 @@ def _simulation_options(given: argparse.Namespace) -> SimulationOptions:
         compute_sharing=given.enable_compute_sharing,
         storage_sharing=not given.disable_storage_sharing,
         forward_unknown_events=given.forward_unknown_events,
-        sched_config=_scheduler_text(given.sched_cfg, given.sched_cfg_file),
+        sched_config=_scheduler_text((given.sched_cfg, *given.socket_endpoint[1:]), given.sched_cfg_file),
         trace_schedule=not given.disable_schedule_tracing,
         trace_machine_states=not given.disable_machine_state_tracing,
         no_scheduler=given.no_sched,
@@ -289,11 +293,12 @@ def read_roles(texts: Sequence[str]) -> dict[str, str]:
     return roles
 
 
-def _scheduler_text(text: str | None, path: Path | None) -> str:
+def _scheduler_text(texts: Sequence[str | None], path: Path | None) -> str:
+    given = [text for text in texts if text is not None]
+    if len(given) + (path is not None) > 1:
+        raise SimulatorInputError("--sched-cfg, --sched-cfg-file and a text after -s cannot be given together")
     if path is None:
-        return text or ""
-    if text is not None:
-        raise SimulatorInputError("--sched-cfg and --sched-cfg-file cannot be given together")
+        return given[0] if given else ""
     try:
         return text_of(read_file(path))
     except InputError as fault:

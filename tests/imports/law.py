@@ -173,7 +173,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
     # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("base.late", "base.main_script", standard=EVERYTHING),
+    "schedulers.kernels": _rule("base.late", "base.main_script", "base.signals", standard=EVERYTHING),
     # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
     "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),

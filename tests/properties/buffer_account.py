@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillway.protocol.messages import JobState
+from spillway.protocol.messages import JobState, Message
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.job import Allocation, Job
@@ -56,6 +56,11 @@ class Account(Observer):
         self.story: list[tuple[float, str, str]] = []
 
     # ------------------------------------------------------------------ what happens
+
+    def heard(self, message: Message) -> None:
+        """Note what the session is told."""
+        for event in message.events:
+            self.story.append((event.timestamp, type(event).__name__, getattr(event, "job_id", "")))
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Its request is in whole granules, and the least that holds what it states."""

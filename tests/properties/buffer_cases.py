@@ -62,6 +62,14 @@ WAYS = ("whole", "single", "bytes", "socket")
 Batsim 4; with such text over a socket. All of them must come to the same.
 """
 
+BATSIM_5 = "batsim5"
+"""The way of a conversation in Batsim 5's protocol over a socket, from its handshake on."""
+
+BY_ITS_CLOCK = "whole, by Batsim 5's clock"
+"""As whole, with twelve decimals of a second and calls at whole milliseconds: it must come to the same as
+:data:`BATSIM_5`.
+"""
+
 PERSISTENT = "persistent"
 """Jobs with and without nodes that create, use and destroy persistent buffers; some have one of their own, too."""
 

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import msgspec
+
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
 from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator, is_hello
 from spillway.protocol.drains import STORAGE_DRAINED
-from spillway.protocol.messages import Message, Reply
+from spillway.protocol.format import SchedulerSide, SimulatorSide
+from spillway.protocol.messages import CallMeLater, Event, JobSubmitted, Message, Reply, Request, SetJobMetadata
 from spillway.schedulers.assembly import SessionSpec
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.errors import Refused
-from spillway.simulator.options import SimulationOptions
+from spillway.simulator.options import BATSIM_4, SimulationOptions
+from spillway.simulator.options import BATSIM_5 as BATSIM_5_RULES
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.handshake import shake_hands
 from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
+from spillway.workloads.batsim5 import to_batsim5
+from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from tests.properties.buffer_account import Account
-from tests.properties.buffer_cases import APART, GB, KINDS, MACHINES, MIXED, PERSISTENT, Case
+from tests.properties.buffer_cases import (
+    APART,
+    BATSIM_5,
+    BY_ITS_CLOCK,
+    GB,
+    KINDS,
+    MACHINES,
+    MIXED,
+    PERSISTENT,
+    Case,
+)
 from tests.properties.small_world import NODES
 from tests.simulator.peers import decoded, listening
 
@@ -201,7 +221,7 @@ def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
 
 
 class Played(NamedTuple):
-    """What a world came to: messages, counts of what happened, and when it happened to whom."""
+    """What a world came to: messages, counts of what happened, and when what was heard and happened to whom."""
 
     messages: int
     counts: Counter[str]
@@ -219,19 +239,20 @@ def play_jobs(case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "
     """Play jobs and outages on a case's machine, with everything proven after every message."""
     account = Account(case, limit)
     needs = spec.needs()
-    session = spec.session(account, direct=needs.dynamic_jobs and case.way == "whole")
+    session = spec.session(account, direct=needs.dynamic_jobs and case.way in ("whole", BY_ITS_CLOCK))
     account.session = session
     messages = 0
 
     def handle(message: Message) -> Reply:
         nonlocal messages
         messages += 1
+        account.heard(message)
         reply = session.handle(message)
         account.check()
         return reply
 
     machine = platform(case.machine, case.granule)
-    with tempfile.TemporaryDirectory() as folder, FluidEngine(machine) as engine, _linked(case.way, handle) as link:
+    with tempfile.TemporaryDirectory() as folder, FluidEngine(machine) as engine:
         files = (Path(folder) / "events.txt",) if text else ()
         for file in files:
             file.write_text(text, encoding="utf-8")
@@ -241,32 +262,78 @@ def play_jobs(case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "
             events=files,
             forward_unknown_events=True,
         )
-        Simulation(machine, [workload_from_object(data)], engine, link, options).run()
+        with _linked(case.way, handle, options) as (link, options):
+            if options.rules is BATSIM_5_RULES:
+                data = json.loads(format_batsim(to_batsim5(parse_batsim(json.dumps(data)))))
+            read = workload_from_object(data, rules=options.rules)
+            Simulation(machine, [read], engine, link, options).run()
     account.check_end()
     return Played(messages, account.counts, tuple(account.story))
 
 
 @contextmanager
-def _linked(way: str, handle: Callable[[Message], Reply]) -> Iterator[Link]:
-    """A way from the simulator to a session, of :data:`tests.properties.buffer_cases.WAYS`."""
-    answered = decoded(handle)
-    if way != "socket":
-        in_bytes = way == "bytes"
-        yield InProcessLink(
-            (lambda message: batsim4.decode_reply(answered(batsim4.encode_message(message)))) if in_bytes else handle
-        )
+def _linked(
+    way: str, handle: Callable[[Message], Reply], options: SimulationOptions
+) -> Iterator[tuple[Link, SimulationOptions]]:
+    """A way from the simulator to a session, of :data:`tests.properties.buffer_cases.WAYS` or one of Batsim 5's, and
+    the options in force.
+    """
+    if way in IN_PROCESS:
+        yield InProcessLink(IN_PROCESS[way](handle)), options
+        return
+    if way == BY_ITS_CLOCK:
+        rules = replace(BATSIM_4, decimals=BATSIM_5_RULES.decimals, reprints=False)
+        yield InProcessLink(_as_batsim_5(handle)), replace(options, rules=rules)
         return
     errors: list[Exception] = []
+    ours: SchedulerSide = Batsim5(dynamic_jobs=options.dynamic_jobs) if way == BATSIM_5 else batsim4
 
     def answer(frame: bytes) -> bytes:
         try:
-            return answered(frame)
+            return (way == BATSIM_5 and is_hello(frame) and ours.greet(frame)) or decoded(handle, ours)(frame)
         except Exception as error:
             errors.append(error)
-            return batsim4.encode_refusal(str(error))
+            return ours.encode_refusal(str(error))
 
-    with listening(answer) as endpoint, closing(ZmqLink(endpoint)) as link:
+    theirs: SimulatorSide = Batsim5Simulator() if way == BATSIM_5 else batsim4
+    with listening(answer) as endpoint, closing(ZmqLink(endpoint, codec=theirs)) as link:
         try:
-            yield link
+            yield link, shake_hands(link, theirs, options) if isinstance(theirs, Batsim5Simulator) else options
         except Refused:
             raise errors[0] from None
+
+
+def _as_text(handle: Callable[[Message], Reply]) -> Callable[[Message], Reply]:
+    """A scheduler whose messages and replies are written and read."""
+    answered = decoded(handle)
+    return lambda message: batsim4.decode_reply(answered(batsim4.encode_message(message)))
+
+
+def _as_batsim_5(handle: Callable[[Message], Reply]) -> Callable[[Message], Reply]:
+    """A scheduler as Batsim 5 lets it be: calls at whole milliseconds, no metadata, jobs submitted when it hears."""
+
+    def answered(message: Message) -> Reply:
+        reply = handle(Message(message.now, tuple([_submitted_now(one) for one in message.events])))
+        return Reply(reply.now, tuple([_later(one) for one in reply.events if type(one) is not SetJobMetadata]))
+
+    return answered
+
+
+def _submitted_now(event: Event) -> Event:
+    if type(event) is not JobSubmitted:
+        return event
+    return msgspec.structs.replace(event, job=event.job | {"subtime": event.timestamp})
+
+
+def _later(request: Request) -> Request:
+    if type(request) is not CallMeLater:
+        return request
+    return msgspec.structs.replace(request, at=math.ceil(round(request.at * 1000, 6)) / 1000)
+
+
+IN_PROCESS: Mapping[str, Callable[[Callable[[Message], Reply]], Callable[[Message], Reply]]] = {
+    "whole": lambda handle: handle,
+    "single": lambda handle: handle,
+    "bytes": _as_text,
+}
+"""The scheduler that the simulator calls, by way."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import zmq
 
 from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.format import SchedulerSide
 from spillway.protocol.messages import Message, Reply, SimulationEnds
 
 
@@ -36,9 +37,9 @@ def listening(answer: Callable[[bytes], bytes]) -> Iterator[str]:
         context.term()
 
 
-def decoded(handle: Callable[[Message], Reply]) -> Callable[[bytes], bytes]:
+def decoded(handle: Callable[[Message], Reply], codec: SchedulerSide = batsim4) -> Callable[[bytes], bytes]:
     """A scheduler of messages as one of frames."""
-    return lambda frame: batsim4.encode_reply(handle(batsim4.decode_message(frame)))
+    return lambda frame: codec.encode_reply(handle(codec.decode_message(frame)))
 
 
 def ends(message: Message) -> bool:

@@ -63,6 +63,34 @@ def test_equal_programs_have_no_differences(
     assert float(first.split(",")[0]) > 0.0
 
 
+@pytest.mark.parametrize("pair", ["loopback-energy", "lives-standby", "malleable"])
+def test_batsim_5(
+    pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The embedded simulator as both sides, by Batsim 5's command line; what it has no events for is named."""
+    program(tmp_path, HONEST.replace("--no-wall-clock", "--no-wall-clock --batsim 5"), monkeypatch)
+    only = ["--only", pair, "--only", "outages-continue", "--only", "stream-easy"]
+    assert main(["verify-batsim", "--batsim", "5", *only]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[1:3]] == [[pair, MESSAGES], [pair, "jobs.csv"]]
+    for line in lines[1:3]:
+        _, _, rows, equal, worst, others = line.split()
+        assert (rows, worst, others) == (equal, "0", "-")
+        assert int(rows) >= 20
+    assert lines[3].endswith("not played: Batsim 5 has no events for outages")
+    assert lines[4].endswith("not played: Batsim 5 has no I/O jobs beside others")
+    assert lines[5].startswith("1 of 1 pairs equal")
+
+
+def test_another_version_is_no_equality(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A Batsim 4 in the place of Batsim 5 does not take its command line."""
+    program(tmp_path, HONEST, monkeypatch)
+    assert main(["verify-batsim", "--batsim", "5", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
+    assert "with --batsim 5 also TEXT" in capsys.readouterr().out
+
+
 def test_a_falsified_file_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

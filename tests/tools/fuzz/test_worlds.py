@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
-from spillway.protocol.batsim4 import codec
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.batsim5.codec import Batsim5Simulator
 from spillway.protocol.messages import CallMeLater, Reply
 from spillway.schedulers.core.book import Book
-from tests.properties.buffer_cases import WAYS
+from tests.properties.buffer_cases import BATSIM_5, WAYS
 from tools.fuzz.worlds import main
 
 
@@ -19,11 +22,16 @@ def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert printed.count("\n0 findings\n") == 2
     assert all(f"{way} 0" not in printed.rpartition("ways:")[2] for way in WAYS)
+    assert f"{BATSIM_5} 30; {BATSIM_5}, without the outages and drains drawn 30" in printed
 
 
-def test_ways_that_differ_are_a_finding(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("codec", [batsim4, Batsim5Simulator], ids=["batsim4", "batsim5"])
+def test_ways_that_differ_are_a_finding(
+    codec: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A codec by which calls come late: what happens in the text's way is not what happens in this process."""
-    monkeypatch.setattr(codec, "decode_reply", lambda data, read=codec.decode_reply: _later(read(data)))
+    read = codec.decode_reply
+    monkeypatch.setattr(codec, "decode_reply", lambda *given: _later(read(*given)))
     assert main(["--worlds", "12", "--seed", "3", "--crowded", "--twice"]) == 1
     assert "--crowded --twice" in capsys.readouterr().out
 

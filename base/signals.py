@@ -1,0 +1,84 @@
+"""Signals that stop: an exception wherever the program is, and neither lost nor printed where that cannot be raised."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+_AGAIN_S = 0.01
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> Iterator[Sequence[int]]:
+    """Raise ``stop(number)`` when one of the signals comes (in the main thread; elsewhere signals are left alone).
+
+    Where Python cannot raise it (in a finaliser, a callback of the interpreter) it would print a traceback and go on:
+    there the signal is sent once more, a moment later; so is Ctrl-C.
+
+    Yields the numbers of the signals that came: an exception that is raised anywhere may be caught anywhere.
+    """
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    raised: list[BaseException] = []
+    later: list[threading.Timer] = []
+
+    def come(number: int, frame: FrameType | None) -> NoReturn:
+        heard.append(number)
+        raised.append(stop(number))
+        raise raised[-1]
+
+    def send_again(lost: UnraisableHookArgs) -> None:
+        if isinstance(lost.exc_value, KeyboardInterrupt) and lost.exc_value not in raised:
+            number: int = signal.SIGINT
+        elif lost.exc_value in raised:
+            number = heard[-1]
+        else:
+            unraisable(lost)
+            return
+        later.append(threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)))
+        later[-1].start()
+
+    unraisable, sys.unraisablehook = sys.unraisablehook, send_again
+    before = {number: signal.signal(number, come) for number in numbers}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        sys.unraisablehook = unraisable
+        for timer in later:
+            timer.cancel()
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[Callable[[], None]]:
+    """Let signals that stop wait until the block ends: it makes a child by forking this process.
+
+    Between its fork and its program the child would raise in itself what is this process's to raise.
+
+    Yields a function for the child: signals act on it from there on as on a program that has just begun.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+
+    def in_child() -> None:
+        for number in _STOPPING:
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    try:
+        yield in_child
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
