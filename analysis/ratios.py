@@ -41,8 +41,14 @@ class Wording:
         )
 
     def _amount(self, ratio: float) -> tuple[str, str]:
-        amount = abs(100 * (ratio - 1))
-        return (f"{amount:.0f} %" if amount >= 1 else f"{amount:.1f} %"), self.less if ratio < 1 else self.more
+        return per_cent(ratio), self.less if ratio < 1 else self.more
+
+
+def per_cent(ratio: float) -> str:
+    """How far a ratio is from 1: ``25 %``, with a digit more near 0 and near 100 %."""
+    amount = abs(100 * (ratio - 1))
+    digits = 1 if 0.05 <= amount < 1 or 99 < amount < 100 else 0
+    return f"{amount:.{digits}f} %"
 
 
 def _times(ratio: float) -> str:

@@ -11,6 +11,7 @@ from spillway.analysis.classes import Borders, compare_by_class, split
 from spillway.analysis.compare import compare_runs, in_order
 from spillway.analysis.document.html import to_html
 from spillway.analysis.findings import Finding, by_class, finding
+from spillway.analysis.ratios import Wording
 from spillway.analysis.report.tables import class_table
 from spillway.base.units import NONE
 from tests.analysis.samples import make_table
@@ -58,6 +59,8 @@ def test_sentences() -> None:
     assert "the mean wait is 20 % higher than under old (95 % interval: 20 to 20 % higher;" in said([1.2] * 5).text
     assert "the mean wait is 10.0 times that under old (95 % interval: 10.0 to 10.0 times;" in said([10] * 5).text
     assert "is 0.4 % lower than under old (95 % interval: 0.4 to 0.4 % lower;" in said([0.996] * 5).text
+    assert "is 99.7 % lower than" in said([0.003] * 5).text
+    assert "0 % lower to 0 % higher" in Wording("lower", "higher", "times").span(0.9999, 1.0001)
     unsure = said([0.5, 2, 0.8, 1.3, 1])
     assert not unsure.certain
     assert " under old, which is not significant (95 % interval: " in unsure.text
