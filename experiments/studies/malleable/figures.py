@@ -153,7 +153,7 @@ class Excluded:
         numbers = exclusion.NAMES
         axes = panels(1, 2, width=12.0, height=4.6)
         titles = ("as in the paper", "in step again at times")
-        for ax, (point,), title in zip(axes, found.values(), titles, strict=True):
+        for ax, (point, *_), title in zip(axes, found.values(), titles, strict=True):
             for row, one in enumerate(numbers):
                 for column, other in enumerate(numbers[:row]):
                     apart = results.metric(f"{other} | {one}", point)
