@@ -146,6 +146,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
     lines = [_request(table, row)]
     if not table.executed[row]:
         return [*lines, f"It was rejected: {refused or 'the run has no reason on record'}."]
+    lines += _held(folder, table.job_id[row], table.workload[row])
     reasons = _read_reasons(folder, table.job_id[row], table.workload[row])
     waited_s = float(table.wait_s[row])
     if waited_s <= 0:
@@ -168,6 +169,18 @@ def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
     parts = [f"{size(count)} of {storage}" for storage, count in worst[:_SHOWN_DRAINS]]
     others = f", and parts of {len(worst) - _SHOWN_DRAINS} more" if len(worst) > _SHOWN_DRAINS else ""
     return [f"Meanwhile storage nodes were drained in part, at most: {', '.join(parts)}{others}."] if parts else []
+
+
+def _held(folder: Path, job_id: str, workload: str) -> list[str]:
+    """How long other jobs held a job."""
+    path = folder / "dependencies.csv"
+    names = ("job_id", "workload_name", "submitted_s", "eligible_s", "depends")
+    for row in read_rows(path, names, "expected the results of a run") if path.exists() else ():
+        if (row["job_id"], row["workload_name"]) == (job_id, workload):
+            held_s = row.number("eligible_s") - row.number("submitted_s")
+            why = f"it depends on them ({row['depends']})" if row["depends"] else "its array has a limit"
+            return [f"Other jobs held it for {duration(held_s)} before that: {why}. Its wait counts from then on."]
+    return []
 
 
 def _staging(folder: Path, job_id: str, workload: str) -> list[str]:

@@ -128,8 +128,8 @@ class JobTable:
     job_id, workload
         Names.
     submit_s, start_s, execution_s, finish_s
-        Submission, start, duration, end; NaN where the job never started. The duration of a job that was pre-empted is
-        the time that it received.
+        Submission (of a job that other jobs held, when it might start: ``dependencies.csv``), start, duration, end;
+        NaN where the job never started. The duration of a job that was pre-empted is the time that it received.
     walltime_s
         Requested time; ``inf`` where none was stated.
     nodes
@@ -266,7 +266,24 @@ def read_run(folder: Path) -> JobTable:
         table = replace(table, machine=_read_machine(machine))
     if allocations.exists():
         table = _with_allocations(table, allocations)
-    return table
+    eligible_s = read_eligible(folder)
+    if not eligible_s:
+        return table
+    submitted = zip(table.workload, table.job_id, table.submit_s.tolist(), strict=True)
+    return replace(table, submit_s=np.array([eligible_s.get((one, job), time_s) for one, job, time_s in submitted]))
+
+
+def read_eligible(folder: Path) -> dict[tuple[str, str], float]:
+    """When the jobs that other jobs held might start (s), by workload and id: their waits count from there.
+
+    Of a run without such jobs there are none. :class:`AnalysisError` as of :func:`read_jobs`.
+    """
+    path = folder / "dependencies.csv"
+    if not path.exists():
+        return {}
+    columns = _read_columns(path, ("job_id", "workload_name", "eligible_s"))
+    keys = zip(columns["workload_name"], columns["job_id"], strict=True)
+    return dict(zip(keys, _numbers(path, "eligible_s", columns["eligible_s"]).tolist(), strict=True))
 
 
 def read_jobs(path: Path) -> JobTable:

@@ -259,6 +259,12 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
         default="leave",
         help="recorded bytes: not played, or written over the job's whole life, for the job model stream (leave)",
     )
+    group.add_argument(
+        "--dependencies",
+        choices=("play", "leave"),
+        default=default.dependencies,
+        help="jobs that depended on others, tasks of arrays with a limit: they wait for these, or do not (play)",
+    )
     add_buffers(group)
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
     group.add_argument(

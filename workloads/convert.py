@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.converted import Converted
+from spillway.workloads.dependencies import waits_of
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.record import PIECE, RUNNING
@@ -77,6 +78,9 @@ class ConvertOptions:
     site_wait
         Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
         whose log does not state it are left out.
+    dependencies
+        Jobs that depended on others, and tasks of arrays with a limit: ``play``: they wait for these
+        (:mod:`spillway.workloads.dependencies`); ``leave``: they can start once they are submitted.
     staging
         What jobs stage into and out of their buffers, as options of :class:`spillway.workloads.staging.StagingModel`
         (``minutes=30,share_in=0.5``); "": jobs state nothing of it. Bytes are stated for the model ``io`` alone: no
@@ -104,6 +108,7 @@ class ConvertOptions:
     first_submit_s: int = 1
     site_wait: bool = False
     bytes_moved: Literal["leave", "stream"] = "leave"
+    dependencies: Literal["play", "leave"] = "play"
     staging: str = ""
     stripes: int = 0
 
@@ -126,6 +131,7 @@ _CHOICES = {
     "missing_walltime": ("scaled", "none", "drop"),
     "oversized": ("keep", "drop"),
     "bytes_moved": ("leave", "stream"),
+    "dependencies": ("play", "leave"),
 }
 _RANGES = {
     "seed": (0, 2**63 - 1),
@@ -209,12 +215,19 @@ def convert_columns(
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
     kept = _in_order(kept, name)
     converted = _assemble(kept, machine, options, name)
-    omissions = omissions_of(kept, converted.nodes, moved_is_played=options.bytes_moved == "stream")
+    omissions = omissions_of(
+        kept,
+        converted.nodes,
+        moved_is_played=options.bytes_moved == "stream",
+        depends=converted.depends,
+        limits_are_played=options.dependencies == "play",
+    )
     remarks = (
         *table.intake.notes,
         *_remarks(kept, machine, options),
         *_multiplied_remark(kept, machine, options),
         *_storage_remark(kept, converted, machine),
+        *_waits_remark(converted),
         *(omission.line for omission in omissions),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
     )
@@ -337,7 +350,10 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
     buffers = buffers_of(table, sizes, walltimes, machine, options)
     stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
+    waits = waits_of(table) if options.dependencies == "play" else None
     return Converted(
+        depends=waits.depends if waits is not None and any(waits.depends) else None,
+        array_limit=waits.array_limit if waits is not None and waits.array_limit.any() else None,
         table=table,
         name=name,
         nb_res=machine.nodes,
@@ -410,6 +426,16 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
     large = int((nodes_of(table, options) > machine.nodes).sum())
     if large:
         yield f"{large} jobs request more than the machine's {machine.nodes} nodes and will be rejected"
+
+
+def _waits_remark(converted: Converted) -> Iterable[str]:
+    """How many jobs wait for others."""
+    if converted.depends is not None:
+        number = sum(1 for text in converted.depends.tolist() if text)
+        yield f"{number:,} jobs wait for those that they depended on (dependencies=leave: they do not)"
+    if converted.array_limit is not None:
+        number = int((converted.array_limit > 0).sum())
+        yield f"{number:,} jobs are tasks of arrays of which only some may wait or run at a time, as at the site"
 
 
 def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:

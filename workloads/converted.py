@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from spillway.workloads.logs.table import Ints, JobTable
 from spillway.workloads.staging import Staged
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
@@ -34,6 +37,9 @@ class Converted:
         Further fields of jobs, where they are wanted.
     stripes
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
+    depends, array_limit
+        What other jobs each waits for, and how many tasks of its array may wait or run at a time (fields of the same
+        names); "" and 0: it waits for none.
     staged, moves
         What each job stages; ``None``: jobs state nothing of it. Whether they state bytes beside times.
     flops
@@ -54,6 +60,8 @@ class Converted:
     stripes: Ints | None = None
     staged: Staged | None = None
     moves: bool = False
+    depends: npt.NDArray[np.object_] | None = None
+    array_limit: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -89,7 +97,7 @@ class Converted:
 
     def _jobs(self) -> Iterator[WorkloadJob]:
         parts, users = self.table.names["part"], self.table.names["user"]
-        extra = self._extra()
+        extra, limits = self._extra(), self.array_limit
         for rows in self._batches():
             columns = (
                 self.table["number"],
@@ -106,14 +114,17 @@ class Converted:
                 name = users[user]
                 extras: dict[str, Any] = {} if name in (-1, "") else {"user": name}
                 for field, column in zip(extra, further, strict=True):
-                    extras[field] = column[place]
+                    if column[place] != "":
+                        extras[field] = column[place]
+                if limits is not None and (limit := int(limits[rows.start + place])):
+                    extras |= {"array": number, "array_limit": limit}
                 job_id = f"{number}{parts[part]}" if parts[part] else number
                 profile = str(job_id)
                 yield WorkloadJob(job_id, submit, nodes, profile, walltime if walltime > 0 else None, extras)
 
     def _extra(self) -> dict[str, Any]:
         """Columns of further fields of jobs."""
-        wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes}
+        wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes, "depends": self.depends}
         if self.stripes is not None:
             wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
         if self.staged is not None:

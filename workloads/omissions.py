@@ -41,7 +41,14 @@ class Omission:
         return f"{self.jobs:,} jobs ({percent(self.share)} of the node-hours) {self.words}"
 
 
-def omissions_of(table: JobTable, nodes: Ints, *, moved_is_played: bool = False) -> tuple[Omission, ...]:
+def omissions_of(
+    table: JobTable,
+    nodes: Ints,
+    *,
+    moved_is_played: bool = False,
+    depends: npt.NDArray[np.object_] | None = None,
+    limits_are_played: bool = False,
+) -> tuple[Omission, ...]:
     """Everything that no run plays of these jobs.
 
     Parameters
@@ -52,12 +59,16 @@ def omissions_of(table: JobTable, nodes: Ints, *, moved_is_played: bool = False)
         Whole nodes of each.
     moved_is_played
         Whether the workload plays the bytes that the log recorded.
+    depends
+        The jobs that each waits for where these are played, "" for none of them; ``None``: no job waits for others.
+    limits_are_played
+        Whether tasks of arrays wait for places, where the site limited these.
     """
     seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
     total = float(seconds.sum()) or 1.0
     return tuple(
         Omission(name, words, int(concerned.sum()), float(seconds[concerned].sum()) / total)
-        for name, words, concerned in _concerned(table, moved_is_played)
+        for name, words, concerned in _concerned(table, moved_is_played, depends, limits_are_played)
         if concerned.any()
     )
 
@@ -72,7 +83,9 @@ def partitions_of(table: JobTable) -> list[str]:
     return [str(names[code]) for code in used]
 
 
-def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+def _concerned(
+    table: JobTable, moved_is_played: bool, depends: npt.NDArray[np.object_] | None, limits_are_played: bool
+) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
     partitions = partitions_of(table)
     if len(partitions) > 1:
         yield (
@@ -82,7 +95,8 @@ def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, st
             table.known("partition"),
         )
     waiting = table.known("dependency")
-    yield "dependencies", "depend on another job: here they do not wait for it", waiting
+    left = waiting if depends is None else waiting & (depends == "")
+    yield "dependencies", "depend on another job that is not played: they do not wait for it", left
     yield (
         "holds",
         "were held or waited for other jobs after their submission: here they can start at once",
@@ -97,11 +111,12 @@ def _concerned(table: JobTable, moved_is_played: bool) -> Iterator[tuple[str, st
         np.isin(table["part"], components),
     )
     limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
-    yield (
-        "array limits",
-        "are tasks of arrays of which only some may run at a time: here any number may",
-        np.isin(table["number"], limited),
-    )
+    if not limits_are_played:
+        yield (
+            "array limits",
+            "are tasks of arrays of which only some may run at a time: here any number may",
+            np.isin(table["number"], limited),
+        )
     if not moved_is_played:
         yield (
             "bytes moved",

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import msgspec
 
+from spillway.workloads.dependencies import among
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfHeader, SwfLog
 from spillway.workloads.workload import Workload
@@ -94,7 +95,7 @@ def part_of(workload: Workload, part: int, indices: Sequence[int], first_submit_
     part
         Its number, for its name.
     """
-    chosen = [workload.jobs[index] for index in indices]
+    chosen = among([workload.jobs[index] for index in indices])
     shift = first_submit_s - chosen[0].subtime
     jobs = tuple(msgspec.structs.replace(job, subtime=job.subtime + shift) for job in chosen)
     names = {job.profile for job in jobs}

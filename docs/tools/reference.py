@@ -39,6 +39,7 @@ from spillway.schedulers.jobmodels import MODELS, record, stream
 from spillway.schedulers.jobmodels.base import FileSystem, JobModel
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model import operations, persistent, staging
+from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
 from spillway.schedulers.model.job import JOB_FIELDS, OWN_FIELDS
 from spillway.schedulers.policies import POLICIES, replay
 from spillway.schedulers.policykit import estimates
@@ -214,6 +215,7 @@ def job_fields() -> str:
     groups = (
         ("Batsim's own", JOB_FIELDS),
         ("Under every job model", OWN_FIELDS),
+        ("Jobs that wait for others", DEPENDENCY_FIELDS),
         ("Persistent burst buffers, under every job model", persistent.PERSISTENT_FIELDS),
         ("Staging: `--model io`", staging.STAGING_BYTES),
         ("Staging: `--model io`, and every model where `--bb-life` is not `with-nodes`", staging.STAGING_SECONDS),

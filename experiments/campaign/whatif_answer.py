@@ -15,6 +15,7 @@ from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.ratios import Wording
 from spillway.analysis.shakes import band_of, together
+from spillway.analysis.tables import read_eligible
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.files import read_file
@@ -224,7 +225,9 @@ def _misfit(root: Path, site: RunSpec) -> str:
 def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     """What the log itself states, and whether its schedule fits the machine."""
     jobs = parse_batsim(read_file(root / site.workload.path), site.workload.path).jobs
-    stated = float(np.mean([job.extras[SITE_WAIT] for job in jobs]))
+    eligible_s = {job: time_s for (_, job), time_s in read_eligible(root / site.id).items()}
+    waits_s = [job.extras[SITE_WAIT] - max(0.0, eligible_s.get(job.name, 0.0) - job.subtime) for job in jobs]
+    stated = float(np.mean(np.maximum(waits_s, 0.0)))
     assert rows.site is not None
     text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
     rejected = rows.site.value("rejected")

@@ -22,7 +22,8 @@ _RUN_TABLES = frozenset(
     {
         *("jobs.csv", "batsim_jobs.csv", "allocations.csv", "rejections.csv", "reasons.csv", "io_phases.csv"),
         *("machine.json", "metrics.json", "timings.json", "schedule.csv", "machine_states.csv", "pstate_changes.csv"),
-        *("consumed_energy.csv", "schedule.trace", "persistent.csv", "outages.csv", "drains.csv", RUN_FILE),
+        *("consumed_energy.csv", "schedule.trace", "persistent.csv", "dependencies.csv", "outages.csv", "drains.csv"),
+        RUN_FILE,
     }
 )
 """Names under which a run's results are read: such a file counts as the run's, so it must be on the list."""

@@ -54,6 +54,10 @@ below zero, had to be given back before any were.
 """
 
 
+_DEPENDENCY_COLUMNS = ("job_id", "workload_name", "submitted_s", "eligible_s", "depends")
+"""Columns of ``dependencies.csv``, which is only there when other jobs held a job: until when, and what it stated."""
+
+
 _PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
 """Columns of ``persistent.csv``, which is only there when a persistent buffer was created; in order of creation.
 
@@ -86,6 +90,7 @@ class Recorder(Observer):
         self._evicted: dict[str, list[Holding]] = {}
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._struck: list[tuple[str, ...]] = []
+        self._released: list[tuple[str, ...]] = []
         self._drains: list[tuple[str, ...]] = []
         self._persistent: list[list[str]] = []
         self._machine: Machine
@@ -101,6 +106,11 @@ class Recorder(Observer):
     def submitted(self, job: Job, now_s: float) -> None:
         """Count a job."""
         self.submitted_jobs += 1
+
+    def released(self, job: Job, now_s: float) -> None:
+        """Keep how long other jobs held a job."""
+        depends = str(job.extras.get("depends", ""))
+        self._released.append((job.name, job.workload, f"{now_s - job.held_s:.6f}", f"{now_s:.6f}", depends))
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """Keep the reason of a refusal."""
@@ -150,6 +160,7 @@ class Recorder(Observer):
     def close(self) -> None:
         """Finish the files."""
         for name, columns, rows in (
+            ("dependencies.csv", _DEPENDENCY_COLUMNS, self._released),
             ("outages.csv", _OUTAGE_COLUMNS, self._struck),
             ("drains.csv", _DRAIN_COLUMNS, self._drains),
             ("persistent.csv", _PERSISTENT_COLUMNS, self._persistent),

@@ -66,6 +66,7 @@ class Admission:
         if demand is not None and demand.from_storages:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._jobs = 0
+        self._numbers = 0
         self._buffers_requested = False
         self._endless = 0
 
@@ -81,7 +82,9 @@ class Admission:
         if profile is None:
             workload = event.job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        job = job_from_wire(event.job_id, event.job, profile, self._jobs, event.timestamp, self._machine.granule_bytes)
+        job = job_from_wire(
+            event.job_id, event.job, profile, self.next_number(), event.timestamp, self._machine.granule_bytes
+        )
         if self._lives is not None:
             job = msgspec.structs.replace(job, lives=self._lives(job))
         self._jobs += 1
@@ -92,6 +95,11 @@ class Admission:
         if self._demand is None or not job.nodes:  # what has no nodes moves nothing
             return job, None
         return self._with_demand(job, self._demand)
+
+    def next_number(self) -> int:
+        """Rank of the next job that may wait: of a submitted one, or of one that its dependencies hold no longer."""
+        self._numbers += 1
+        return self._numbers - 1
 
     def infeasible_reason(self, job: Job, pool: Pool) -> str | None:
         """Why a job can never run; ``None`` where it can. What it requests of persistent buffers enters the pool."""

@@ -17,7 +17,7 @@ from spillway.protocol.messages import JobKilled, Message, SimulationBegins, Tas
 _BLOCK = 1 << 10
 """Numbers of one block of :class:`UsedIds`."""
 
-_OWN_MARK = "%"
+OWN_MARK = "%"
 """Stands in the names of workloads that the scheduler makes for its sub-jobs
 (:mod:`spillway.schedulers.jobmodels.sub_jobs`)."""
 
@@ -31,17 +31,31 @@ class UsedIds:
 
     def add(self, job_id: str) -> bool:
         """Add an id; ``False`` if it was used before."""
-        workload, _, name = job_id.rpartition("!")
-        if not (name.isascii() and name.isdecimal() and len(name) < 16 and (name == "0" or name[0] != "0")):
+        numbered = numbered_id(job_id)
+        if numbered is None:
             if job_id in self._others:
                 return False
             self._others.add(job_id)
             return True
-        number = int(name)
+        workload, number = numbered
         place, bit = (workload, number // _BLOCK), 1 << number % _BLOCK
         block = self._blocks.get(place, 0)
         self._blocks[place] = block | bit
         return not block & bit
+
+    def __contains__(self, job_id: str) -> bool:
+        numbered = numbered_id(job_id)
+        if numbered is None:
+            return job_id in self._others
+        workload, number = numbered
+        return bool(self._blocks.get((workload, number // _BLOCK), 0) & 1 << number % _BLOCK)
+
+
+def numbered_id(job_id: str) -> tuple[str, int] | None:
+    """Workload and number of a job whose name is a number as it is usually written; else ``None``."""
+    workload, _, name = job_id.rpartition("!")
+    plain = name.isascii() and name.isdecimal() and len(name) < 16 and (name == "0" or name[0] != "0")
+    return (workload, int(name)) if plain else None
 
 
 class Arrivals:
@@ -57,6 +71,10 @@ class Arrivals:
     def resources(self) -> Set[int]:
         """Ids of the machine's hosts."""
         return self._resources
+
+    def knows(self, job_id: str) -> bool:
+        """Whether a job of a user's workload was submitted."""
+        return job_id in self._used
 
     def check_times(self, message: Message) -> None:
         """Refuse a message before the last one, and events before earlier ones or after their message."""
@@ -97,7 +115,7 @@ class Arrivals:
         workload, _, name = job_id.partition("!")
         if not (workload and name) or "!" in name:
             raise RemoteProtocolError(f"expected a job id of the form workload!name, got {shown(job_id)}", place)
-        if _OWN_MARK in workload:
+        if OWN_MARK in workload:
             return False
         if not self._used.add(job_id):
             raise RemoteProtocolError(f"job {shown(job_id)} was submitted before; ids are used once", place)

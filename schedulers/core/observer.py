@@ -15,6 +15,9 @@ class Observer:
     def submitted(self, job: Job, now_s: float) -> None:
         """A job entered the queue."""
 
+    def released(self, job: Job, now_s: float) -> None:
+        """A job that other jobs held (:mod:`spillway.schedulers.model.dependencies`) may start from now on."""
+
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """A job was refused for good."""
 

@@ -120,6 +120,10 @@ class Outages:
         self.affected.pop(job_id, None)
         return self._dying.pop(job_id, None)
 
+    def first_attempt(self, job_id: str) -> str:
+        """Id under which a job was submitted."""
+        return self._attempts.get(job_id, (job_id, 1))[0]
+
     def next_attempt(self, job: Job) -> Job:
         """The same job under the name of its next attempt: submitted when the first one was, at the same place."""
         first, number = self._attempts.pop(job.id, (job.id, 1))
@@ -163,7 +167,7 @@ def require_restarts(config: BatsimConfig, rule: OnOutage) -> None:
 
 def registration(job: Job, now_s: float) -> RegisterJob:
     """The request that submits an attempt; its profile is the one that the job had."""
-    data = {"id": job.id, "subtime": job.submit_time_s, "res": job.nodes, "profile": job.profile_name}
+    data = {"id": job.id, "subtime": job.submit_time_s - job.held_s, "res": job.nodes, "profile": job.profile_name}
     if job.walltime_s < float("inf"):
         data["walltime"] = job.walltime_s
     return RegisterJob(now_s, job.id, {**job.extras, **data})

@@ -7,6 +7,7 @@ checks them; the runtime turns them into requests. Time only comes from messages
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, ClassVar
@@ -44,6 +45,7 @@ from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
 from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.dependents import Dependents, Settled
 from spillway.schedulers.core.drains import drained_by
 from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
 from spillway.schedulers.core.guard import (
@@ -193,6 +195,9 @@ class Session:
         self._pool: Pool
         self._wire: WireGuard
         self._arrivals = Arrivals()
+        self._dependents = Dependents()
+        self._changed: list[str] = []
+        self._call_s = -1.0
         self._now_s = 0.0
         self._dirty = False
         self._requests: list[Request] = []
@@ -277,12 +282,13 @@ class Session:
                 if error.path.startswith("$.events"):
                     raise
                 raise error.under(f"$.events[{index}].data") from None
-            if self._dirty and self._cadence is Cadence.EVENT:
+            if self._cadence is Cadence.EVENT and (self._release() or self._dirty):
                 yield from self._run_pass()
         if self._outages.affected:
             self._kill_affected()
         if not self.finished:
             yield from self._decide()
+            self._call_for_dependents()
         self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
@@ -302,6 +308,8 @@ class Session:
         self._runtime.check()
         self._queue.check()
         assert self._queue.jobs.keys().isdisjoint(self._book.running), "a job waits and runs at once"
+        elsewhere = self._queue.jobs.keys() | self._book.running.keys()
+        assert elsewhere.isdisjoint(self._dependents.held()), "a job is held by others, and waits or runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -349,8 +357,47 @@ class Session:
         if reason is not None:
             self._reject(job, reason)
             return
+        settled = self._dependents.submitted(job, self._arrivals.knows, self._now_s)
+        if settled is not None and settled.reason:
+            self._reject(job, settled.reason)
+        elif settled is not None:
+            self._queue.add(job)
+            self._dirty = True
+
+    def _release(self) -> bool:
+        """Let jobs wait that other jobs held until now, or reject them; whether there were any."""
+        any_settled = False
+        while self._changed or self._dependents:
+            changed, self._changed = self._changed, []
+            settled = list(self._dependents.settled(changed, self._now_s))
+            idle = self._static_done and not self._queue.jobs and not self._book.running
+            if not settled and idle and self._dependents and self._dependents.due_s == math.inf:
+                settled.append(self._dependents.circle())
+            for one in settled:
+                self._free(one)
+            any_settled = any_settled or bool(settled)
+            if not settled and not self._changed:
+                break
+        return any_settled
+
+    def _free(self, settled: Settled) -> None:
+        job = settled.job
+        if settled.reason:
+            self._reject(job, settled.reason)
+            return
+        held_s = self._now_s - job.submit_time_s
+        number = self._admission.next_number()
+        job = msgspec.structs.replace(job, number=number, submit_time_s=self._now_s, held_s=held_s)
         self._queue.add(job)
+        self._observer.released(job, self._now_s)
         self._dirty = True
+
+    def _call_for_dependents(self) -> None:
+        """Be called when the next delay after another job's start or end is over."""
+        due_s = self._dependents.due_s
+        if due_s <= LATEST_S and not self._now_s < self._call_s <= due_s:
+            self._call_s = due_s
+            self._send((CallMeLater(self._now_s, due_s),))
 
     def _acknowledged(self, event: JobSubmitted) -> None:
         """A registered sub-job: only a runtime has their names."""
@@ -397,6 +444,8 @@ class Session:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             self._static_done = True
             self._pool.more_jobs = False
+            for settled in self._dependents.unknown(self._arrivals.knows):
+                self._free(settled)
             self._dirty = self._dirty or bool(self._pool.requests or self._pool.buffers)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             self._arrivals.check_resources(event.resources, "resources")
@@ -472,15 +521,20 @@ class Session:
             self._outages.kill(job_id, lost.reason)
             self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
 
-    def _after_outage(self, running: Running, ended: Ended) -> None:
-        """A job that was killed because of an outage waits again, where the setting says so."""
+    def _over(self, job_id: str, *, failed: bool) -> None:
+        """A job has come to its end: those that depend on it are looked at."""
+        self._dependents.ended(job_id, self._now_s, failed=failed)
+        self._changed.append(job_id)
+
+    def _after_outage(self, running: Running, ended: Ended) -> bool:
+        """A job that was killed because of an outage waits again, where the setting says so; whether it does."""
         reason = self._outages.ended(ended.job_id) or ended.reason
         if not reason or ended.state is not JobState.COMPLETED_KILLED:
-            return
+            return False
         held_node_s = node_seconds(running, self._now_s)
         if not self._outages.rule.requeues:
             self._observer.interrupted(running.job, "killed", reason, self._now_s, held_node_s)
-            return
+            return False
         again = msgspec.structs.replace(self._outages.next_attempt(running.job), left=ended.left)
         self._arrivals.check_submission(again.id)
         self._send((registration(again, self._now_s),))
@@ -489,12 +543,14 @@ class Session:
         self._observer.submitted(again, self._now_s)
         self._queue.add_again(again)
         self._pool.go_on(running.job, again)
+        return True
 
     # ------------------------------------------------------------------ the policy's pass
 
     def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
         while True:
+            self._release()
             for name, job in self._pool_unused() if self._machine is not None and self._pool.to_destroy else ():
                 self._discard(name, job)
                 self._dirty = True
@@ -504,9 +560,11 @@ class Session:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
             if step is NOTHING and not (self._machine is not None and self._pool.to_destroy):
-                return
+                if not self._release():
+                    return
+                continue
             self._enact(step)
-            if not step.ended and not self._pool_unused():
+            if not step.ended and not self._pool_unused() and not self._release():
                 return
 
     def _pool_unused(self) -> Sequence[tuple[str, Job]]:
@@ -570,6 +628,9 @@ class Session:
         self._filled_s.pop(job.id, None)
         self._book.start(job, allocation, self._now_s)
         self._observer.started(job, allocation, self._now_s)
+        first = self._outages.first_attempt(job.id)
+        self._dependents.started(first, self._now_s)
+        self._changed.append(first)
         self._enact(self._runtime.start(job, allocation, self._now_s))
 
     def _hold(self, decision: Hold) -> None:
@@ -618,6 +679,8 @@ class Session:
         self._observer.started(job, NO_NODES, self._now_s)
         self._enact(self._runtime.without_nodes(job, self._now_s))
         self._observer.ended(Running(job, self._now_s, self._now_s, NO_NODES), SUCCESS, self._now_s)
+        self._dependents.started(job.id, self._now_s)
+        self._over(job.id, failed=False)
         self._pool.leave(job)
 
     def _arrange(self, decision: Arrange) -> None:
@@ -746,16 +809,20 @@ class Session:
         running = self._book.end(ended.job_id, self._now_s)
         self._book.accounts.ended(running, ended.state.value, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
+        self._wire.ended(ended.job_id)
         self._dirty = True
-        self._after_outage(running, ended)
+        first = self._outages.first_attempt(ended.job_id)
+        if not self._after_outage(running, ended):
+            self._over(first, failed=ended.state is not SUCCESS)
         self._pool.leave(running.job)
 
     def _reject(self, job: Job, reason: str) -> None:
         self._observer.rejected(job, reason, self._now_s)
+        self._over(job.id, failed=True)
         self._pool.leave(job, ended=False)
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue.jobs and not self._book.running
+        done = self._static_done and not self._queue.jobs and not self._book.running and not self._dependents
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))

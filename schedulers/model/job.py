@@ -138,7 +138,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     number
         Rank of submission in this conversation, from 0: the tie breaker everywhere.
     submit_time_s
-        Time of submission.
+        Time of submission; of a job that other jobs held, when it might start: waits count from there.
     walltime_s
         Requested time; ``math.inf`` where the job states none.
     nodes
@@ -156,6 +156,8 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         Further fields of the job object (``user``, malleability, I/O phases ...).
     lives
         How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
+    held_s
+        How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left
         What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
     """
@@ -172,6 +174,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     extras: dict[str, Any] = {}
     lives: Lives | None = None
     stripes: int = 0
+    held_s: float = 0.0
     left: Any = None
 
     @property

@@ -149,16 +149,13 @@ POLICIES: dict[str, PolicyEntry] = {
         source="Fan et al. 2019 (HPDC), sections 3 and 4",
     ),
     "plan": _plan_for_means(
-        "plan-based: as plan-mean, and waits beyond twice the longest of late weighing far more",
-        guard_quantile=1.0,
+        "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned",
         guard_times=2.0,
         guard_power=4.0,
         candidates="portfolio",
         placements=200_000,
     ),
-    "plan-mean": _plan_for_means(
-        "plan-based, for the means: waits to the power 1.3, short jobs weighing more, 7/8 of walltimes planned"
-    ),
+    "plan-mean": _plan_for_means("plan-based: as plan, without EASY's schedule among its orders, and unbounded"),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),
     "plan-cube": _plan("plan-based: sum of cubed waiting times", alpha=3.0),

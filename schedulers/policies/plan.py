@@ -109,7 +109,7 @@ class Plan:
         if self.guard_quantile > 0 and self.guard < float("inf"):
             raise OptionError(
                 f"options 'guard' and 'guard_quantile' both place the guard, got {self.guard:g} s and "
-                f"{self.guard_quantile:g}: give one of them (guard=inf or guard_quantile=0 takes back a preset)"
+                f"{self.guard_quantile:g}: give one of them (guard=inf or guard_quantile=0: no such guard)"
             )
         if self.search == "genetic" and (self.chains > 1 or self.restarts > 1):
             raise OptionError(

@@ -125,7 +125,7 @@ class Replay:
         for job in view.queue:
             wait_s = job.extras.get(SITE_WAIT)
             if _is_wait(wait_s):
-                due.append((job.submit_time_s + wait_s, job.number, job))
+                due.append((job.submit_time_s - job.held_s + wait_s, job.number, job))
             else:
                 yield Reject(job, f"it states no time that it waited at its site ({SITE_WAIT!r}, a number of seconds)")
         due.sort(key=lambda entry: entry[:2])

@@ -140,7 +140,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.controllers.running", "schedulers.controllers.scene", "protocol.messages", "protocol.drains",
         "protocol.limits", "base.errors",
         others="numpy msgspec",
-        standard=PURE | {"random.Random"},
+        standard=PURE | {"array.array", "random.Random"},
     ),
     # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),

@@ -58,7 +58,8 @@ class Account(Observer):
     # ------------------------------------------------------------------ what happens
 
     def heard(self, message: Message) -> None:
-        """Note what the session is told."""
+        """Note what the session is told, and at once."""
+        self.story.append((message.now, "message", ""))
         for event in message.events:
             self.story.append((event.timestamp, type(event).__name__, getattr(event, "job_id", "")))
 

@@ -29,6 +29,22 @@ def test_every_kernel_module_is_warmed() -> None:
     assert "spillway.schedulers.timeline.fit_kernels" in kernels.kernel_modules()
 
 
+@pytest.mark.slow
+def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
+    """The timeline's tests with kernels that check the bounds of arrays; compiled code does not see it otherwise."""
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+
+    beyond = run("-c", "import numpy, numba; numba.njit(lambda array: array[len(array)])(numpy.zeros(3))")
+    assert "IndexError" in beyond.stderr, "bounds are not checked"
+    files = [f"tests/schedulers/timeline/test_{name}.py" for name in ("kernels", "timeline", "placement", "apart")]
+    done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *files)
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_late_module_is_run() -> None:
     """Importing one by its name ran nothing: what had to be compiled first was compiled by each of its callers."""
     script = (

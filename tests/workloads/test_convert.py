@@ -48,7 +48,7 @@ def test_small_log(small_log: SwfLog) -> None:
         "dropped 1: piece of a checkpointed job (its summary line is used)",
         "1 jobs state no requested time: took 2 x the runtime, at least 300 s",
         "1 jobs request more than the machine's 8 nodes and will be rejected",
-        "1 jobs (53.2 % of the node-hours) depend on another job: here they do not wait for it",
+        "1 jobs wait for those that they depended on (dependencies=leave: they do not)",
         "what is known of the jobs: measured: submission, start (40.0 %), end (40.0 %), run time, size (20.0 %), user, "
         "end state; requested: requested time (80.0 %), size (80.0 %), memory (40.0 %), queue, dependency (20.0 %); "
         "imputed: requested time (20.0 %), burst buffer; absent: eligible time, start (60.0 %), end (60.0 %), memory "
@@ -126,8 +126,9 @@ def test_same_seed_same_bytes(small_log: SwfLog) -> None:
 
 def test_known_checksum(small_log: SwfLog) -> None:
     """The bytes for a seed are what they were when this was written, on every machine."""
-    assert convert(small_log, THESIS_MACHINE)[0].checksum == KNOWN_ALLOC
-    assert convert(small_log, THESIS_MACHINE, ConvertOptions(model="io", seed=7))[0].checksum == KNOWN_IO
+    alloc, io = (ConvertOptions(dependencies="leave"), ConvertOptions(model="io", seed=7, dependencies="leave"))
+    assert convert(small_log, THESIS_MACHINE, alloc)[0].checksum == KNOWN_ALLOC
+    assert convert(small_log, THESIS_MACHINE, io)[0].checksum == KNOWN_IO
 
 
 KNOWN_ALLOC = "fd8d3d1d02c53d3ec84f644861d7bbdffc5db161253c2f71dcb10a6b22f7d003"

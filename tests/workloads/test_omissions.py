@@ -46,11 +46,10 @@ def test_counts_and_shares() -> None:
     found = {one.name: (one.jobs, round(one.share * 11, 9)) for one in report.omissions}
     assert found == {
         "partitions": (8, 11),
-        "dependencies": (1, 1),
+        "dependencies": (1, 1),  # it started with the job that it depends on
         "holds": (1, 1),
         "gpus": (1, 4),
         "components": (2, 2),
-        "array limits": (2, 2),
     }
     said = "\n".join(report.lines())
     assert "8 jobs (100.0 % of the node-hours) are of 2 partitions (batch, gpu), which share all nodes here" in said

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from spillway.protocol.batsim4.codec import encode_message
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     Event,
@@ -224,7 +223,7 @@ def _early_end(rng: Random, peer: Peer, message: Message) -> Sent:
 
 _BAD_MEMBERS: dict[str, tuple[Any, ...]] = {
     "res": (-1, True, 1.5, "4", None, 2**31, [1], 1e30),
-    "walltime": (0, -3, "x", None, 1e13, True, [1]),
+    "walltime": (0, -3, "x", None, True, [1]),
     "subtime": (1.6e15, "0", None, {}),
     "bb": (-1, 2**62, 1e300, "1 GB", [], True),
     "io_rate": (-1.0, 1e300, "fast"),
@@ -232,13 +231,14 @@ _BAD_MEMBERS: dict[str, tuple[Any, ...]] = {
 
 
 def _bad_job(rng: Random, peer: Peer, message: Message) -> Sent:
-    member = rng.choice(list(_BAD_MEMBERS))
+    in_batsim_5 = any("extra_data" in event.job for event in message.events if isinstance(event, JobSubmitted))
+    member = rng.choice([name for name in _BAD_MEMBERS if not (in_batsim_5 and name in ("subtime", "walltime"))])
     return _changed_job(rng, message, {member: rng.choice(_BAD_MEMBERS[member])}, {})
 
 
 _ODD_MEMBERS: dict[str, tuple[Any, ...]] = {
     "res": (0, 100, 2**31 - 1),
-    "walltime": (1e-9, LATEST_S, -1.0),
+    "walltime": (1e-9, LATEST_S, 1e13, -1.0),
     "subtime": (-5, 1e9),
     "bb": (0.5, 10**10 + 1, 2**61),
     "io_rate": (1, 2**61),
@@ -292,6 +292,9 @@ def _changed_job(rng: Random, message: Message, changes: dict[str, Any], profile
     event = events[place := rng.choice(places)]
     assert isinstance(event, JobSubmitted)
     given = profile or event.profile
+    extra = event.job.get("extra_data")
+    if isinstance(extra, dict) and not changes.keys() & {"id", "subtime", "res", "walltime", "profile"}:
+        changes = {"extra_data": extra | changes}  # Batsim 5 passes nothing else on
     events[place] = msgspec.structs.replace(event, job=event.job | changes, profile=given)
     return Message(message.now, tuple(events))
 
@@ -311,7 +314,7 @@ _NASTY: tuple[Any, ...] = (
 
 
 def _mutated(rng: Random, peer: Peer, message: Message) -> Sent:
-    data = json.loads(encode_message(message))
+    data = json.loads(peer.write(message))
     for _ in range(rng.randint(1, 2)):
         places = list(_places(data, []))
         *way, last = rng.choice(places)
@@ -338,7 +341,7 @@ def _places(value: Any, way: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 
 def _cut(rng: Random, peer: Peer, message: Message) -> Sent:
-    data = encode_message(message)
+    data = peer.write(message)
     return data[: rng.randrange(len(data))]
 
 
@@ -386,3 +389,10 @@ FAULTS: dict[str, Fault] = {
     "noise": Fault(_noise, Then.REFUSED),
 }
 """Every kind of fault by name."""
+
+NOT_IN_BATSIM_5 = frozenset({
+    "end of a job on unknown machines", "outage of an unknown machine", "outage or return notified twice",
+    "missing outages",
+})  # fmt: skip
+"""Batsim 5 does not say where a job ran, and has no outages. It also writes no wrong walltime, and no submission time
+that is not the event's (:func:`_bad_job`)."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, ClassVar
 
+from spillway.protocol.batsim4.codec import encode_message
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.protocol.messages import (
     AnswerEstimate,
@@ -114,6 +115,8 @@ class Peer:
         Ids of jobs whose submission a fault left out.
     begun, last_s
         Whether the first message was answered; time of the last message that was.
+    write
+        A message as bytes.
     """
 
     world: World
@@ -127,6 +130,7 @@ class Peer:
     ended: bool = False
     begun: bool = False
     last_s: float = 0.0
+    write: Callable[[Message], bytes] = encode_message
 
     def __post_init__(self) -> None:
         self._calendar: list[tuple[float, int, Callable[[], None]]] = []

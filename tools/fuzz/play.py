@@ -12,7 +12,8 @@ from types import FrameType
 from typing import NoReturn
 
 from spillway.base.errors import LocalProtocolError, OptionError, RemoteProtocolError
-from spillway.protocol.batsim4 import codec
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
@@ -20,7 +21,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.lives import name_of, parse_life
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Running
-from tools.fuzz.faults import FAULTS, Sent, Then
+from tools.fuzz.faults import FAULTS, NOT_IN_BATSIM_5, Sent, Then
 from tools.fuzz.peer import Peer, Stuck
 from tools.fuzz.setups import PAIRS, Setup, draw
 
@@ -92,6 +93,8 @@ class Played:
         Policy and job model.
     life
         Of burst buffers.
+    protocol
+        Of the messages as bytes; 0: as they are.
     messages
         How many were sent.
     stalls
@@ -102,6 +105,7 @@ class Played:
 
     pair: tuple[str, str]
     life: str = ""
+    protocol: int = 4
     messages: int = 0
     stalls: int = 0
     faults: list[tuple[str, str, int]] = field(default_factory=list)
@@ -114,14 +118,15 @@ def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1
     """
     pair = PAIRS[number % len(PAIRS)]
     setup, session, kept = _assemble(rng, *pair, outages=outages)
-    peer = Peer(setup.world, rng)
-    played = Played(pair, name_of(parse_life(setup.spec.make_settings().bb_life)))
+    codecs = setup.codecs()
+    peer = Peer(setup.world, rng, write=lambda message: codecs[1].encode_message(message).rstrip(b"\0"))
+    played = Played(pair, name_of(parse_life(setup.spec.make_settings().bb_life)), setup.protocol)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     message = peer.begin()
     while played.messages < MOST_MESSAGES:
-        name = _fault(rng)
+        name = _fault(rng, setup.protocol)
         sent: Sent = FAULTS[name].make(rng, peer, message) if name else None
-        reply = _exchange(session, setup, message if sent is None else sent)
+        reply = _exchange(session, codecs if setup.protocol else None, message if sent is None else sent)
         played.messages += 1
         if sent is not None:
             outcome = _judge(name, sent, reply)
@@ -166,21 +171,25 @@ def _assemble(rng: Random, policy: str, model: str, *, outages: bool) -> tuple[S
         return setup, session, kept
 
 
-def _fault(rng: Random) -> str:
-    return rng.choice(list(FAULTS)) if rng.random() < 1 / FAULT_EVERY else ""
+def _fault(rng: Random, protocol: int) -> str:
+    name = rng.choice(list(FAULTS)) if rng.random() < 1 / FAULT_EVERY else ""
+    return "" if protocol == 5 and name in NOT_IN_BATSIM_5 else name
 
 
-def _exchange(session: Session, setup: Setup, sent: Message | bytes) -> Reply | RemoteProtocolError:
-    """Send a message through the codec or as it is; the reply, or the one error that is allowed."""
+def _exchange(
+    session: Session, codecs: tuple[SchedulerSide, SimulatorSide] | None, sent: Message | bytes
+) -> Reply | RemoteProtocolError:
+    """Send a message through the codecs or as it is; the reply, or the one error that is allowed."""
+    ours, theirs = codecs or (batsim4, batsim4)
     with _bounded():
         try:
             if isinstance(sent, bytes):
-                sent = codec.decode_message(sent)
-            elif setup.coded:
+                sent = ours.decode_message(sent)
+            elif codecs:
                 with suppress(LocalProtocolError):  # Batsim could not print it: it comes as it is
-                    sent = codec.decode_message(codec.encode_message(sent))
+                    sent = ours.decode_message(theirs.encode_message(sent))
             reply = session.handle(sent)
-            return codec.decode_reply(codec.encode_reply(reply)) if setup.coded else reply
+            return theirs.decode_reply(ours.encode_reply(reply)) if codecs else reply
         except RemoteProtocolError as error:
             if len(str(error)) > LONGEST_TEXT or not error.path.startswith("$"):
                 raise TooMuch(f"an error of {len(str(error))} characters at {error.path[:100]}") from error

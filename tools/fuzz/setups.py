@@ -9,6 +9,9 @@ from random import Random
 from typing import Any
 
 from spillway.base.options import OptionInfo, describe
+from spillway.protocol.batsim4 import codec as batsim4
+from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
+from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import JsonObject, NotifyKind, ResourceInfo
 from spillway.schedulers.assembly import SessionSpec, Settings
 from spillway.schedulers.core.session import Cadence
@@ -38,13 +41,23 @@ PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if poli
 class Setup:
     """What is played: how a session is put together, and the world.
 
-    ``direct`` for sub-jobs without messages each, ``coded`` for messages as bytes.
+    ``direct`` for sub-jobs without messages each, ``protocol`` for messages as bytes: 4 or 5; 0: as they are.
     """
 
     spec: SessionSpec
     world: World
     direct: bool
-    coded: bool
+    protocol: int
+
+    def codecs(self) -> tuple[SchedulerSide, SimulatorSide]:
+        """Both sides' codecs of one conversation; in Batsim 5 they have shaken hands."""
+        if self.protocol != 5:
+            return batsim4, batsim4
+        ours, theirs = Batsim5(dynamic_jobs=self.world.dynamic), Batsim5Simulator()
+        hello = ours.greet(theirs.first_frame(""))
+        assert hello is not None
+        theirs.read_hello(hello)
+        return ours, theirs
 
     @property
     def may_stall(self) -> bool:
@@ -67,12 +80,35 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )
-    coded = not direct and rng.random() < 0.5
+    protocol = 0 if direct or rng.random() < 0.4 else rng.choice((4, 5))
+    if protocol == 5 and model == "stream":  # Batsim 5 has no I/O jobs beside others
+        protocol = 4
     jobs = rng.choice((rng.randint(1, 12), rng.randint(12, 80)))
     drawn = world(rng, model, dynamic=dynamic, outages=outages, jobs=jobs)
     if spec.make_settings().on_outage.requeues:
         drawn = replace(drawn, dynamic=True, reuse=True)
-    return Setup(spec, drawn, direct, coded)
+    return Setup(spec, _of_batsim_5(drawn) if protocol == 5 else drawn, direct, protocol)
+
+
+_OWN = frozenset({"id", "subtime", "res", "walltime", "profile", "type", "delay", "cpu", "com"})
+"""Fields that Batsim 5 has."""
+
+
+def _of_batsim_5(world: World) -> World:
+    """A world as Batsim 5 has it: no outages and drains, profiles with their jobs, all else in a job's extra data."""
+
+    def only(members: JsonObject, own: bool) -> JsonObject:
+        return {key: value for key, value in members.items() if (key in _OWN) is own}
+
+    jobs = [
+        only(job, own=True) | {"extra_data": only(world.profiles[job["profile"]], own=False) | only(job, own=False)}
+        for job in world.jobs
+    ]
+    profiles = {name: only(profile, own=True) for name, profile in world.profiles.items()}
+    return replace(
+        world, jobs=tuple(jobs), profiles=profiles, outages=(), drains=(), reuse=world.dynamic, acknowledged=False,
+        forwarded=True,
+    )  # fmt: skip
 
 
 def _settings(rng: Random) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Tally:
     lost: Counter[str] = field(default_factory=Counter)
     pairs: set[tuple[str, str]] = field(default_factory=set)
     lives: Counter[str] = field(default_factory=Counter)
+    protocols: Counter[int] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
 
     def add(self, played: Played) -> None:
@@ -31,6 +32,7 @@ class Tally:
         self.stalls += played.stalls
         self.pairs.add(played.pair)
         self.lives[played.life] += 1
+        self.protocols[played.protocol] += 1
         for name, outcome, lost in played.faults:
             self.outcomes[name, outcome] += 1
             self.lost[name] += lost
@@ -54,6 +56,8 @@ class Tally:
             f"pairs of policy and job model; {self.findings} findings"
         )
         lines.append("lives: " + ", ".join(f"{life} {count}" for life, count in sorted(self.lives.items())))
+        texts = ", ".join(f"Batsim {version} {self.protocols[version]}" for version in (4, 5))
+        lines.append(f"messages: {texts}, not written {self.protocols[0]}; Batsim 5 without outages, drains, streams")
         lines.append(f"{self.stalls} conversations under published rules left jobs waiting for ever, as published")
         lines += [f"{count:>6} x {kind}" for kind, count in self.kinds.most_common()]
         return "\n".join(lines)

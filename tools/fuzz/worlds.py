@@ -8,7 +8,7 @@ be the same, and at the same instants, in whatever way it is played.
 Batsim 5 has events for neither outages nor drains, so worlds are played over its protocol without them. It calls at
 whole milliseconds, prints twelve decimals and has no metadata: what happens must be the same, up to :data:`EXACT_S`, as
 in this process under these rules. Where two things happen at one instant, messages that it lacks or has besides may
-decide their order; such worlds are compared up to there, and counted.
+decide their order, and whether the session hears of both at once; such worlds are compared up to there, and counted.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ _NEEDED = (
     ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES", "ReqTRES", "NCPUS", "AllocCPUS", "ReqCPUS"),
 )
 _SCRIPTS = ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")
-_ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%\d")
+_ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%(\d+)")
+_DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency|-d)[=\s]?(\S+)")
 _MEMORY = re.compile(r"(.*?)([cn]?)")
 
 
@@ -140,8 +141,12 @@ class _Rows:
         job = id_of(text(parts, "JobID", "JobIDRaw"), where, self._intake)
         if job is None:
             return None
-        if "%" in text(parts, "SubmitLine") and _ARRAY_LIMIT.search(text(parts, "SubmitLine")):
-            self._intake.limited_arrays.add(job[0])
+        submitted = text(parts, "SubmitLine")
+        if "%" in submitted and (limit := _ARRAY_LIMIT.search(submitted)):
+            self._intake.limited_arrays[job[0]] = int(limit[1])
+        dependency = text(parts, "Dependency")
+        if not dependency and (stated := _DEPENDENCY.search(submitted)):
+            dependency = stated[1]
         submit_s = value(time_of, "Submit", text(parts, "Submit"), where)
         if submit_s < 0:
             self._intake.dropped[NEVER_SUBMITTED] += 1
@@ -174,7 +179,7 @@ class _Rows:
             user_of(text(parts, "User", "UID")),
             text(parts, "Partition"),
             state_of(text(parts, "State")),
-            text(parts, "Dependency"),
+            dependency,
             text(parts, "Account"),
         )
 

@@ -44,8 +44,9 @@ def id_of(text: str, where: str, intake: Intake) -> tuple[int, str] | None:
         return int(found[1]), found[2]
     if _PENDING_ARRAY.fullmatch(text):
         intake.dropped[PENDING_ARRAY] += 1
-        if "%" in text:
-            intake.limited_arrays.add(int(text.partition("_")[0]))
+        limit = text.rpartition("%")[2].rstrip("]")
+        if "%" in text and limit.isdecimal():
+            intake.limited_arrays[int(text.partition("_")[0])] = int(limit)
         return None
     raise WorkloadError(f"JobID must be like 12, 12_3, 12+0, 12.batch or 12_[4-9], got {shown(text)}", where)
 

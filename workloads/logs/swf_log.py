@@ -76,7 +76,7 @@ def _of(fields: Sequence[Any]) -> LogRecord:
     """A job of the 18 fields."""
     (
         number, submit_s, wait_s, run_s, allocated, _, used_kib, requested, requested_s, requested_kib, status, user,
-        group, _, queue, _, preceding, _,
+        group, _, queue, _, preceding, think_s,
     ) = fields  # fmt: skip
     start_s = submit_s + wait_s if wait_s >= 0 else -1
     end_s = start_s + run_s if start_s >= 0 and run_s >= 0 else -1
@@ -88,8 +88,13 @@ def _of(fields: Sequence[Any]) -> LogRecord:
     memory = min(memory, MOST)
     return LogRecord(
         number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, -1,
-        marks, "", user, queue, _STATE.get(status, ""), preceding, group,
+        marks, "", user, queue, _STATE.get(status, ""), _after(preceding, think_s), group,
     )  # fmt: skip
+
+
+def _after(preceding: int, think_s: int) -> str | int:
+    """The job that one followed, and its user's time between the two."""
+    return f"afterany:{preceding}+{think_s}s" if preceding > 0 and think_s > 0 else preceding
 
 
 class _Loose:

@@ -57,7 +57,7 @@ class Intake:
     repeated
         What several lines with the same job number are.
     limited_arrays
-        Numbers of arrays of which the site let only some tasks run at a time.
+        Of arrays of which the site let only some tasks run at a time: how many, by the array's number.
     parts
         Conditions on partitions by which its jobs were chosen: the machine is then that part, whatever a header states.
     """
@@ -69,7 +69,7 @@ class Intake:
     machine_nodes: int = 0
     machine_processors: int = 0
     repeated: Repeated = Repeated.REFUSED
-    limited_arrays: set[int] = field(default_factory=set)
+    limited_arrays: dict[int, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
 
 

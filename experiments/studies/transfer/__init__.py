@@ -28,7 +28,7 @@ _COSTLY = ("atlas",)
 """Logs of machines on which a plan takes some twenty times as long."""
 
 WAIT = "mean_wait_s"
-_GOALS = ("plan", "plan-mean", "plan-square")
+_GOALS = ("plan", "plan guarded", "plan-square")
 _EASY_ORDERS = tuple(name for name in POLICIES if "easy" in name)
 OWN = ("period", "jobs", "load", "buffers")
 

@@ -35,7 +35,7 @@ POLICIES: Mapping[str, str] = {
     "plan-square": "plan-square",
     "plan-genetic": "plan-genetic",
     "plan": "plan",
-    "plan-mean": "plan-mean",
+    "plan guarded": "plan:guard_quantile=1",
     "former plan": "plan-square:alpha=1.5,guard=400000,guard_power=4,steps=720",
     "learned": "spillway.learning.learned:Learned",
 }
@@ -49,8 +49,7 @@ ABLATIONS: Mapping[str, str] = {
     "any jobs moved": "plan-square:moves=mixed",
     "720 moves": "plan-square:steps=720",
     "power 1.5": "plan-square:alpha=1.5",
-    "plan without guard": "plan:guard_quantile=0",
-    "plan guarded at the longest": "plan:guard_times=1",
+    "plan guarded at the longest": "plan:guard_quantile=1,guard_times=1",
     "plan without EASY's schedule": "plan:candidates=all",
     "plan with walltimes alike": "plan:beta=0",
     "plan of whole walltimes": "plan:expected=1",

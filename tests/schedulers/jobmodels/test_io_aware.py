@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.base.errors import RemoteProtocolError
+from spillway.base.errors import OptionError, RemoteProtocolError
+from spillway.base.options import build
 from spillway.protocol.messages import (
     BatsimConfig,
     ExecuteJob,
@@ -25,8 +27,9 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.execution import Ended
 from spillway.schedulers.core.wire_guard import WireGuard
+from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
 from spillway.schedulers.jobmodels.io_aware import IoAware
-from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -212,6 +215,64 @@ def test_needs_dynamic_jobs_and_a_dividable_profile() -> None:
     reason = wire.phased.refuses(bad)
     assert reason is not None
     assert "type 'smpi'" in reason
+
+
+HALF = 2 * GB
+READ, PASS_ON = (Place.BURST_BUFFER, Place.NODES, HALF), (Place.PFS, Place.BURST_BUFFER, HALF)
+WRITE, ALONE, BESIDE = (Place.NODES, Place.BURST_BUFFER, HALF), "compute", "compute beside a drain"
+
+
+@pytest.mark.parametrize(
+    ("resumed", "expected"),
+    [
+        (None, [ALONE, WRITE, BESIDE, WRITE, BESIDE]),
+        (Checkpoints(2, 2), [READ, ALONE]),
+        (Checkpoints(2, 1), [READ, BESIDE]),
+        (Checkpoints(1, 0), [READ, BESIDE, WRITE, BESIDE]),
+        (Checkpoints(0, 1), [PASS_ON, READ, ALONE, WRITE, BESIDE]),
+    ],
+)
+def test_program_from_a_checkpoint(resumed: Checkpoints | None, expected: list[object]) -> None:
+    """Three phases: those before the last checkpoint that survived are left out; what was not drained is drained."""
+    found: list[object] = []
+    for one in IoAware(phase_target=1e10).program(job(30e9), Granted(Allocation((0,)), 0.0, resumed), machine()):
+        if isinstance(one, Transfer):
+            found.append((one.source, one.destination, one.bytes_per_node))
+        else:
+            assert isinstance(one, Compute)
+            found.append(ALONE if one.beside is None else BESIDE)
+            assert one.beside is None or one.beside.bytes_per_node == HALF
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "sizes"), [({}, (4 * GB + 1, 4 * GB + 1)), ({"stage_in_bytes": 7, "stage_out_bytes": 0}, (7, 0))]
+)
+def test_staged_bytes(stated: dict[str, int], sizes: tuple[int, int]) -> None:
+    """All of the burst buffer, unless the job states less."""
+    one = msgspec.structs.replace(job(30e9), extras=stated)
+    for program, size in zip((IoAware().stage_in(one), IoAware().stage_out(one)), sizes, strict=True):
+        operation = next(program)
+        assert isinstance(operation, Transfer)
+        assert operation.bytes_per_node == size
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("phase_target", (1.0, 1e24), (0.9, 1.1e24)),
+        ("max_phases", (1, 1_000_000), (0, 1_000_001)),
+        ("checkpoint_fraction", (0.0, 1.0), (-0.1, 1.1)),
+        ("book_stages", (0.0, 1.0, 1.5, 1e6), (-0.1, 0.5, 0.99, 1e6 + 1)),
+    ],
+)
+def test_ranges_of_options(name: str, good: tuple[float, ...], bad: tuple[float, ...]) -> None:
+    """The bounds belong to them."""
+    for value in good:
+        assert getattr(build(IoAware, {name: value}), name) == value
+    for value in bad:
+        with pytest.raises(OptionError, match=name):
+            build(IoAware, {name: value})
 
 
 def test_phase_count_rounds_half_to_even() -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.jobmodels.record import Checkpoints
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
+from spillway.schedulers.model.job import Allocation, Job
 from tests.properties.outage_world import Change, Played, play
 
 GB = 10**9
@@ -124,6 +126,39 @@ def test_io_aware(
     assert again.seconds["compute"] == pytest.approx(computed_s, abs=0.01)
     assert again.moved_bytes["stage_in"] == read
     assert again.state.value == "COMPLETED_SUCCESSFULLY"
+
+
+def _record(resumed: Checkpoints | None, written: int, drained: int, computed_s: float, bb: int = GB) -> JobRecord:
+    """An attempt of a job with a burst buffer: what it went on from, wrote, drained, and how long it computed."""
+    through = {"checkpoint": written} if written else {}
+    computed = [computed_s] if computed_s else []
+    job = Job("w0!0", 0, 0.0, 100.0, 1, bb)
+    return JobRecord(job, Allocation((0,)), 0.0, resumed=resumed, through=through, computed_s=computed, drained=drained)
+
+
+@pytest.mark.parametrize(
+    ("record", "kept"),
+    [
+        (_record(None, 2, 1, 9.0), Checkpoints(2, 1)),
+        (_record(None, 1, 0, 9.0), Checkpoints(1, 0)),
+        # it went on from checkpoint 2 in the buffers, of which 1 was drained: the first drain is that of 2
+        (_record(Checkpoints(2, 1), 1, 1, 9.0), Checkpoints(3, 2)),
+        (_record(Checkpoints(2, 1), 1, 2, 9.0), Checkpoints(3, 3)),
+        (_record(Checkpoints(2, 1), 0, 0, 9.0), Checkpoints(2, 1)),
+        # from one in the buffers that was drained already: the first drain is that of the next
+        (_record(Checkpoints(2, 2), 1, 1, 9.0), Checkpoints(3, 3)),
+        # from the file system: nothing is in the buffers until something was computed from it
+        (_record(Checkpoints(0, 2), 0, 0, 0.0), Checkpoints(0, 2)),
+        (_record(Checkpoints(0, 2), 0, 0, 1.0), Checkpoints(2, 2)),
+        (_record(Checkpoints(0, 2), 1, 1, 9.0), Checkpoints(3, 3)),
+        (_record(Checkpoints(1, 0), 0, 0, 0.0), Checkpoints(1, 0)),
+        (_record(None, 0, 0, 9.0), Checkpoints()),
+        (_record(None, 2, 1, 9.0, bb=0), Checkpoints()),
+    ],
+)
+def test_which_checkpoints_an_attempt_has(record: JobRecord, kept: Checkpoints) -> None:
+    """In the buffers the last one, on the file system the last one drained; drains end in their order."""
+    assert IoAware().checkpoints(record) == kept
 
 
 def test_a_buffer_is_lost_while_the_job_waits(tmp_path: Path) -> None:

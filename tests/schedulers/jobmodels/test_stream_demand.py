@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from spillway.base.errors import OptionError
-from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, SimulationBegins
+from spillway.base.errors import OptionError, RemoteProtocolError
+from spillway.protocol.messages import BatsimConfig, JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.base import JobModel
 from spillway.schedulers.jobmodels.demand import stream_rate
 from spillway.schedulers.jobmodels.io_aware import IoAware, StageStream, staged_bytes
-from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream
+from spillway.schedulers.jobmodels.stream import DeclaredStream, Stream, stream_bytes
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.world.machines import Machines
@@ -85,6 +85,30 @@ def test_streams_by_their_bytes() -> None:
     assert DeclaredStream()(one, 100.0, math.inf) == 11
     assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7, extras={"io_bytes": 1001}), 100.0, 1.0) == 7
     assert DeclaredStream()(Job("w0!0", 0, 0.0, math.inf, 2), math.inf, 1.0) == 0
+    assert DeclaredStream()(Job("w0!0", 0, 0.0, 100.0, 2, io_rate=7), 100.0, 1.0) == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        (0, True),
+        (2**62, True),
+        (0.5, True),
+        (-1, False),
+        (-1e-9, False),
+        (2**62 + 1, False),
+        (True, False),
+        ("1", False),
+    ],
+)
+def test_bytes_of_a_stream(given: Any, known: bool) -> None:
+    """A number from 0 to 2^62; anything else is an error that names the field."""
+    one = Job("w0!0", 0, 0.0, 100.0, 2, extras={"io_bytes": given})
+    if known:
+        assert stream_bytes(one) == given
+    else:
+        with pytest.raises(RemoteProtocolError, match="'io_bytes' must be a number of bytes from 0 to 2\\^62"):
+            stream_bytes(one)
 
 
 @pytest.mark.parametrize("book", [True, False])
@@ -96,6 +120,18 @@ def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
     assert played.allocations["w0!0"].io_rate == (4_166_667 if book else 0)
     assert session.book.timeline.free_bandwidth_now() == [5 * GB - (40 * 4_166_667 if book else 0)]
     session.check()
+
+
+def test_which_links_a_stream_is_booked_on() -> None:
+    """What nodes write is booked on every link above them, what storage nodes move on the file system's link alone."""
+    path = {"io_path": f"pfs={4 * GB}/switch={3 * GB}"}
+    nodes = tuple(ResourceInfo(number, f"n{number}", properties=path) for number in range(2))
+    beside = {"capacity_bytes": str(10 * GB), "io_path": f"pfs={4 * GB}"}
+    storages = (ResourceInfo(2, "s0", properties=beside), ResourceInfo(3, "pfs"))
+    event = SimulationBegins(0.0, nodes, storages, BatsimConfig())
+    of_nodes, of_storages = (opened(model, event)[0].machine for model in (Stream(), IoAware(book_stages=1.0)))
+    assert [link.capacity_bytes_per_s for link in of_nodes.links] == [4 * GB, 3 * GB]
+    assert [link.capacity_bytes_per_s for link in of_storages.links] == [4 * GB]
 
 
 def test_more_than_the_average_can_be_booked() -> None:

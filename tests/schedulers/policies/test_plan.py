@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -83,6 +84,17 @@ def test_a_search_is_bounded_by_what_it_places(placements: int, moves: int) -> N
     orders = len(list(policy._starting_orders(view(MACHINE, queue), planner)))
     policy._search(view(MACHINE, queue, busy=[job(9, 9, 100.0)]), planner)
     assert planner.evaluations == orders + moves
+
+
+def test_the_default_has_no_guard_and_an_option_brings_it_back() -> None:
+    """``plan`` scores as ``plan-mean`` does; ``guard_quantile=1`` alone is the guarded plan that it was before."""
+    default, means = POLICIES["plan"].build(), POLICIES["plan-mean"].build()
+    assert default == replace(means, guard_times=2.0, guard_power=4.0, candidates="portfolio", placements=200_000)
+    guarded = Plan(
+        alpha=1.3, beta=0.3, expected=0.875, guard_quantile=1.0, guard_times=2.0, guard_power=4.0,
+        candidates="portfolio", placements=200_000,
+    )  # fmt: skip
+    assert POLICIES["plan"].build({"guard_quantile": "1"}) == guarded
 
 
 def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:

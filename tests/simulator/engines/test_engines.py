@@ -53,6 +53,23 @@ TRANSFERS = [
     ("two share a link", [transfer(ONE, TWO, 1e8), transfer(TWO, ONE, 1e8)], [2.001, 2.001]),
     ("a fat pipe is not shared", [transfer(TWO, FAR, 1e8), transfer(FAR, TWO, 1e8)], [1.002, 1.002]),
     ("the window limits long links", [transfer(ONE, FAR, 1e8)], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
+    ("the window limits an all-to-all", [TaskSpec((ONE, FAR), 0.0, AllToAll(1e8))], [0.1 + 2 * 0.1 * 1e8 / WINDOW]),
+    (
+        "the pair that the window limits most counts, first",
+        [
+            TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (2, 1), (1e8, 1e6))),
+        ],
+        [0.1 + 2 * 0.1 * 1e8 / WINDOW],
+    ),
+    (
+        "the pair that the window limits most counts, last",
+        [
+            TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (1, 2), (1e6, 1e8))),
+        ],
+        [0.1 + 2 * 0.1 * 1e8 / WINDOW],
+    ),
+    ("a latency as long as the transfer", [transfer(ONE, FAR, 1e6)], [0.1 + 2 * 0.1 * 1e6 / WINDOW]),
+    ("no bytes take no latency", [TaskSpec((ONE, TWO, FAR), 0.0, Pairs((0, 0), (1, 2), (1e8, 0.0)))], [1.001]),
     ("latencies of a route add up", [transfer(ONE, DISK, 1e8)], [1.003]),
     ("no computation at a disk", [transfer(DISK, TWO, 1e8)], [1.002]),
     ("work and transfer advance together", [TaskSpec((ONE, TWO), [2e9, 1.0], AllToAll(1e7))], [2.001]),

@@ -157,6 +157,30 @@ def test_usage_trace(tmp_path: Path) -> None:
     assert scheduler.events(JobCompleted)[0].state is JobState.COMPLETED_WALLTIME_REACHED
 
 
+@pytest.mark.parametrize(
+    ("after", "walltime", "end_s", "state"),
+    [
+        ({"type": "delay", "delay": 10}, 8, 8.0, JobState.COMPLETED_WALLTIME_REACHED),
+        ({"type": "delay", "delay": 10}, 17, 14.0, JobState.COMPLETED_SUCCESSFULLY),
+        ({"type": "parallel", "cpu": [1e10, 1], "com": [0] * 4}, 9, 9.0, JobState.COMPLETED_WALLTIME_REACHED),
+        ({"type": "parallel", "cpu": [1e10, 1], "com": [0] * 4}, 14.5, 14.0, JobState.COMPLETED_SUCCESSFULLY),
+        ({"type": "delay", "delay": 10}, 4, 4.0, JobState.COMPLETED_WALLTIME_REACHED),
+    ],
+)  # fmt: skip
+def test_what_is_left_of_a_walltime_after_a_usage_trace(
+    after: dict[str, Any], walltime: float, end_s: float, state: JobState, tmp_path: Path
+) -> None:
+    """Two chains of 4 s and 1 s, then a profile of 10 s: it gets the rest of the walltime, not all of it again."""
+    (tmp_path / "t").write_text("r0\nr1\n")
+    (tmp_path / "r0").write_text("0 m_usage 1 4e9\n")
+    (tmp_path / "r1").write_text("1 m_usage 1 1e9\n")
+    trace = {"type": "usage_trace", "trace": str(tmp_path / "t")}
+    profiles = {"t": trace, "after": after, "p": {"type": "composed", "seq": ["t", "after"]}}
+    result, scheduler = run(jobs({"res": 2, "walltime": walltime}, profiles=profiles))
+    assert scheduler.events(JobCompleted)[0].state is state
+    assert result.totals.makespan == pytest.approx(end_s, abs=1e-6)
+
+
 def test_the_ranks_of_a_usage_trace_report_their_ends(tmp_path: Path) -> None:
     """Four bytes from each to the job's first host, one after another: 264 us of latency each, after 21 us of work."""
     (tmp_path / "t").write_text("r0\nr1\nr2\n")

@@ -52,6 +52,35 @@ def test_falling_asleep_and_waking_up() -> None:
     ]
 
 
+def test_requests_under_way_at_once_are_told_one_by_one() -> None:
+    """To the same state, and to another one: each is told when the last of its own machines has arrived."""
+
+    def answer(message: Message) -> Any:
+        if message.now == 0.0:
+            return (state(1, 0), state(1, 2, 3), call(15.0))
+        called = any(isinstance(event, RequestedCall) for event in message.events)
+        return (state(0, 0, at=15.0), state(1, 1, at=15.0)) if called else ()
+
+    platform = small_platform(power=True)
+    _, scheduler = run(None, answer, platform=platform, energy=True, fail_on_deadlock=True)
+    reported = [(round(e.timestamp), e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
+    assert reported == [(10, (0,), 1), (12, (2, 3), 1), (26, (1,), 1), (36, (0,), 0)]
+
+
+def test_a_machine_that_woke_up_computes_again(tmp_path: Path) -> None:
+    """It idles at its idle power, then computes; of two machines a row is written when both have arrived."""
+    data = jobs({"subtime": 20}, {"subtime": 70}, profiles=PTASK)
+    replies = ((state(1, 0, 2),), (), (state(0, 0, 2, at=20.0),), (), (QueryEnergy(70.0), execute("w0!2", 0, at=70.0)))
+    result, scheduler = powered(data, *replies, export=str(tmp_path / "x"), trace_machine_states=True)
+    assert result.totals.success == 1
+    each = 10 * 125 + 10 * 10 + 20 * 101 + 30 * 90
+    assert scheduler.events(EnergyAnswer)[0].consumed_energy == pytest.approx(2 * each + 2 * 70 * 90)
+    states = (tmp_path / "x_machine_states.csv").read_text().splitlines()
+    assert [row.split(",")[1:4] for row in states].count(["2", "0", "0"]) == 1
+    figures = result.figures
+    assert float(figures["time_sleeping"]) == pytest.approx(20.0)
+
+
 def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
     """Joules of each job, and all messages: two machines with SimGrid's model, a network of 0.6 ms between them."""
     watts = '<prop id="wattage_per_state" value="60:70:120,5:5,99:99"/><prop id="sleep_pstates" value="1:2:2"/>'
@@ -99,6 +128,10 @@ def test_between_computation_states_at_once() -> None:
         ((state(7, 0),), "has no power state 7"),
         ((state(2, 0),), "has no power state 2 to be switched to"),
         ((state(1, 9),), "'resources' must lie in 0..5"),
+        ((state(1, 6),), "'resources' must lie in 0..5"),
+        ((state(1, -1, 0),), "'resources' must lie in 0..5, got -1..0"),
+        ((state(-1, 0),), "has no power state -1"),
+        ((state(4, 0),), "has no power state 4"),
         ((SetResourceState(0.0, (), 1),), "must name at least one machine"),
         ((state(1, 0), state(0, 0)), "is still switching_off"),
         ((execute("w0!1", 0), state(1, 0)), "is computing and cannot be put to sleep"),
@@ -216,7 +249,41 @@ def test_reading_power_states() -> None:
     assert read_power_states(host()).kinds == (Kind.COMPUTATION,) * 4
 
 
-@pytest.mark.parametrize("text", ["1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
+def test_the_first_state_may_be_one_of_sleep() -> None:
+    """They are counted from 0."""
+    assert read_power_states(host(sleep_pstates="0:1:2")).kinds[:2] == (Kind.SLEEP, Kind.TRANSITION)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "sleep", "energy", "fault"),
+    [
+        ("1Gf,0f", "", True, "host 'a': its computation power state 1 needs a speed above 0"),
+        ("1Gf,0f", "", False, ""),
+        ("1Gf,0.5f", "", True, ""),
+        ("1Gf,0f,0.1f", "1:2:2", True, ""),
+    ],
+)
+def test_speeds_of_power_states(speeds: str, sleep: str, energy: bool, fault: str) -> None:
+    """A machine computes in its states for computing, where power states count at all."""
+    watts = ",".join(["60:70:120"] * len(speeds.split(",")))
+    more = f'<prop id="wattage_per_state" value="{watts}"/>' + (
+        f'<prop id="sleep_pstates" value="{sleep}"/>' if sleep else ""
+    )
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full"><host id="master_host" speed="1Gf">'
+        f'<prop id="wattage_per_state" value="1:1"/></host><host id="a" speed="{speeds}">{more}</host>'
+        '<link id="wire" bandwidth="1GBps" latency="0"/>'
+        '<route src="a" dst="master_host"><link_ctn id="wire"/></route></zone></platform>'
+    )
+    if fault:
+        with pytest.raises(SimulatorInputError) as caught:
+            run(jobs({}), platform=platform, energy=energy)
+        assert fault in str(caught.value)
+    else:
+        assert run(jobs({}), platform=platform, energy=energy)[0].totals.success == 1
+
+
+@pytest.mark.parametrize("text", ["-1:1:2", "4:1:2", "1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
 def test_bad_power_states(text: str) -> None:
     """The message names host and property."""
     with pytest.raises(SimulatorInputError, match="host 'h': property 'sleep_pstates'"):

@@ -1,0 +1,234 @@
+"""Jobs that were submitted and may not wait for resources yet: what they depend on is not met."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from spillway.schedulers.core.arrivals import numbered_id
+from spillway.schedulers.model.dependencies import (
+    NEVER,
+    Condition,
+    Dependencies,
+    Fate,
+    Kind,
+    dependencies_of,
+)
+from spillway.schedulers.model.job import Job
+
+_BLOCK = 1 << 10
+_SAME_S = 1e-6
+"""Times nearer than this are the same: Batsim's messages have six decimals."""
+
+
+class Settled(NamedTuple):
+    """A job whose dependencies are settled: it may wait for resources, or can never start, for this reason."""
+
+    job: Job
+    reason: str = ""
+
+
+class Dependents:
+    """Holds submitted jobs until their dependencies are met.
+
+    Of every job that started or ended it keeps when, in sixteen bytes: any later job may ask.
+    """
+
+    def __init__(self) -> None:
+        self._started, self._ended = _Times(), _Times()
+        self._held: dict[str, tuple[Job, Dependencies]] = {}
+        self._after: dict[str, list[str]] = {}
+        self._due: list[tuple[float, int, str]] = []
+        self._alike: dict[tuple[str, str, str], dict[str, None]] = {}
+        self._active: dict[str, set[str]] = {}
+        self._queued: dict[str, deque[str]] = {}
+        self._stated: dict[str, Dependencies] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @property
+    def due_s(self) -> float:
+        """When the next delay ends, with nothing else happening; infinite for no delay."""
+        return self._due[0][0] if self._due else math.inf
+
+    def is_due(self, now_s: float) -> bool:
+        """Whether a delay has ended."""
+        return bool(self._due) and self._due[0][0] <= now_s + _SAME_S
+
+    def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> Settled | None:
+        """A job has come: it may wait for resources, can never start, or is held (``None``).
+
+        Raises
+        ------
+        RemoteProtocolError
+            What it states of other jobs has another form.
+        """
+        stated = dependencies_of(job, known)
+        if stated is None:
+            return Settled(job)
+        if stated.alike is not None:
+            self._alike.setdefault(stated.alike, {})[job.id] = None
+        if stated.alike is not None or stated.limit:
+            self._stated[job.id] = stated
+        self._held[job.id] = job, stated
+        for condition in stated.conditions:
+            if condition.job_id and math.isnan(self._ended[condition.job_id]):
+                self._after.setdefault(condition.job_id, []).append(job.id)
+        return next(self._look(job.id, now_s), None)
+
+    def started(self, job_id: str, now_s: float) -> None:
+        """A job has started; of a job with several attempts the first one counts."""
+        if math.isnan(self._started[job_id]):
+            self._started[job_id] = now_s
+
+    def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
+        """A job has ended, or was rejected (then it failed)."""
+        self._ended[job_id] = math.copysign(now_s, -1.0 if failed else 1.0)
+
+    def settled(self, changed: list[str], now_s: float) -> Iterator[Settled]:
+        """Jobs that became settled: by these jobs' starts and ends, or because a delay is over."""
+        if not self._held and not self._stated:
+            self._after.clear()
+            self._due.clear()
+            return
+        for job_id in changed:
+            stated = self._stated.get(job_id)
+            over = stated is not None and not math.isnan(self._ended[job_id])
+            for dependent in self._after.get(job_id, ()):
+                yield from self._look(dependent, now_s)
+            if math.isnan(self._ended[job_id]):
+                continue
+            self._after.pop(job_id, None)
+            if over:
+                yield from self._left(job_id, self._stated.pop(job_id), now_s)
+        while self.is_due(now_s):
+            yield from self._look(heapq.heappop(self._due)[2], now_s)
+
+    def unknown(self, known: Callable[[str], bool]) -> Iterator[Settled]:
+        """Held jobs that depend on jobs which were not submitted, once no more come: they can never start."""
+        for job_id, (_, stated) in tuple(self._held.items()):
+            for condition in stated.conditions:
+                if condition.job_id and not known(condition.job_id):
+                    yield self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
+                    break
+
+    def circle(self) -> Settled:
+        """A held job that waits for itself, where nothing else can happen any more: it can never start."""
+        seen: list[str] = []
+        job_id = next(iter(self._held))
+        while job_id not in seen:
+            seen.append(job_id)
+            _, stated = self._held[job_id]
+            waits_for = [self._first(one, stated) for one in stated.conditions]
+            job_id = next(one for one in waits_for if one in self._held)
+        around = seen[seen.index(job_id) :]
+        names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
+        return self._settle(job_id, f"its dependencies go in a circle: {names}")
+
+    def held(self) -> tuple[str, ...]:
+        """Ids of the jobs that are held, in order of submission."""
+        return tuple(self._held)
+
+    def _look(self, job_id: str, now_s: float) -> Iterator[Settled]:
+        """See whether a held job is settled."""
+        if job_id not in self._held:
+            return
+        job, stated = self._held[job_id]
+        times = [self._met_s(job_id, stated, one) for one in stated.conditions]
+        if times:
+            met_s = min(_last_if_open(times)) if stated.any_of else max(_last_if_open(times))
+            if all(time == NEVER for time in times) if stated.any_of else NEVER in times:
+                never = next(one for one, time in zip(stated.conditions, times, strict=True) if time == NEVER)
+                yield self._settle(job_id, f"its dependency {never} can never be met: {self._fate_of(never)}")
+                return
+            if not met_s <= now_s + _SAME_S:
+                if met_s < NEVER:  # a delay goes on
+                    heapq.heappush(self._due, (met_s, job.number, job_id))
+                return
+        if stated.limit:
+            active = self._active.setdefault(stated.array, set())
+            if len(active) >= stated.limit:
+                queue = self._queued.setdefault(stated.array, deque())
+                if job_id not in queue:
+                    queue.append(job_id)
+                return
+            active.add(job_id)
+        yield self._settle(job_id)
+
+    def _settle(self, job_id: str, reason: str = "") -> Settled:
+        return Settled(self._held.pop(job_id)[0], reason)
+
+    def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[Settled]:
+        """A job with a name or of an array has ended: the next one of these may be settled."""
+        if stated.alike is not None:
+            alike = self._alike[stated.alike]
+            del alike[job_id]
+            for other in tuple(alike):
+                yield from self._look(other, now_s)
+            if not alike:
+                self._alike.pop(stated.alike, None)
+        if stated.limit:
+            active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, deque())
+            active.discard(job_id)
+            for _ in range(len(queue) if len(active) < stated.limit else 0):
+                yield from self._look(queue.popleft(), now_s)  # joins the end again where there is no place for it
+
+    def _first(self, condition: Condition, stated: Dependencies) -> str:
+        """The job that a condition waits for; of ``singleton`` the first one."""
+        if stated.alike is None or condition.job_id:
+            return condition.job_id
+        return next(iter(self._alike[stated.alike]))
+
+    def _met_s(self, job_id: str, stated: Dependencies, condition: Condition) -> float:
+        if condition.kind is Kind.SINGLETON:
+            return -math.inf if self._first(condition, stated) == job_id else math.nan
+        return condition.met_s(self._fate(condition.job_id))
+
+    def _fate(self, job_id: str) -> Fate:
+        ended_s = self._ended[job_id]
+        return Fate(self._started[job_id], abs(ended_s), math.copysign(1.0, ended_s) < 0 and not math.isnan(ended_s))
+
+    def _fate_of(self, condition: Condition) -> str:
+        """What has become of a job, in words."""
+        fate = self._fate(condition.job_id)
+        if math.isnan(fate.started_s):
+            return "that job was rejected"
+        return f"that job {'failed' if fate.failed else 'ended well'} at {fate.ended_s:g} s"
+
+
+def _last_if_open(times: list[float]) -> list[float]:
+    """Times of conditions; one that is open comes last."""
+    return [NEVER if math.isnan(time) else time for time in times]
+
+
+class _Times:
+    """A time of each job, NaN where there is none; of numbers as names in blocks of eight bytes each."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[str, int], array[float]] = {}
+        self._others: dict[str, float] = {}
+
+    def __getitem__(self, job_id: str) -> float:
+        numbered = numbered_id(job_id)
+        if numbered is None:
+            return self._others.get(job_id, math.nan)
+        workload, number = numbered
+        block = self._blocks.get((workload, number // _BLOCK))
+        return math.nan if block is None else block[number % _BLOCK]
+
+    def __setitem__(self, job_id: str, time_s: float) -> None:
+        numbered = numbered_id(job_id)
+        if numbered is None:
+            self._others[job_id] = time_s
+            return
+        workload, number = numbered
+        key = workload, number // _BLOCK
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._blocks[key] = array("d", [math.nan]) * _BLOCK
+        block[number % _BLOCK] = time_s

@@ -1,0 +1,215 @@
+"""Jobs that wait for other jobs: by hand, and over drawn workloads, policies and job models."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillway.base.errors import RemoteProtocolError
+from spillway.experiments.cli import main
+from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind, dependencies_of
+from spillway.schedulers.model.job import Job
+
+Row = Mapping[str, str]
+
+
+def _run(folder: Path, jobs: Sequence[Mapping[str, Any]], *options: str) -> Path:
+    """Play jobs of 50 s on four nodes; the run's folder."""
+    every = {"subtime": 0, "res": 1, "walltime": 100, "profile": "long"}
+    workload = {
+        "nb_res": 4,
+        "jobs": [{"id": number, **every, **job} for number, job in enumerate(jobs, start=1)],
+        "profiles": {"long": {"type": "delay", "delay": 50}, "longer": {"type": "delay", "delay": 500}},
+    }
+    (folder / "w.json").write_text(json.dumps(workload))
+    given_options = ["--platform", "nodes:4", "--no-plots", "--out", str(folder / "out"), *options]
+    assert main(["run", str(folder / "w.json"), *given_options]) == 0
+    (run,) = (folder / "out").glob("w_*/run.json")
+    return run.parent
+
+
+def _table(path: Path) -> list[Row]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _starts(run: Path) -> dict[int, float]:
+    return {
+        int(row["job_id"]): round(float(row["starting_time"]))
+        for row in _table(run / "jobs.csv")
+        if row["starting_time"]
+    }
+
+
+@pytest.mark.parametrize("options", [[], ["--transport", "zmq"], ["--thesis-literal"]], ids=["direct", "zmq", "event"])
+def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
+    """Job 1 fills the machine from 0 to 50 s and succeeds, 2 is killed after 100 s; all others follow from these.
+
+    4 starts 60 s after 1 did; 5 cannot, for 1 did not fail; 6 waits for the failure of 2; 7 for the end of 3 and half a
+    minute; 8 for one of two, of which 2 failed; 9 depends on a job that does not exist; 10 and 11 on each other, seen
+    when nothing else is left: then 11, which waits for any end of 10, may start.
+    """
+    run = _run(
+        tmp_path,
+        [
+            {"res": 4},
+            {"profile": "longer", "depends": "afterok:1"},
+            {"depends": "afterok:1"},
+            {"depends": "after:1+1"},
+            {"depends": "afternotok:1"},
+            {"depends": "afternotok:2"},
+            {"depends": "afterany:3+30s,afterany:5"},
+            {"depends": "afterok:2?afterok:3"},
+            {"depends": "afterok:99"},
+            {"depends": "afterany:11"},
+            {"depends": "afterany:10"},
+        ],
+        "--policy",
+        "easy",
+        *options,
+    )
+    assert _starts(run) == {1: 0, 2: 50, 3: 50, 4: 60, 6: 150, 7: 130, 8: 100, 11: 200}
+    refused = {row["job_id"]: row["reason"] for row in _table(run / "rejections.csv")}
+    assert refused.keys() == {"5", "9", "10"}
+    assert refused["5"].startswith("its dependency afternotok:1 can never be met: that job ended well at 50")
+    assert refused["9"] == "its dependency afterok:99 names a job that was never submitted"
+    assert refused["10"] == "its dependencies go in a circle: 10 -> 11 -> 10"
+    held = {
+        row["job_id"]: (round(float(row["eligible_s"])), row["depends"]) for row in _table(run / "dependencies.csv")
+    }
+    assert held["7"] == (130, "afterany:3+30s,afterany:5")
+    assert held["8"] == (100, "afterok:2?afterok:3")
+
+
+def test_arrays_and_names(tmp_path: Path) -> None:
+    """Of an array of three at most one waits or runs at a time; of one user's jobs of one name the first goes first.
+
+    ``aftercorr`` is about the task at the same place: 5_1 waits for 4_1 alone.
+    """
+    limited = {"array": 9, "array_limit": 1}
+    alike = {"depends": "singleton", "job_name": "a", "user": "u"}
+    run = _run(
+        tmp_path,
+        [
+            limited,
+            limited,
+            limited,
+            {"id": "4_1", **alike},
+            {"id": "4_2", "user": "v", "job_name": "a", "depends": "singleton"},
+            {"id": "5_1", "depends": "aftercorr:4"},
+            {"id": "7", **alike},
+        ],
+        "--policy",
+        "fcfs",
+    )
+    starts = {row["job_id"]: round(float(row["starting_time"])) for row in _table(run / "jobs.csv")}
+    assert starts == {"1": 0, "2": 50, "3": 100, "4_1": 0, "4_2": 0, "5_1": 50, "7": 50}
+
+
+def test_waits_count_from_when_a_job_might_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two jobs of the whole machine after each other, the second depends on the first: neither waits for resources."""
+    run = _run(tmp_path, [{"res": 4}, {"res": 4, "depends": "afterany:1"}], "--policy", "conservative")
+    summary = _table(run.parent / "summary.csv")
+    assert float(summary[0]["mean_waiting_time_s"]) == pytest.approx(0.0, abs=0.01)
+    capsys.readouterr()
+    assert main(["explain", str(run), "2"]) == 0
+    assert "Other jobs held it for 50 s before that: it depends on them (afterany:1)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("extras", "place", "words"),
+    [
+        ({"depends": 7}, "depends", "a text such as 'afterok:12'"),
+        ({"depends": "later:7"}, "depends", "conditions of the kinds after, afterany"),
+        ({"depends": "afterok"}, "depends", "singleton alone, or a kind with jobs"),
+        ({"depends": "afterok:1,after:2?after:3"}, "depends", "joined by ',' (all) or by '?' (any)"),
+        ({"depends": "singleton"}, "depends", "without singleton, for the job has no 'job_name'"),
+        ({"depends": "after:1+9999999999"}, "depends", "delays of at most"),
+        ({"job_name": 3}, "job_name", "a text"),
+        ({"array_limit": 0, "array": 1}, "array_limit", "a whole number of tasks, at least 1"),
+        ({"array_limit": 2}, "array", "the array's name"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(extras: dict[str, Any], place: str, words: str) -> None:
+    """The error has the place, the expected form and the value."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        dependencies_of(Job("w!5", 4, 0.0, 9.0, 1, extras=extras), lambda _: False)
+    assert caught.value.path == f"$.job.{place}"
+    assert words in str(caught.value)
+
+
+def test_when_conditions_are_met() -> None:
+    """Before the end only starts are settled; a rejected job has ended, failed, and counts as one that began."""
+    open_fate, running, rejected = Fate(), Fate(3.0), Fate(ended_s=4.0, failed=True)
+    assert Condition(Kind.AFTER, "w!1", 60.0).met_s(running) == 63.0
+    assert math.isnan(Condition(Kind.AFTERNOTOK, "w!1").met_s(running))
+    assert math.isnan(Condition(Kind.AFTER, "w!1").met_s(open_fate))
+    found = [Condition(kind, "w!1").met_s(rejected) for kind in Kind if kind is not Kind.SINGLETON]
+    assert found == [4.0, 4.0, NEVER, 4.0, NEVER]
+
+
+_JOBS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "subtime": st.integers(0, 200),
+            "res": st.integers(1, 4),
+            "profile": st.sampled_from(["long", "longer"]),
+            "kind": st.sampled_from(["", "after", "afterany", "afterok", "afternotok"]),
+            "on": st.lists(st.integers(1, 12), min_size=1, max_size=2, unique=True),
+            "joint": st.sampled_from([",", "?"]),
+            "limit": st.integers(0, 2),
+        }
+    ),
+    min_size=2,
+    max_size=12,
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    _JOBS,
+    st.sampled_from(["fcfs", "easy", "conservative", "sjf-easy:depth=2", "plan-square:steps=20", "slurm-backfill"]),
+    st.sampled_from(["rigid", "io"]),
+)
+def test_no_job_starts_before_what_it_depends_on(drawn: list[dict[str, Any]], policy: str, model: str) -> None:
+    """Also across circles and jobs that do not exist: every job ends or is rejected, and conditions hold at starts."""
+    jobs = [
+        {name: job[name] for name in ("subtime", "res", "profile")}
+        | ({"depends": job["joint"].join(f"{job['kind']}:{on}" for on in job["on"])} if job["kind"] else {})
+        | ({"array": job["limit"], "array_limit": job["limit"]} if job["limit"] else {})
+        for job in drawn
+    ]
+    with TemporaryDirectory() as name:
+        run = _run(Path(name), jobs, "--policy", policy, "--model", model)
+        table = {int(row["job_id"]): row for row in _table(run / "jobs.csv")}
+    assert table.keys() == set(range(1, len(jobs) + 1))
+    ran = {number: row for number, row in table.items() if row["starting_time"]}
+    spans = {number: (float(row["starting_time"]), float(row["finish_time"])) for number, row in ran.items()}
+    for number in ran:
+        job = drawn[number - 1]
+        if job["kind"]:
+            met = [_is_met(job["kind"], table.get(on), spans[number][0]) for on in job["on"]]
+            assert any(met) if job["joint"] == "?" else all(met)
+    for limit in (1, 2):
+        tasks = [spans[number] for number in ran if drawn[number - 1]["limit"] == limit]
+        assert all(sum(start <= time < end for start, end in tasks) <= limit for time, _ in tasks)
+
+
+def _is_met(kind: str, other: Row | None, now_s: float) -> bool:
+    """Whether a condition on a job of the table holds at a time, by its row alone."""
+    if other is None:
+        return False
+    if other["final_state"] == "REJECTED":
+        return kind != "afterok"
+    time_s = float(other["starting_time" if kind == "after" else "finish_time"])
+    success = other["success"] == "1"
+    return time_s <= now_s and {"afterok": success, "afternotok": not success}.get(kind, True)

@@ -1,0 +1,95 @@
+"""``python -m tools.mutants`` on a tiny module, some of whose mutants its test does not notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tools.mutants import ROOT, TESTS, Copy, Score, main, mutants, run, table
+
+TINY = """def most(one: int | None, other: int) -> int:
+    if one is None or one < other:
+        return other
+    return one + 0
+"""
+TEST = """from tiny import most
+
+def test_most():
+    assert most(None, 2) == 2
+    assert most(1, 2) == 2
+    assert most(3, 2) == 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("a = b < c <= d", ["a = (b <= c <= d)", "a = (b < c < d)"]),
+        ("a += 2", ["a -= 2", "a += (3)"]),
+        ("a = not b", ["a = (b)"]),
+        ("a = b and c and d", ["a = (c and d)", "a = (b and d)", "a = (b and c)"]),
+        ("a = True", ["a = (False)"]),
+        ("if a:\n    b()", ["if (True):\n    b()", "if (False):\n    b()"]),
+        ("if a > b:\n    b()", ["if (True):\n    b()", "if (a >= b):\n    b()"]),
+        ("a: int | None = f'{1 + 1}'", []),
+        ("assert a < 1", []),
+        ("raise E(1)", []),
+        ("@f(1)\ndef a() -> x | y: ...", []),
+        ("a = 'é' + b", ["a = ('é' - b)"]),
+    ],
+)
+def test_mutants(source: str, changed: list[str]) -> None:
+    """One place of a source is changed; annotations, decorators, texts, assertions and errors are left alone."""
+    assert [mutant.text for mutant in mutants(source)] == changed
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_files_and_their_tests_are_there(name: str) -> None:
+    """And every mutant of a file can be compiled."""
+    assert all((ROOT / test).exists() for test in TESTS[name].split())
+    found = list(mutants((ROOT / name).read_text(encoding="utf-8")))
+    assert found
+    for mutant in found:
+        compile(mutant.text, name, "exec")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Copy:
+    """A copy of a tree with one module and its test."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "tiny.py").write_text(TINY)
+    (tmp_path / "root" / "test_tiny.py").write_text(TEST)
+    return Copy(tmp_path / "root", tmp_path)
+
+
+def test_survivors_are_told(tiny: Copy, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that make no difference, and those for which a case is missing; the file is as before."""
+    scores = run(tiny, {"tiny.py": 0}, 5.0, Random(1), {"tiny.py": "test_tiny.py"})
+    survivors = sorted(map(str, scores["tiny.py"].survivors))
+    assert survivors == ["2: one < other -> one <= other", "4: one + 0 -> one - 0"]
+    assert (scores["tiny.py"].noticed, scores["tiny.py"].left) == (5, 0)
+    assert "survives: tiny.py:4: one + 0 -> one - 0" in capsys.readouterr().out
+    assert (tiny.root / "tiny.py").read_text() == TINY
+    assert table(scores).splitlines()[1].split() == ["tiny.py", "5", "7", "71.4%", "0"]
+
+
+def test_one_line_and_no_time(tiny: Copy) -> None:
+    """A line is chosen; what is not tested in time is counted as left."""
+    scores = run(tiny, {"tiny.py": 4}, 0.0, Random(1), {"tiny.py": "test_tiny.py"})
+    assert scores == {"tiny.py": Score(left=2)}
+
+
+def test_tests_that_fail_anyway_say_nothing(tiny: Copy) -> None:
+    """They are an error, no score."""
+    (tiny.root / "test_tiny.py").write_text("def test(): assert False")
+    with pytest.raises(SystemExit, match="its tests fail without a change"):
+        run(tiny, {"tiny.py": 0}, 5.0, Random(1), {"tiny.py": "test_tiny.py"})
+
+
+def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are refused with those that are known."""
+    with pytest.raises(SystemExit):
+        main(["no/such.py"])
+    assert "no tests are known for 'no/such.py'; expected of simulator/jobs/execution.py" in capsys.readouterr().err
