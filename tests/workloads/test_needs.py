@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from spillway.workloads.convert import ConvertOptions
+from pathlib import Path
+
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.load import load_table
 from spillway.workloads.logs.info import info_rows
+from spillway.workloads.machine_facts import THESIS_MACHINE
 from spillway.workloads.needs import needs_of
 from tests.workloads.logs.test_formats import read
 
+SITE = Path(__file__).parent / "data" / "site-sacct.txt"
 HEAD = "JobID|Partition|Submit|Start|End|NNodes|ReqTRES\n"
 ROW = (
     "{number}|{part}|2024-01-01T00:00:00|2024-01-01T0{start}:00:00|2024-01-01T0{end}:00:00|{nodes}|node={nodes}{more}\n"
@@ -44,6 +49,13 @@ def test_info_prints_what_no_run_plays() -> None:
     """Was said only once a run was asked for."""
     said = [value for name, value in info_rows(read(LOG, "log.txt")) if name == "not played"]
     assert any("are of 2 partitions (batch, gpu), which share all nodes here" in line for line in said)
+
+
+def test_info_and_conversion_agree_on_what_no_run_plays() -> None:
+    """Failed before: info counted dependencies and limits of arrays that are played."""
+    table = load_table(SITE)[0]
+    said = [value for name, value in info_rows(table) if name == "not played"]
+    assert said == [one.line for one in convert(table, THESIS_MACHINE)[1].omissions]
 
 
 def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:

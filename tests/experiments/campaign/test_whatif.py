@@ -409,3 +409,15 @@ def test_a_warning_of_every_changed_machine_is_printed_once(tmp_path: Path, caps
     printed = capsys.readouterr().out.replace("\n", " ")
     assert printed.count("times the compute nodes of this machine") == 1
     assert (tmp_path / "out" / "assumptions.txt").read_text().count("times the compute nodes of this machine") == 3
+
+
+def test_a_held_job_waits_from_when_it_might_start(tmp_path: Path) -> None:
+    """Failed before: the table counted its time in the hold, the summary beside it and the site's mean wait did not."""
+    log = tmp_path / "held.swf"
+    rows = [ROW.format(number=i, submit=40 * i, wait=0, run=100, size=2, wall=200) for i in range(1, 51)]
+    rows[4] = "5 200 900 100 2 -1 -1 2 200 -1 1 7 1 1 1 -1 3 -1\n"  # after job 3, which ends at 220 s
+    log.write_text("; MaxProcs: 16\n" + "".join(rows))
+    asked = ["--set", "nodes=x2", "--shakes", "0", "--no-plots"]
+    assert main(["whatif", str(log), *asked, "--out", str(tmp_path / "out")]) == 0
+    for row in table(tmp_path / "out").values():
+        assert float(row["compared_wait_s"]) == pytest.approx(float(row["mean_waiting_time_s"]))
