@@ -62,6 +62,7 @@ ABLATIONS: Mapping[str, str] = {
 
 _ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
+    **{f"margin {q:g}": {"estimates": "history", "margin": q} for q in (0.75, 0.9)},
     **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
 }
 """Predicted runtimes in place of walltimes: settings of the session."""
