@@ -76,8 +76,8 @@ class Settings:
         0.0,
         low=0.0,
         high=1.0,
-        help="estimates=history: a user's predictions are longer by the least of 0, 10, 25, 50 and 100 % of the walltime "
-        "with which this share of the user's last 20 jobs would have ended in time; 0: no margin",
+        help="estimates=history: predictions grow by the least of 0, 10, 25, 50 and 100 % of the walltime with which "
+        "this share of the user's last 20 jobs would have ended in time; 0: no margin",
     )
     quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: which quantile is expected")
     node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="which free nodes a job gets")
@@ -487,9 +487,7 @@ def _whole_machine() -> Sharing:
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
-    Estimates.HISTORY: lambda settings: UserHistory(
-        settings.history, settings.correction, margin=settings.margin
-    ),
+    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction, margin=settings.margin),
     Estimates.REQUESTED: lambda _: Requested(),
     Estimates.SURVIVAL: lambda settings: Survival(settings.quantile),
 }

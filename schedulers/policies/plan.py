@@ -44,11 +44,10 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
     "all": ALL_ORDERS,
     "portfolio": ALL_ORDERS,
     "easy": EASY_ORDERS,
-    "every": ALL_ORDERS,
 }
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
 
-BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": EASY_ORDERS, "every": EASY_ORDERS}
+BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": EASY_ORDERS}
 """Beside these, orders whose schedules under EASY backfilling are starting orders, too."""
 
 
@@ -75,8 +74,7 @@ class Plan:
     candidates: str = option(
         "all",
         choices=tuple(CANDIDATES),
-        help="starting orders; portfolio: all, and EASY's schedule by area; every: all, and EASY's in six orders; easy: "
-        "these six and their schedules",
+        help="starting orders; portfolio: all, and EASY's schedule by area; easy: six, and EASY's schedule in each",
     )
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
     keep: bool = option(
