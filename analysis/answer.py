@@ -135,10 +135,10 @@ def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
         first = f"{alone} has the smallest {what}, {shown(found.means[alone])}"
     elif found.beaten:
         names = _listed([f"{policy} ({shown(found.means[policy])})" for policy in found.unbeaten])
-        first = f"{_capital(what)}: which of {names} is best is open"
+        first = f"{_capital(what)}: it is open which of {names} is best"
     else:
         names = _listed([f"{policy} ({shown(mean)})" for policy, mean in found.means.items()])
-        return f"{_capital(what)}: {names} do not differ with certainty ({_level(found)})."
+        return f"{_capital(what)}: {names} do not differ significantly ({_level(found)})."
     worse = "; ".join(_loss(policy, by, paired) for policy, (by, paired) in found.beaten.items())
     return f"{first}; larger: {worse} ({_level(found)})."
 
@@ -172,14 +172,15 @@ def _why_open(runs: Runs) -> str:
     tables = next(iter(runs.values()))
     jobs = sum(map(len, tables))
     these = f"{len(tables)} run{'s' if len(tables) > 1 else ''} of each policy with {jobs:,} jobs in all"
+    give = "gives" if len(tables) == 1 else "give"
     if jobs >= SHORTEST:
         return (
-            f"Whether this holds elsewhere is open: {these} give no interval, because their waiting times depend on "
-            f"each other even over long periods. {FEWEST_RUNS} seeds, or as many parts of the log, give one."
+            f"Whether this holds elsewhere is open: {these} {give} no interval, because waiting times "
+            f"are correlated even over long periods. {FEWEST_RUNS} seeds, or as many parts of the log, give one."
         )
     return (
-        f"Whether this holds elsewhere is open: {these} give no interval, because jobs of one queue wait for each "
-        f"other. {FEWEST_RUNS} seeds, or"
+        f"Whether this holds elsewhere is open: {these} {give} no interval, because jobs of one "
+        f"queue delay each other. {FEWEST_RUNS} seeds, or"
         f" as many parts of a log, give one; a single log of {SHORTEST:,} jobs or more can."
     )
 

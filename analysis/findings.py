@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spillway.analysis.compare import Interval, Paired
+from spillway.analysis.compare import Paired
+from spillway.analysis.ratios import Wording
 from spillway.analysis.tables import JobTable
 
 
@@ -17,36 +19,39 @@ class Finding:
     certain: bool
 
 
-def finding(policy: str, baseline: str, what: str, paired: Paired) -> Finding:
-    """How a policy compares with a baseline: ``plan waits 35 % less than easy (95 % interval 29 to 41 %)``.
+_LEVEL = Wording("lower", "higher", "times that")
+
+
+def finding(policy: str, baseline: str, metric: str, paired: Paired) -> Finding:
+    """How a policy compares with a baseline: ``plan: the mean wait is 35 % lower than under easy ...``.
 
     Parameters
     ----------
     policy, baseline
         Names.
-    what
-        Verb for the metric (``waits``, ``is slowed down``).
+    metric
+        What is compared (``mean wait``).
     paired
         The comparison; its ratio is what is stated.
     """
-    ratio = paired.ratio
-    certain = ratio.high < 1 or ratio.low > 1
+    ratio, jobs = paired.ratio, f"{paired.pairs:,} jobs"
+    if not math.isfinite(ratio.value):
+        return Finding(
+            f"{policy}: the {metric} cannot be compared with that under {baseline}, which is 0 ({jobs}).", False
+        )
+    change = _LEVEL.change(ratio.value, f"under {baseline}")
     if not ratio.is_known:
-        text = (
-            f"{policy} {what} {ratio.value:.2f} times as much as {baseline} here; whether it does elsewhere is open: "
-            "there is no interval, for waiting times of one queue depend on each other (five seeds or a longer log "
-            "give one)"
+        return Finding(
+            f"{policy}: the {metric} is {change} for these {jobs}. Whether that holds for others is open: there is no "
+            "interval, because jobs of one queue delay each other (five seeds or a longer log give one).",
+            False,
         )
-    elif not certain:
-        text = (
-            f"{policy} and {baseline} do not differ significantly: {policy} {what} {ratio.value:.2f} times as much "
-            f"(95 % interval {ratio.low:.2f} to {ratio.high:.2f})"
-        )
-    else:
-        amount, interval = _words(ratio)
-        text = f"{policy} {what} {amount} {baseline} (95 % interval {interval})"
-    over = f", over {paired.over}" if paired.over else ""
-    return Finding(f"{text}{over}, {paired.pairs:,} jobs.", certain)
+    certain = ratio.high < 1 or ratio.low > 1
+    return Finding(
+        f"{policy}: the {metric} is {change}{'' if certain else ', which is not significant'} (95 % interval: "
+        f"{_LEVEL.span(ratio.low, ratio.high)}; {paired.over}, {jobs}).",
+        certain,
+    )
 
 
 def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, JobTable]], runs: int) -> Finding:
@@ -67,19 +72,6 @@ def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, 
     return Finding(
         f"{policy} and {baseline} cannot be compared{where}: no job ran under both ({', '.join(counts)}).", True
     )
-
-
-def _words(ratio: Interval) -> tuple[str, str]:
-    """Amount and interval of a ratio that certainly is not 1."""
-    if ratio.value < 1:
-        return f"{_percent(1 - ratio.value)} less than", f"{_percent(1 - ratio.high)} to {_percent(1 - ratio.low)}"
-    if ratio.value < 2:
-        return f"{_percent(ratio.value - 1)} more than", f"{_percent(ratio.low - 1)} to {_percent(ratio.high - 1)}"
-    return f"{ratio.value:.1f} times as much as", f"{ratio.low:.1f} to {ratio.high:.1f} times"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def by_class(policy: str, baseline: str, pairs: Mapping[str, Paired]) -> list[Finding]:

@@ -60,8 +60,8 @@ _WORDS = {
     "bandwidth": "for bandwidth",
     "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
-    "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user may",
-    "a persistent buffer": "for a persistent buffer to be created, given free or destroyed (BurstBufferOperation)",
+    "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user is allowed",
+    "a persistent buffer": "for a persistent buffer to be created, released or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
     _UNNOTED: "for its turn (jobs before it in the queue had to start first)",
@@ -255,9 +255,9 @@ def _rejection(folder: Path, job_id: str, workload: str) -> str:
 def _manner(reasons: Sequence[Reason]) -> str:
     manners = {
         "started in order": "started in its turn",
-        "backfilled": "was backfilled: it started before others that had come first",
-        "planned": "started as the plan had it",
-        "reserved": "started when its reservation had come",
+        "backfilled": "was backfilled: it started before jobs submitted earlier",
+        "planned": "started as planned",
+        "reserved": "started at its reservation",
     }
     how = reasons[-1].role if reasons and not reasons[-1].binding else ""
     return manners.get(how, "started")
@@ -283,13 +283,13 @@ def _expectations(waiting: Waiting, start_s: float) -> list[str]:
         return []
     first_s, expected_s = changes[0]
     late_s = start_s - expected_s
-    truth = "as expected" if abs(late_s) < 1 else f"{duration(abs(late_s))} {'later' if late_s > 0 else 'earlier'}"
+    truth = "as predicted" if abs(late_s) < 1 else f"{duration(abs(late_s))} {'later' if late_s > 0 else 'earlier'}"
     what = "an immediate start" if expected_s - first_s < 1 else f"a start at {clock(expected_s)}"
-    line = f"From {clock(first_s)} on, {what} was expected for it; it started {truth}."
+    line = f"At {clock(first_s)} {what} was predicted for it; it started {truth}."
     if len(changes) > 1:
         step = max(1, -(-len(changes) // _SHOWN_ESTIMATES))
         shown = ", ".join(clock(expected) for _, expected in changes[::step])
-        line += f" The expectation changed {len(changes) - 1} times: {shown}."
+        line += f" The prediction changed {len(changes) - 1} times: {shown}."
     return [line]
 
 
@@ -298,18 +298,21 @@ def _overtaking(table: JobTable, row: int) -> list[str]:
     earlier_start = table.executed & (table.start_s < start_s)
     overtook = earlier_start & (table.submit_s > submit_s)
     ahead = table.executed & (table.submit_s < submit_s) & (table.start_s > submit_s)
-    lines = [f"When it came, {int(ahead.sum())} jobs were waiting before it."]
+    lines = [f"When it was submitted, {_jobs(ahead.sum(), ('was', 'were'))} already waiting."]
     if overtook.any():
         work = np.sum(table.nodes[overtook] * table.execution_s[overtook]) / 3600
-        lines.append(
-            f"{int(overtook.sum())} jobs that came after it started before it and took {work:,.0f} node-hours."
-        )
+        lines.append(f"{_jobs(overtook.sum())} submitted after it started before it and took {work:,.0f} node-hours.")
     return lines
+
+
+def _jobs(count: int, verbs: tuple[str, str] = ("", "")) -> str:
+    """``1 job was``, ``3 jobs were``."""
+    return f"{count:,} {'job' if count == 1 else 'jobs'} {verbs[int(count != 1)]}".rstrip()
 
 
 def _end(table: JobTable, row: int) -> str:
     ends = {
-        "COMPLETED_SUCCESSFULLY": "came to its end",
+        "COMPLETED_SUCCESSFULLY": "completed",
         "COMPLETED_WALLTIME_REACHED": "was killed at its walltime",
         "COMPLETED_KILLED": "was killed",
         "COMPLETED_FAILED": "failed",

@@ -266,6 +266,11 @@ def read_run(folder: Path) -> JobTable:
         table = replace(table, machine=_read_machine(machine))
     if allocations.exists():
         table = _with_allocations(table, allocations)
+    return from_eligible(table, folder)
+
+
+def from_eligible(table: JobTable, folder: Path) -> JobTable:
+    """A run's table with the jobs that other jobs held submitted when they might start (:func:`read_eligible`)."""
     eligible_s = read_eligible(folder)
     if not eligible_s:
         return table

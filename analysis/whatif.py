@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spillway.analysis.document.blocks import Column, Heading, Paragraph, Section, Table, Words
+from spillway.analysis.ratios import per_cent
 from spillway.analysis.rows import read_rows
 from spillway.base.files import read_file, text_of
 from spillway.base.units import duration, number, share
@@ -27,11 +28,11 @@ def wait(seconds: float) -> str:
 
 
 def change(ratio: float) -> str:
-    """``-25 %``; with a digit more below one per cent."""
+    """``-25 %``, ``+0 %`` (:func:`spillway.analysis.ratios.per_cent`)."""
     if not math.isfinite(ratio):
         return ""
-    per_cent = 100 * (ratio - 1)
-    return f"{per_cent:+.0f} %" if abs(per_cent) >= 1 or per_cent == 0 else f"{per_cent:+.1f} %"
+    amount = per_cent(ratio)
+    return f"{'-' if ratio < 1 and amount != '0 %' else '+'}{amount}"
 
 
 def answer_of(folder: Path) -> Section | None:
@@ -82,13 +83,15 @@ def _relation(row: Figures, name: str) -> Words:
 
 
 COLUMNS = (
-    Column("compared_wait_s", "mean wait", wait, "Mean waiting time of the jobs that meet the same end in all rows."),
-    Column("p95_waiting_time_s", "95 % wait below", wait, "95 % of the jobs that ran waited for less."),
+    Column(
+        "compared_wait_s", "mean wait", wait, "Mean waiting time of the jobs that have the same outcome in all rows."
+    ),
+    Column("p95_waiting_time_s", "95 % wait below", wait, "95 % of the jobs that ran waited no longer than this."),
     Column("max_waiting_time_s", "longest wait", wait, "The longest waiting time of a job that ran."),
     Column("starved", "starved", number, "Jobs that waited for more than a week."),
     Column("rejected", "rejected", number, "Jobs that can never run on this machine."),
     Column("killed", "killed", number, "Jobs that were stopped at their walltime."),
     Column("mean_bounded_slowdown", "bounded slowdown", number, "Mean bounded slowdown of the jobs that ran."),
-    Column("compute_utilisation", "utilisation", share, "Share of the node-hours until the last end that jobs held."),
+    Column("compute_utilisation", "node use", share, "Share of the node-hours until the last end that jobs held."),
 )
 """What every what-if question's table has beside its names and changes."""

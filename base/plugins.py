@@ -24,7 +24,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -33,6 +33,7 @@ from types import ModuleType
 from spillway.base.errors import OptionError
 from spillway.base.files import advice
 from spillway.base.near import near
+from spillway.base.neighbours import neighbours_of
 from spillway.base.options import describe, split_assignments
 
 OUTSIDE = "outside_"
@@ -99,6 +100,14 @@ def without_outside(reason: str) -> Iterator[None]:
         _untrusted.reset(token)
 
 
+_loading: ContextVar[str] = ContextVar("loading", default="")
+
+
+def loading() -> str:
+    """What is being loaded now for a class in it; "": nothing."""
+    return _loading.get()
+
+
 def check_trusted(text: str, kind: str) -> None:
     """Raise :class:`OptionError` where a name from outside must not be loaded now (:func:`without_outside`)."""
     if (reason := _untrusted.get()) and not text.startswith("spillway."):
@@ -147,10 +156,13 @@ def source_path(cls: type) -> Path:
 def module_from_file(path: Path, kind: str) -> ModuleType:
     """Load a file as a module; the same file with the same content gives the same module.
 
+    It can import modules of its own folder, whose contents count with its own.
+
     Raises
     ------
     OptionError
-        It cannot be read, or fails while it is loaded (with its line); ``kind`` says what it should hold.
+        It cannot be read, or fails while it is loaded (with its line); or a module of its folder has the name of
+        another one that is loaded. ``kind`` says what it should hold.
     """
     try:
         content = path.read_bytes()
@@ -158,22 +170,41 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
         todo = advice(path) if isinstance(error, FileNotFoundError) else ""
         raise OptionError(f"{kind} file {str(path)!r} cannot be read: {error.strerror or error}{todo}") from None
     whole = path.resolve()
-    digest = hashlib.sha256(str(whole).encode() + b"\0" + content).hexdigest()[:16]
+    neighbours = neighbours_of(whole)
+    contents = [content, *(file.read_bytes() for file in neighbours.values())]
+    digest = hashlib.sha256(b"\0".join([str(whole).encode(), *contents])).hexdigest()[:16]
     module_name = f"{OUTSIDE}{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{digest}"
     known = sys.modules.get(module_name)
     if known is not None:
         return known
     spec = importlib.util.spec_from_file_location(module_name, whole)
     assert spec is not None, "a path that ends in .py has a loader"
+    _forget(neighbours, f"{kind} file {str(path)!r}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their module up there
+    sys.path.insert(0, str(whole.parent))
     try:
         # compiled here: the loader would take bytecode that is as old, to the second, and as long as the file
         _guarded(lambda: exec(compile(content, str(whole), "exec"), module.__dict__), str(path), whole, kind)
     except OptionError:
         del sys.modules[module_name]
         raise
+    finally:
+        sys.path.remove(str(whole.parent))
     return module
+
+
+def _forget(neighbours: Mapping[str, Path], importer: str) -> None:
+    """Have the modules that a file imports of its folder loaded anew: they may have changed, or be another folder's."""
+    for name, file in neighbours.items():
+        loaded = getattr(sys.modules.get(name), "__file__", None)
+        if loaded and Path(loaded).resolve() != file:
+            raise OptionError(
+                f"{importer}: its neighbour {name!r} is loaded from {loaded} already; rename one of the two"
+            )
+    for name in neighbours:
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
 
 
 def _from_module(name: str, kind: str) -> ModuleType:
@@ -194,6 +225,7 @@ def _from_module(name: str, kind: str) -> ModuleType:
 
 def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> None:
     """Load; what goes wrong becomes an error with the line of the file where it did."""
+    token = _loading.set(shown)
     try:
         load()
     except SyntaxError as error:
@@ -203,6 +235,8 @@ def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> Non
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         line = f", line {lines[-1]}" if lines else ""
         raise OptionError(f"{kind} {shown}{line}: {type(error).__name__}: {error}") from None
+    finally:
+        _loading.reset(token)
 
 
 def _found(module: ModuleType, place: str, name: str, kind: str) -> type:

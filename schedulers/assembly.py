@@ -37,6 +37,7 @@ from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.rules import Rules, Trait, refuse
 from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
+from spillway.schedulers.policykit.maintenance import Maintenance, parse_windows
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
 from spillway.schedulers.policykit.survival import Survival
@@ -120,6 +121,11 @@ class Settings:
         help="most burst-buffer bytes that a job may request per node, by kind of buffer: KIND=BYTES[,KIND=BYTES...], "
         "a kind as in the job's field bb_kind, else 'node' or 'job'",
     )
+    maintenance: str = option(
+        "",
+        help="windows in which nothing runs on all or some nodes: START LENGTH [every PERIOD] [nodes 0-15 20], times "
+        "since the begin of the simulation with units (3d 12h), several separated by ';'",
+    )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
         help="what happens to a running job that holds a node or a burst buffer that becomes unavailable",
@@ -140,6 +146,8 @@ class Settings:
         for changed in self._changed("io_control", "io_order", "io_node_depth")[:1]:
             needs[Trait.GATE] = (changed, "")
         lacks: dict[Trait, tuple[str, str]] = {}
+        if self.maintenance:
+            lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":
@@ -170,6 +178,8 @@ class Settings:
                 raise OptionError(f"setting {setting} needs {needed}")
         if self.bb_maxima:
             parse_maxima(self.bb_maxima)
+        if self.maintenance:
+            parse_windows(self.maintenance)
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
@@ -282,6 +292,8 @@ def assemble(
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
+    if settings.maintenance:
+        deciding = Maintenance(deciding, parse_windows(settings.maintenance))
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(

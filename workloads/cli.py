@@ -10,18 +10,22 @@ from pathlib import Path
 
 from spillway.base.arguments import Parser, add_out, play
 from spillway.base.near import near
+from spillway.base.units import SIZE
 from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
 from spillway.workloads.batsim5 import to_batsim5
 from spillway.workloads.batsim_json import read_batsim, write_batsim
 from spillway.workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
-from spillway.workloads.convert import ConvertOptions, convert, convert_columns
+from spillway.workloads.convert import ConvertOptions, convert, convert_columns, nodes_of
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix, write_pieces
 from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.reading import add_reading, reading_of
 from spillway.workloads.logs.table import JobTable
+from spillway.workloads.logs.tables import as_table
+from spillway.workloads.logs.where import of_machine
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.needs import fitting_nodes, rounded_up, stated_of
 from spillway.workloads.split import SplitOptions, split_log, split_workload
 from spillway.workloads.staging_options import add_buffers
 from spillway.workloads.summary import Row, summarise_workload
@@ -87,8 +91,9 @@ def _convert(options: argparse.Namespace) -> None:
         if len(table) > _MANY_JOBS and options.batsim == 4:
             _convert_many(table, name, options)
             return
-        workload, report = convert(table, _machine(options), _convert_options(options), name)
-        lines = report.lines()
+        machine, lines = _machine(options, table)
+        workload, report = convert(table, machine, _convert_options(options), name)
+        lines += report.lines()
     if options.batsim == 5:
         workload = to_batsim5(workload)
     write_batsim(workload, options.output)
@@ -98,9 +103,10 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> None:
     """Write the workload of a large log as a stream: objects for ten million jobs would take more than 8 GB."""
-    converted, report = convert_columns(table, _machine(options), _convert_options(options), name)
+    machine, lines = _machine(options, table)
+    converted, report = convert_columns(table, machine, _convert_options(options), name)
     write_pieces(options.output, converted.text())
-    print(*report.lines(), f"wrote {options.output}", sep="\n")
+    print(*lines, *report.lines(), f"wrote {options.output}", sep="\n")
 
 
 def _split(options: argparse.Namespace) -> None:
@@ -117,12 +123,15 @@ def _split(options: argparse.Namespace) -> None:
             print(f"part-{label}: {len(part.jobs):,} jobs")
         return
     log, name = load_log(options.source, reading_of(options))
+    machine, lines = _machine(options, as_table(log))
+    if options.to == "json":
+        print(*lines, sep="\n")
     for number, piece in enumerate(split_log(log, how)):
         if options.to == "swf":
             write_swf(piece, folder / f"part-{number}.swf{options.compress}")
             print(f"part-{number}: {len(piece.records):,} records")
         elif piece.records:
-            workload, report = convert(piece, _machine(options), _convert_options(options), f"{name}-part-{number}")
+            workload, report = convert(piece, machine, _convert_options(options), f"{name}-part-{number}")
             write_batsim(workload, folder / f"part-{number}.json{options.compress}")
             print(f"part-{number}: {'; '.join(report.lines())}")
 
@@ -133,7 +142,8 @@ def _synth(options: argparse.Namespace) -> None:
         raise WorkloadError(f"unknown generator {name!r}; known: {', '.join(GENERATORS)}{near(name, GENERATORS)}")
     log, name = load_log(options.generator)
     if content_suffix(options.output) == ".json":
-        workload, report = convert(log, _machine(options), _convert_options(options), name)
+        machine, _ = _machine(options, as_table(log))
+        workload, report = convert(log, machine, _convert_options(options), name)
         write_batsim(workload, options.output)
         print(*report.lines(), f"wrote {options.output}, content sha256 {workload.checksum}", sep="\n")
     else:
@@ -157,14 +167,38 @@ def _fit(options: argparse.Namespace) -> None:
         print(f"wrote {model}: use it with 'convert --burst-buffers {model}'")
 
 
-def _machine(options: argparse.Namespace) -> MachineFacts:
-    return MachineFacts(
-        nodes=options.nodes or THESIS_MACHINE.nodes,
+def _machine(options: argparse.Namespace, table: JobTable) -> tuple[MachineFacts, list[str]]:
+    """The machine that the options state, and in what they leave open that of a run; a line says where it is from."""
+    how = _convert_options(options)
+    nodes, pool, lines = options.nodes, 0, []
+    if not nodes and "generator" not in options and options.source.partition(":")[0] not in GENERATORS:
+        stated = stated_of(_of_machine(table, options), how)
+        assert stated.needs is not None
+        nodes, why = stated.nodes_and_why(stated.needs)
+        pool = int(rounded_up(stated.needs.all_buffers)) if stated.needs.nodes else 0
+        size = SIZE.write(float(pool))
+        stored = f", {size} of burst buffers in one pool (--storage-nodes and --storage-bytes state others)"
+        guess = f"machine: a guess, {why}; --nodes N states the real one"
+        known = f"machine: {nodes} nodes ({why}; --nodes N states others){stored if pool else ''}"
+        lines = [known if nodes else guess]
+        nodes = nodes or fitting_nodes([stated.needs.widest])
+    nodes = nodes or fitting_nodes(nodes_of(table, how).tolist(), len(table) // 100)
+    per_storage = THESIS_MACHINE.nodes // THESIS_MACHINE.storage_nodes
+    facts = MachineFacts(
+        nodes=nodes,
         node_speed_flops=options.node_speed,
         network_bytes_per_s=options.network,
-        storage_nodes=options.storage_nodes,
-        storage_bytes=int(options.storage_bytes),
+        storage_nodes=options.storage_nodes or (1 if pool else -(-nodes // per_storage)),
+        storage_bytes=int(options.storage_bytes or pool or THESIS_MACHINE.storage_bytes),
     )
+    return facts, lines
+
+
+def _of_machine(table: JobTable, options: argparse.Namespace) -> JobTable:
+    """All jobs of the machine of a log, of which the table has those that are chosen."""
+    reading = reading_of(options)
+    parts = of_machine(reading.where)
+    return table if parts == reading.where else load_table(options.source, replace(reading, where=parts))[0]
 
 
 def _convert_options(options: argparse.Namespace) -> ConvertOptions:
@@ -187,12 +221,14 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 def _add_conversion(parser: argparse.ArgumentParser) -> None:
     default = ConvertOptions()
-    machine = parser.add_argument_group("machine (default: the thesis's)")
-    machine.add_argument("--nodes", type=int, metavar="N", help="compute nodes (96)")
+    machine = parser.add_argument_group("machine (default: the log's, as for 'run'; of generators the thesis's)")
+    machine.add_argument("--nodes", type=int, metavar="N", help="compute nodes (as the log states, or had in use)")
     machine.add_argument("--node-speed", type=float, default=1e9, metavar="FLOPS", help="flop/s of a node (1e9)")
     machine.add_argument("--network", type=float, default=1.25e9, metavar="B/S", help="node link, byte/s (1.25e9)")
-    machine.add_argument("--storage-nodes", type=int, default=12, metavar="N", help="burst-buffer storage nodes (12)")
-    machine.add_argument("--storage-bytes", type=float, default=40e9, metavar="B", help="capacity of each (40e9)")
+    machine.add_argument(
+        "--storage-nodes", type=int, metavar="N", help="burst-buffer storage nodes (one pool, or N / 8)"
+    )
+    machine.add_argument("--storage-bytes", type=float, metavar="B", help="capacity of each (all requests, or 40e9)")
     group = parser.add_argument_group("conversion")
     group.add_argument("--model", choices=("alloc", "io"), default="alloc", help="job model (alloc)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (0)")
@@ -231,7 +267,9 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     )
     add_buffers(group)
     group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
-    group.add_argument("--max-records", type=int, default=None, metavar="N", help="most records taken (all)")
+    group.add_argument(
+        "--first", type=int, default=None, metavar="N", help="only the first N records (of those from --from-job on)"
+    )
     group.add_argument(
         "--burst-buffers",
         default="thesis",

@@ -71,7 +71,7 @@ class ConvertOptions:
         life, field ``io_bytes``, under the job model ``stream``.
     from_job
         First job number taken.
-    max_records
+    first
         Most records taken, unusable ones included (as the thesis counts); ``None``: all.
     first_submit_s
         The first job of the workload is submitted at this time, >= 0.
@@ -104,7 +104,7 @@ class ConvertOptions:
     walltime_floor_s: float = 300.0
     oversized: Literal["keep", "drop"] = "keep"
     from_job: int = 0
-    max_records: int | None = None
+    first: int | None = None
     first_submit_s: int = 1
     site_wait: bool = False
     bytes_moved: Literal["leave", "stream"] = "leave"
@@ -143,7 +143,7 @@ _RANGES = {
     "walltime_factor": (1e-3, math.inf),
     "walltime_floor_s": (1, math.inf),
     "from_job": (0, math.inf),
-    "max_records": (1, math.inf),
+    "first": (1, math.inf),
     "first_submit_s": (0, math.inf),
     "stripes": (0, 10**6),
 }
@@ -283,7 +283,7 @@ def usable_jobs(table: JobTable, machine: MachineFacts, options: ConvertOptions)
 def _choose(table: JobTable, options: ConvertOptions) -> JobTable:
     if options.from_job > 0:
         table = table.chosen(table["number"] >= options.from_job)
-    most = options.max_records
+    most = options.first
     return table if most is None or most >= len(table) else table.chosen(np.arange(most))
 
 

@@ -1,4 +1,4 @@
-"""What a log's jobs need of the machine: nodes and burst buffers in use at once, by the log's own times.
+"""What a log says of its machine: its size, and what its jobs need, nodes and burst buffers in use at once.
 
 One rule for all formats and for everything that plays a log (:mod:`spillway.experiments.campaign.machines`): a machine
 with less than this could not have made the log.
@@ -6,14 +6,14 @@ with less than this could not have made the log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from spillway.workloads.convert import ConvertOptions, buffers_of, nodes_of, usable_jobs, walltimes_of
 from spillway.workloads.logs.table import Ints, JobTable
-from spillway.workloads.machine_facts import MachineFacts
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.omissions import partitions_of
 
 _UNBOUNDED = MachineFacts(nodes=2**40, storage_nodes=1, storage_bytes=2**60)
@@ -56,6 +56,76 @@ class Needs:
         return max(self.largest_buffer, self.buffers)
 
 
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a workload says about its machine.
+
+    Attributes
+    ----------
+    nodes
+        Compute nodes that it states; 0: none.
+    needs
+        What its jobs need by the log's own times; ``None``: it is no log of a site.
+    part
+        Conditions that choose a part of the machine (``partition=batch``): what is stated of the whole does not count.
+    processors
+        Processors of a node where jobs and machine are counted in them; 0: the log counts nodes.
+    """
+
+    nodes: int = 0
+    needs: Needs | None = None
+    part: str = ""
+    processors: int = 0
+
+    def nodes_and_why(self, needs: Needs) -> tuple[int, str]:
+        """Compute nodes of the machine, and where they come from; 0: only the widest job says something of them."""
+        if self.nodes and not self.part:
+            more = (
+                f", though {needs.nodes} were in use at once by the log's own times" if needs.nodes > self.nodes else ""
+            )
+            return self.nodes, f"the workload states so many{more}"
+        if needs.nodes:
+            in_use = needs.nodes >= needs.widest
+            why = "most in use at once by the log's own times" if in_use else "as its widest job requests"
+            return max(needs.nodes, needs.widest), f"{why}{f', {self.part}' if self.part else ''}"
+        widest = f"its widest job requests {needs.widest}"
+        return 0, f"because the workload states neither its size nor its starts, and {widest}"
+
+
+def stated_of(table: JobTable, options: ConvertOptions) -> Stated:
+    """What a site's log says of its machine, its processors counted as the options say.
+
+    Parameters
+    ----------
+    table
+        All jobs of the machine, or of some of its partitions.
+    options
+        As for :func:`needs_of`.
+    """
+    intake, per_node = table.intake, options.processors_per_node
+    nodes = intake.machine_nodes or -(-intake.machine_processors // per_node)
+    counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
+    return Stated(nodes, needs_of(table, options), " or ".join(intake.parts), counted)
+
+
+def fitting_nodes(sizes: Sequence[int], few: int = 0) -> int:
+    """Compute nodes for jobs of these sizes: the thesis's 96, or as many as the widest job requests.
+
+    Parameters
+    ----------
+    few
+        So many jobs may be wider than the thesis machine.
+    """
+    thesis = THESIS_MACHINE.nodes
+    return thesis if sum(size > thesis for size in sizes) <= few else max(sizes)
+
+
+def rounded_up(size: int) -> float:
+    """A size with two digits, not below the given one."""
+    step = 10 ** max(len(str(size)) - 2, 0)
+    return float(-(-size // step) * step)
+
+
 def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
     """What the jobs of a log need.
 
@@ -66,7 +136,7 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
     options
         How it is converted: processors of a node, and the model of requests for burst buffers that it does not state.
     """
-    options = replace(options or ConvertOptions(), from_job=0, max_records=None, site_wait=False)
+    options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False)
     jobs = usable_jobs(table, _UNBOUNDED, options)
     nodes = nodes_of(jobs, options)
     total = nodes * buffers_of(jobs, nodes, walltimes_of(jobs, options), _UNBOUNDED, options)

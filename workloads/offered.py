@@ -12,7 +12,7 @@ from spillway.workloads.workload import Workload, WorkloadJob
 
 WEEK_S = 7 * 86_400.0
 FEWEST_JOBS = 100
-"""Below this number of jobs a load says more about the last job than about the workload."""
+"""Below this number of jobs a load depends mostly on the last job."""
 
 HIGH = 0.95
 """From here on queues grow for as long as the load lasts, whatever the policy."""
@@ -100,11 +100,11 @@ _Held = list[tuple[float, float, float]]
 def _unknown(rows: _Held) -> str:
     if len(rows) < FEWEST_JOBS:
         return (
-            f"not stated: {len(rows)} jobs that fit the machine say what they compute, and with fewer than "
-            f"{FEWEST_JOBS} a load says more about the last job than about the workload"
+            f"not stated: only {len(rows)} jobs fit the machine and state their work; with fewer than "
+            f"{FEWEST_JOBS} the load depends mostly on the last job"
         )
     if len({row[0] for row in rows}) == 1:
-        return "not stated: all jobs are submitted at once, so that there is no period"
+        return "not stated: all jobs are submitted at once, so there is no period"
     return ""
 
 

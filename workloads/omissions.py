@@ -96,7 +96,7 @@ def _concerned(
         )
     waiting = table.known("dependency")
     left = waiting if depends is None else waiting & (depends == "")
-    yield "dependencies", "state another job that they depend on, which is not played: they do not wait for it", left
+    yield "dependencies", "depend on another job that is not played: they do not wait for it", left
     yield (
         "holds",
         "were held or waited for other jobs after their submission: here they can start at once",
@@ -107,7 +107,7 @@ def _concerned(
     components = [code for code, part in enumerate(parts) if "+" in str(part)]
     yield (
         "components",
-        "are components of heterogeneous jobs: each starts by itself here",
+        "are components of heterogeneous jobs: here each starts on its own",
         np.isin(table["part"], components),
     )
     limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
+from pathlib import Path
 
 from spillway.analysis.document import blocks as kit
 from spillway.analysis.document.markup import Html, fill, fill_page, html_of, join
@@ -15,6 +16,15 @@ MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met",
 """Classes of the cells with these words: they get a colour."""
 
 MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}
+
+
+def shown(paths: Iterable[Path]) -> list[Path]:
+    """Of figures in several formats the file of each that a page shows: SVG, else PNG; none of those in neither."""
+    found: dict[Path, list[Path]] = {}
+    for path in paths:
+        if path.suffix in MEDIA:
+            found.setdefault(path.with_suffix(""), []).append(path)
+    return [min(files, key=lambda path: list(MEDIA).index(path.suffix)) for files in found.values()]
 
 
 _PAIRS = (("#222222", "#e6e6ea"), ("#111111", "#e6e6ea"), ("#000000", "#e6e6ea"), ("#ffffff", "#17171a"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from spillway.analysis.plots.style import legend_below, new_axes, policy_colours, policy_dashes, set_title, time_unit
 from spillway.analysis.tables import Floats, JobTable
@@ -47,6 +48,7 @@ def queue_timeline(
     ax.grid(axis="y")
     ax.set_xlabel(f"simulated time ({unit})")
     ax.set_ylabel("jobs")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(ax)
     set_title(ax, title)
     return ax

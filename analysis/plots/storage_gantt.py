@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib.axes import Axes
 
 from spillway.analysis.colours import STORAGE
@@ -9,7 +11,16 @@ from spillway.analysis.holdings import storage_spans
 from spillway.analysis.job_colours import Colouring, by_wait
 from spillway.analysis.lanes import lane_names, pieces
 from spillway.analysis.plots.rectangles import Rectangle, draw_rectangles
-from spillway.analysis.plots.style import FAINT, NARROW, legend_of_jobs, new_axes, set_title, time_unit, width_of
+from spillway.analysis.plots.style import (
+    FAINT,
+    NARROW,
+    font_size,
+    legend_of_jobs,
+    new_axes,
+    set_title,
+    time_unit,
+    width_of,
+)
 from spillway.analysis.tables import JobTable
 
 
@@ -70,7 +81,8 @@ def storage_gantt(
     names = lane_names(table.machine)
     if width_of(ax) < NARROW:
         names = [name.partition(" (")[0] for name in names]
-    ax.set_yticks([row + 0.5 for row in range(len(storages))], names)
+    every = _every(ax, len(storages))
+    ax.set_yticks([row + 0.5 for row in range(0, len(storages), every)], names[::every])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set(color=STORAGE, linewidth=2.5)
     if legend:
@@ -78,6 +90,13 @@ def storage_gantt(
     ax.set_xlabel(f"simulated time ({unit}); full height of a lane: the storage node's capacity")
     set_title(ax, title)
     return ax
+
+
+def _every(ax: Axes, lanes: int) -> int:
+    """Of how many lanes one has its name, so that names do not overlap."""
+    figure = ax.get_figure(root=True)
+    points = 72 * ax.get_position().height * (float(figure.get_figheight()) if figure is not None else 4.0)
+    return max(1, math.ceil(lanes * 1.4 * font_size() / points))
 
 
 def _met(ran: JobTable, begin_s: float, end_s: float) -> JobTable:

@@ -8,6 +8,7 @@ import textwrap
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +90,12 @@ FORMATS: dict[str, dict[str, Any]] = {
 """Kinds of files, and how each is written without a date."""
 
 
+_formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=("png", "svg"))
+
+
 @contextmanager
-def drawing(width_mm: float = 0.0, style: str = "") -> Iterator[None]:
-    """Draw figures of this width, by a Matplotlib style that comes before our settings.
+def drawing(width_mm: float = 0.0, style: str = "", formats: Sequence[str] = ()) -> Iterator[None]:
+    """Draw figures of this width, by a Matplotlib style that comes before our settings, and keep them as such files.
 
     Parameters
     ----------
@@ -99,13 +103,19 @@ def drawing(width_mm: float = 0.0, style: str = "") -> Iterator[None]:
         Width of every figure; 0: its own. Heights follow by the square root, so that rows keep room for their letters.
     style
         A file of Matplotlib's (``.mplstyle``); "": none. Its ``figure.figsize`` is the width where none is given.
+    formats
+        What :func:`save` writes (:data:`FORMATS`); none: PNG and SVG.
     """
     given: Any = dict(mpl.rc_params_from_file(style, use_default_template=False)) if style else {}
     if width_mm:
         given["figure.figsize"] = (width_mm / 25.4, mpl.rcParams["figure.figsize"][1])
     narrow = "figure.figsize" in given and given["figure.figsize"][0] < NARROW
-    with mpl.rc_context(SETTINGS | ({"font.size": 7.0, "axes.linewidth": 0.6} if narrow else {}) | given):
-        yield
+    token = _formats.set(tuple(formats) or _formats.get())
+    try:
+        with mpl.rc_context(SETTINGS | ({"font.size": 7.0, "axes.linewidth": 0.6} if narrow else {}) | given):
+            yield
+    finally:
+        _formats.reset(token)
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -226,8 +236,10 @@ def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> lis
     return [float(step * place) for place in range(first, math.floor(end_s / step) + 1)]
 
 
-def save(ax: Axes, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Write the figure once for each format (:data:`FORMATS`), as ``stem.png`` and so on; return the paths.
+def save(ax: Axes, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
+    """Write the figure once for each format, as ``stem.png`` and so on; return the paths.
+
+    Formats (:data:`FORMATS`) are those of :func:`drawing` where none is given.
 
     The same data give the same bytes. Names of axes that are longer than their axes go on in a line below.
     """
@@ -240,7 +252,7 @@ def save(ax: Axes, stem: Path, formats: Sequence[str] = ("png", "svg")) -> list[
             letters = max(12, int(72 * inches / (0.56 * float(label.get_fontsize()))))
             label.set_text("\n".join(textwrap.fill(line, letters) for line in label.get_text().split("\n")))
     paths = []
-    for name in formats:
+    for name in formats or _formats.get():
         drawn = io.BytesIO()
         with mpl.rc_context({"svg.hashsalt": SETTINGS["svg.hashsalt"], "svg.fonttype": "none", "pgf.rcfonts": False}):
             figure.savefig(drawn, format=name, **FORMATS[name])

@@ -20,9 +20,9 @@ _MANY_NOTES = 12
 """More of them are folded."""
 
 ENGINES = {
-    "fluid": "embedded simulator; what shares a link or a node shares it fairly, as in SimGrid",
-    "waterfill": "embedded simulator; what shares a link or a node shares it fairly, by progressive filling",
-    "fixed": "embedded simulator; jobs take the time that they state, nothing contends",
+    "fluid": "embedded simulator; tasks on one link or node get fair shares of it, as in SimGrid",
+    "waterfill": "embedded simulator; tasks on one link or node get fair shares of it, by progressive filling",
+    "fixed": "embedded simulator; jobs take the time that they state, without contention",
     "simgrid": "embedded simulator with SimGrid itself for computing and transfers",
     "batsim": "the real Batsim",
     "docker": "the real Batsim, in a container",
@@ -63,7 +63,7 @@ def load_warnings(records: Iterable[Mapping[str, Any]]) -> list[str]:
     worst = {name: max(loads, default=0.0) for name, loads in _loads_of(records).items()}
     return [
         f"The jobs request up to {load:.2f} times the {_LOADS[name]} of the machine: queues grow until the last "
-        "submission, so that waiting times say more about the length of the log than about the policies."
+        "submission, so waiting times depend more on the length of the log than on the policies."
         for name, load in worst.items()
         if load > HIGH
     ]
@@ -97,8 +97,8 @@ def _drained(results: CampaignResults) -> list[str]:
         drained = most_drained(results.path(row), -math.inf, math.inf)
         found.setdefault(row.workload, {}).update(drained)
     return [
-        f"{workload}: of {number(len(drained))} storage node{'s' if len(drained) > 1 else ''} a part was drained for a "
-        f"time (drains.csv), at most {size(max(drained.values()))}"
+        f"{workload}: part of {number(len(drained))} storage node{'s' if len(drained) > 1 else ''} was drained for "
+        f"a time (drains.csv), at most {size(max(drained.values()))}"
         for workload, drained in found.items()
         if drained
     ]
@@ -117,7 +117,7 @@ def _jobs(rows: Sequence[RunRow]) -> list[str]:
         of_seeds = f" in each of {len(seeds)} seeds" if len(seeds) > 1 else ""
         lines.append(f"{workload}: {each} jobs{of_seeds}, the same under every policy")
     rejected = sum(row.figures.get("rejected", 0.0) for row in rows)
-    return [*lines, f"{rejected:,.0f} rejected in all runs together"] if rejected else lines
+    return [*lines, f"{rejected:,.0f} rejected over all runs"] if rejected else lines
 
 
 def _loads(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]], notes: Sequence[str]) -> list[str]:
@@ -181,7 +181,7 @@ def _checked(results: CampaignResults) -> list[str]:
             "These runs were not repeated with the real Batsim; spillway verify-batsim compares both where "
             "it is installed"
         )
-    return [*lines, "spillway verify DIR compares this folder's files with the checksums that were kept with them"]
+    return [*lines, "spillway verify DIR checks this folder's files against their recorded checksums"]
 
 
 def _code(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -204,7 +204,7 @@ def _notes(notes: Sequence[str]) -> list[Block]:
     shown = merged(notes)
     if not shown:
         return []
-    words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: what was left out or made up"
+    words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: what was left out or imputed"
     return [Section([Listing([*map(Words, shown)])], summary=words, is_open=len(shown) <= _MANY_NOTES)]
 
 

@@ -16,7 +16,7 @@ from spillway.analysis.classes import compare_by_class
 from spillway.analysis.colours import NOTHING, PALETTE, RAMP, colour_of
 from spillway.analysis.compare import Paired, comparable, compare_runs, in_order
 from spillway.analysis.document.blocks import Block, Code, Column, Heading, Image, Listing, Paragraph, Section, Words
-from spillway.analysis.document.html import MEDIA, to_html
+from spillway.analysis.document.html import shown, to_html
 from spillway.analysis.document.markup import Html
 from spillway.analysis.findings import Finding, by_class, finding, no_comparison
 from spillway.analysis.insights import insights
@@ -109,8 +109,8 @@ def _subject(results: CampaignResults) -> list[Block]:
     old = [row.policy for row in results.rows if row.of_other_code]
     names = ", ".join(dict.fromkeys(old))
     warning = (
-        f"{len(old)} of the runs (marked *: {names}) were made by other code than was there when the table was "
-        "written: their figures may hold no more."
+        f"{len(old)} of the runs (marked *: {names}) were made by other code than the one that wrote "
+        "this table: their figures may be out of date."
     )
     return [Paragraph(Words(text)), *([Paragraph(Words(warning), "warning")] if old else [])]
 
@@ -170,7 +170,7 @@ def _group(
     blocks: list[Block] = [
         Heading("Policies side by side"),
         Paragraph(Words(f"On {_name(key)}."), "hint"),
-        Paragraph(f"Figures are {of_runs}. Click a heading to sort; what it means stands below the table."),
+        Paragraph(f"Figures are {of_runs}. Click a heading to sort; the columns are explained below the table."),
         tables.figures_table(service, _means(rows, service), marks),
         tables.glossary(service),
     ]
@@ -183,8 +183,8 @@ def _group(
     blocks += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
     if comparisons:
         words = (
-            f"Mean waiting time of the same jobs in relation to {baseline}; below 1 is better. 95 % intervals are "
-            "over runs, or over long periods of a run that show no correlation; without such there is no interval. "
+            f"Mean waiting time relative to {baseline}, on the same jobs; below 1 is better. 95 % intervals are "
+            "over runs, or over periods of a run long enough to be uncorrelated; without these, no interval is given. "
             "Short: at most an hour requested; narrow: at most 8 nodes."
         )
         blocks += [Heading("Waiting time by class of jobs", 3), Paragraph(Words(words))]
@@ -232,11 +232,11 @@ def _same_inputs(
 
 
 def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTable]]) -> list[Finding]:
-    metrics = (("waits", lambda table: table.wait_s), ("is slowed down", bounded_slowdown))
+    metrics = (("mean wait", lambda table: table.wait_s), ("mean bounded slowdown", bounded_slowdown))
     found = []
-    for verb, metric in metrics:
+    for name, metric in metrics:
         paired = compare_runs([metric(ours) for ours, _ in pairs], [metric(theirs) for _, theirs in pairs])
-        found.append(finding(policy, baseline, verb, paired))
+        found.append(finding(policy, baseline, name, paired))
     return found
 
 
@@ -247,10 +247,7 @@ def _figures(results: CampaignResults, key: Group) -> list[Block]:
         folder /= slug(f"{key[0]}-{key[2]}")
     found = []
     for stem, words in FIGURES.items():
-        paths = (folder / f"{stem}{suffix}" for suffix in MEDIA)  # campaigns of before have PNG only
-        path = next((path for path in paths if path.exists()), None)
-        if path is not None:
-            found.append(Image(path, words))
+        found += [Image(path, words) for path in shown(sorted(folder.glob(f"{stem}.*")))]
     return [Heading("Figures", 3), Section(found, "figures")] if found else []
 
 

@@ -18,10 +18,10 @@ def explained(columns: Sequence[Column], tau_s: float | None) -> list[Column]:
 SERVICE = (
     Column("jobs", "jobs a run", number, "Jobs that ran, in one run of the policy."),
     Column("rejected", "rejected", number, "Jobs of a run that were refused because they can never fit the machine."),
-    Column("killed", "killed", number, "Jobs of a run that were stopped, most at the end of their requested time."),
+    Column("killed", "killed", number, "Jobs of a run that were killed, mostly at their walltime."),
     Column("mean_waiting_time_s", "mean wait", duration, "Time from submission to start, mean over jobs."),
-    Column("median_waiting_time_s", "median wait", duration, "Half of the jobs wait at most so long."),
-    Column("p95_waiting_time_s", "95 % wait", duration, "95 of 100 jobs wait at most so long."),
+    Column("median_waiting_time_s", "median wait", duration, "Half of the jobs wait no longer than this."),
+    Column("p95_waiting_time_s", "95 % wait", duration, "95 % of the jobs wait no longer than this."),
     Column("max_waiting_time_s", "longest wait", duration, "The longest wait of a run."),
     Column("mean_turnaround_time_s", "mean turnaround", duration, "Time from submission to end, mean over jobs."),
     Column(
@@ -63,7 +63,7 @@ LOST = Column(
 """Only where external events were played."""
 
 FURTHER = (
-    Column("p99_waiting_time_s", "99 % wait", duration, "99 of 100 jobs wait at most so long."),
+    Column("p99_waiting_time_s", "99 % wait", duration, "99 % of the jobs wait no longer than this."),
     Column(
         "storage_hot_spot",
         "buffer hot spot",
@@ -73,7 +73,7 @@ FURTHER = (
     Column("scheduler_cpu_s", "scheduler CPU", duration, "Processor time of the policy on the computer that ran this."),
     Column("simulator_cpu_s", "simulator CPU", duration, "Processor time of the simulator there."),
     Column("decision_p50_s", "decision, median", duration, "Real time of one scheduling pass, median."),
-    Column("decision_p99_s", "decision, 99 %", duration, "99 of 100 passes took at most so long."),
+    Column("decision_p99_s", "decision, 99 %", duration, "99 % of the passes took no longer than this."),
     Column("wall_s", "wall time", duration, "Real time of the whole run."),
     Column("peak_rss_bytes", "memory", size, "Largest memory of the process."),
 )
@@ -93,7 +93,7 @@ LOSSES = (
         "Share of the node-hours in which nodes idled while any job waited.",
     ),
     Column("mean_overtaken", "overtaken, mean", number, "Later jobs that started before a job, mean over jobs."),
-    Column("max_overtaken", "overtaken, most", number, "The same of the job that was overtaken most."),
+    Column("max_overtaken", "overtaken, most", number, "Jobs that overtook the job overtaken most often."),
     Column("starved", "starved", number, "Jobs of a run that waited for more than a week."),
     Column(
         "later_than_fcfs",
@@ -120,6 +120,11 @@ LOSSES = (
         number,
         "A job's time over what it takes by itself on the same nodes (the stretch of Jeannot et al. 2023).",
     ),
-    Column("max_contention_slowdown", "slowdown by contention, most", number, "The same of the job that lost most."),
+    Column(
+        "max_contention_slowdown",
+        "slowdown by contention, most",
+        number,
+        "The same for the job with the largest value.",
+    ),
 )
 """What is lost, and which jobs pay."""

@@ -45,7 +45,7 @@ def read(source: str | Path | Log, *, convert: Mapping[str, Any] | None = None, 
     source
         See :class:`Log`; a log is returned as it is, where no option is given.
     convert
-        Options of the conversion of logs (``max_records=1000``, ``processors_per_node=4`` ...).
+        Options of the conversion of logs (``first=1000``, ``processors_per_node=4`` ...).
     **reading
         Options of reading logs (``format="sacct"``, ``where=["partition=batch"]``, ``lenient=True`` ...).
 

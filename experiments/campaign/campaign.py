@@ -15,6 +15,7 @@ from rich.markup import escape
 from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.base import durable
 from spillway.base.limits import RUNS
+from spillway.base.plugins import loading
 from spillway.experiments.campaign import kept, places, rejected, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
@@ -25,7 +26,7 @@ from spillway.experiments.campaign.runner import Outcome, run_all
 from spillway.experiments.campaign.shakes import SHAKES, Shaken, seal_shaken, shaken_runs
 from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
-from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import Campaign, RunSpec
 from spillway.experiments.run.terminal import say
@@ -102,6 +103,11 @@ def run_grids(
     notes
         Whether to print what was assumed of the inputs, or how many notes there are and where.
     """
+    if place := loading():  # each of its runs would load it, and play again
+        raise SpecError(
+            f"{place} is being loaded for a class in it and begins to play: put its calls below "
+            "if __name__ == '__main__':"
+        )
     paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
         return _run_grids(_with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
@@ -231,8 +237,8 @@ def _write_results(
         )
 
         console.print("drawing figures and the report", highlight=False)
-        with drawing(paper.width_mm, paper.style):
-            drawn = list(figures.draw(runs, root, paper.figures))
+        with drawing(paper.width_mm, paper.style, paper.figures):
+            drawn = list(figures.draw(runs, root))
         say(console, f"figures: {len(drawn)} in {root / 'plots'}")
         written += [path for paths in drawn for path in paths]
         report = build_report(root)
@@ -241,7 +247,7 @@ def _write_results(
     gone = places.clear(root, written)
     if gone:
         shown = f"{gone[0]} and {len(gone) - 1} more" if len(gone) > 1 else gone[0]
-        say(console, f"note: removed, of what stood here before: {shown}")
+        say(console, f"note: removed outdated files: {shown}")
     say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 

@@ -134,8 +134,8 @@ def platform_of(options: argparse.Namespace) -> PlatformSpec:
 
 def conversion_of(options: argparse.Namespace) -> dict[str, Any]:
     """Options of the conversion of logs, by name."""
-    given = {"processors_per_node": options.processors_per_node, "staging": options.staging, "stripes": options.stripes}
-    return {name: value for name, value in given.items() if value}
+    names = ("processors_per_node", "staging", "stripes", "first")
+    return {name: value for name in names if (value := getattr(options, name))}
 
 
 def model_of(text: str) -> ModelSpec:

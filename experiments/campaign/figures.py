@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from matplotlib.axes import Axes
 
+from spillway.analysis.campaign import read_campaign
 from spillway.analysis.names import slug
-from spillway.analysis.plots.style import plain, save
+from spillway.analysis.plots.style import drawing, plain, save
 from spillway.analysis.story import first_promises
 from spillway.analysis.tables import Floats, JobTable, read_run
 from spillway.analysis.traffic import file_system_rate, read_transfers
-from spillway.experiments.run import folders
+from spillway.experiments.campaign.paper import Paper
+from spillway.experiments.run import folders, manifest
+from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.reasons import REASONS
 from spillway.experiments.run.spec import RunSpec
 
@@ -21,7 +25,7 @@ GANTT_JOBS = 20_000
 """Runs with more jobs get no Gantt chart: it would not be legible."""
 
 
-def draw(runs: Sequence[RunSpec], root: Path, formats: Sequence[str]) -> Iterator[list[Path]]:
+def draw(runs: Sequence[RunSpec], root: Path) -> Iterator[list[Path]]:
     """Draw the figures of all finished runs into ``plots``; yield the files of each figure when they are written.
 
     Comparisons are over all workloads and seeds together; Gantt charts and timelines show the first workload and seed.
@@ -54,10 +58,36 @@ def draw(runs: Sequence[RunSpec], root: Path, formats: Sequence[str]) -> Iterato
                 {label: (float(w.mean()), float(w.max())) for label, w in waits.items() if w.size}
             )
         for stem, ax in axes.items():
-            yield save(ax, folder / stem, formats)
+            yield save(ax, folder / stem)
         for run in first:
             for stem, ax in _of_run(run, tables[run.id], root / run.id).items():
-                yield save(ax, folder / stem, formats)
+                yield save(ax, folder / stem)
+
+
+def draw_again(root: Path, paper: Paper) -> None:
+    """Draw the figures of a campaign's folder beside those that it has; its manifest covers them.
+
+    Raises
+    ------
+    SpecError
+        A run was made by a version whose description is not understood.
+    AnalysisError
+        The folder is no campaign's.
+    """
+    runs = [_described(root / row.run) for row in read_campaign(root).rows]
+    with drawing(paper.width_mm, paper.style, paper.figures):
+        for paths in draw(runs, root):
+            for path in paths:
+                manifest.add(root, str(path.relative_to(root)))
+
+
+def _described(folder: Path) -> RunSpec:
+    try:
+        return msgspec.convert(folders.read_json(folder / folders.RUN_FILE)["configuration"], RunSpec)
+    except (KeyError, msgspec.ValidationError) as error:
+        raise SpecError(
+            f"{folder}: its {folders.RUN_FILE} is of another version ({error}): repeat the command"
+        ) from None
 
 
 def _of_run(run: RunSpec, table: JobTable, files: Path) -> dict[str, Axes]:

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ from spillway.workloads.batsim5 import READ_AS_4
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.files import plain_name
-from spillway.workloads.needs import needs_of
+from spillway.workloads.needs import Stated, rounded_up, stated_of
 from spillway.workloads.offered import Offered, buffers_fit, offered_load, why_no_load
 from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
@@ -50,6 +51,8 @@ from spillway.workloads.workload import Workload
 
 _ANY_HOST = 2**62
 """Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
+
+_FIGURE = re.compile(r"\d[\d.,]*")
 
 Tell = Callable[[str], None]
 
@@ -71,7 +74,8 @@ class Inputs:
     notes
         What was assumed of the inputs so far, in the words that were printed.
     folded
-        Those of them that need not be read before the results: all but where the machine is from, and warnings.
+        Those of them that need not be read before the results: all but where the machine is from, and the first of
+        the warnings that differ in their figures alone.
     """
 
     def __init__(self, root: Path, tell: Tell, *, refuse: bool = False) -> None:
@@ -79,6 +83,7 @@ class Inputs:
         self._refuse = refuse
         self.notes: list[str] = []
         self.folded: set[str] = set()
+        self._warned: set[str] = set()
         self._root = root
         (root / INPUTS).mkdir(parents=True, exist_ok=True)
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
@@ -106,7 +111,7 @@ class Inputs:
         for source in with_names([source for spec in workloads for source in self._expanded(spec)]):
             for spec in platforms:
                 machine, platform, as_described = self._platform(spec, source, seed)
-                workload = self._workload(source, as_described, model, seed)
+                workload = self._workload(source, as_described, model, seed, chosen=spec.source == AUTO)
                 if spec.changes or (workload.path, machine.name) not in self._loads:  # a JSON workload is read once
                     self._note_load(workload, machine)
                 found.append((workload, platform))
@@ -220,7 +225,8 @@ class Inputs:
             self.note(f"{prepared.name} on {machine.name}: {line}")
         self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
 
-    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int) -> Prepared:
+    def _workload(self, source: Source, machine: Machine, model: ModelSpec, seed: int, *, chosen: bool) -> Prepared:
+        """``chosen``: the machine is chosen for the workload, not named."""
         drawn = seed if source.spec.seed is None else source.spec.seed
         how = sorted(f"{key}={value!r}" for key, value in (source.spec.read | source.spec.convert).items())
         converted = (machine.name, model.text if _contains_io(source, model) else _converted_for(model), drawn, *how)
@@ -241,7 +247,8 @@ class Inputs:
                 seed_said = f", seed {drawn}" if source.is_generated or drawn else ""
                 self.note(f"{source.name}{seed_said}: {note}", prepared, folded=note not in wide)
             self._loads[prepared.path, machine.name] = load or why_no_load(workload, machine.facts)
-            if self._refuse and not (source.is_json or source.is_generated or source.spec.changes):
+            is_own = chosen if source.is_json else not source.is_generated
+            if self._refuse and is_own and not source.spec.changes:
                 refuse_hopeless(source, workload, machine, load)
         return self._workloads[key]
 
@@ -265,7 +272,10 @@ class Inputs:
             kept.append(text)
         if text not in self.notes:
             self.notes.append(text)
-            self.folded.update([text] if folded and "WARNING: " not in text else [])
+            warning = _FIGURE.sub("", text.partition("WARNING: ")[2])
+            if folded and (not warning or warning in self._warned):
+                self.folded.add(text)
+            self._warned.add(warning)
             self._tell(text)
 
     def _write(self, name: str, suffix: str, data: bytes) -> Prepared:
@@ -330,22 +340,22 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
         largest = max(workload.burst_buffer_bytes(job) * job.res for job in jobs)
         why = [f"{_request(wide)} more than its {facts.nodes} nodes (--nodes {widest} has enough)"] if wide else []
         if large:
-            size = units.SIZE.write(machines.rounded_up(math.ceil(largest)))
+            size = units.SIZE.write(rounded_up(math.ceil(largest)))
             why.append(f"{_request(large)} more burst buffer than it can give (--burst-buffer-total {size} can)")
         raise SpecError(
             f"{where}: {wide + large} of {len(jobs)} jobs could never run: {' and '.join(why)}; --force plays the "
             "others"
         )
-    if load is None or load.compute <= _MOST_LOAD:
+    if source.is_json or load is None or load.compute <= _MOST_LOAD:
         return
     _, stated = sizes_and_machine(source, 0)
     in_use = stated.needs.nodes if stated.needs else 0
     if not 0 < in_use <= facts.nodes:
         needed = in_use or math.ceil(load.compute * facts.nodes)
         raise SpecError(
-            f"{where}: the jobs request {load.compute:.1f} times its {facts.nodes} nodes, so that waits grow until the "
-            "last submission and say nothing of a policy: --nodes N states the machine "
-            f"({'the log had' if in_use else 'a load of 1 needs'} {needed} nodes in use); --force plays it all the same"
+            f"{where}: the jobs request {load.compute:.1f} times its {facts.nodes} nodes, so waits grow until the "
+            "last submission, whatever the policy: --nodes N states the machine "
+            f"({'the log had' if in_use else 'a load of 1 needs'} {needed} nodes in use); --force plays it anyway"
         )
 
 
@@ -381,7 +391,7 @@ def _refuse_drawn(source: Source) -> None:
             f"{source.text}: a Batsim workload is taken as it is; --where goes with logs and generators: choose when "
             "the log is converted ('spillway workload convert --where ...')"
         )
-    for option in ("staging", "stripes"):
+    for option in ("staging", "stripes", "first"):
         if option in source.spec.convert:
             raise SpecError(
                 f"{source.text}: a Batsim workload is taken as it is; {option} goes with logs and generators: convert "
@@ -417,7 +427,7 @@ class _Sizes(msgspec.Struct):
 _SIZES = msgspec.json.Decoder(_Sizes)
 
 
-def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.Stated]:
+def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], Stated]:
     """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or by the log.
 
     Generators state nothing: their logs are not a site's. What a log needs does not depend on the seed, so that all
@@ -429,19 +439,14 @@ def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], machines.St
             sizes = _SIZES.decode(content)
         except msgspec.MsgspecError:
             workload = parse_batsim(content, where=source.text, name=source.name)
-            return [job.res for job in workload.jobs], machines.Stated(workload.nb_res)
-        return [job.res for job in sizes.jobs], machines.Stated(sizes.nb_res)
+            return [job.res for job in workload.jobs], Stated(workload.nb_res)
+        return [job.res for job in sizes.jobs], Stated(sizes.nb_res)
     table = source.table(seed, of_machine=True)
     options = _options(source, {"seed": source.spec.seed or 0})
     per_node = options.processors_per_node
     processors = np.maximum(np.maximum(table["requested_processors"], table["allocated_processors"]), 1)
     requested = np.where(table["nodes"] > 0, table["nodes"], -(-processors // per_node)).tolist()
-    if source.is_generated:
-        return requested, machines.Stated()
-    intake = table.intake
-    stated = intake.machine_nodes or -(-intake.machine_processors // per_node)
-    counted = 0 if intake.machine_nodes or table.known("nodes").any() else per_node
-    return requested, machines.Stated(stated, needs_of(table, options), " or ".join(intake.parts), counted)
+    return requested, Stated() if source.is_generated else stated_of(table, options)
 
 
 def _request(jobs: int) -> str:

@@ -21,8 +21,8 @@ from spillway.platforms.generate import generate, generate_and_build
 from spillway.platforms.io_paths import has_file_system
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import parse_platform
-from spillway.workloads.machine_facts import MachineFacts
-from spillway.workloads.needs import Needs
+from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
+from spillway.workloads.needs import Needs, Stated, fitting_nodes, rounded_up
 from spillway.workloads.omissions import shortened
 
 _FIT = "fit:"
@@ -43,7 +43,7 @@ NODES_PER_STORAGE = 8
 _LARGEST_DRAGONFLY = 192
 """Up to here a fitting machine is a Dragonfly; its file has every route, which grows with the square of the nodes."""
 
-_THESIS_NODES = 96
+_THESIS_NODES = THESIS_MACHINE.nodes
 
 _NODES_PER_CHASSIS_ROW = 24
 """Compute nodes of one chassis in each of the thesis machine's three groups."""
@@ -217,31 +217,8 @@ def fitting(sizes: list[int], name: str = "", few: int = 0) -> PlatformSpec:
     The thesis machine is taken when at most a few jobs are too wide for it (they will be rejected, as in the thesis);
     else a machine on which the widest job fits.
     """
-    if sum(size > _THESIS_NODES for size in sizes) <= few:
-        return PlatformSpec(source="thesis", name=name)
-    return PlatformSpec(source=f"{_FIT}{max(sizes)}", name=name)
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What a workload says about its machine.
-
-    Attributes
-    ----------
-    nodes
-        Compute nodes that it states; 0: none.
-    needs
-        What its jobs need by the log's own times; ``None``: it is no log of a site.
-    part
-        Conditions that choose a part of the machine (``partition=batch``): what is stated of the whole does not count.
-    processors
-        Processors of a node where jobs and machine are counted in them; 0: the log counts nodes.
-    """
-
-    nodes: int = 0
-    needs: Needs | None = None
-    part: str = ""
-    processors: int = 0
+    nodes = fitting_nodes(sizes, few)
+    return PlatformSpec(source="thesis" if nodes == _THESIS_NODES else f"{_FIT}{nodes}", name=name)
 
 
 def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
@@ -263,7 +240,7 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
     """
     _, comma, given = spec.source.partition(",")
     needs = stated.needs or Needs(0, max(sizes, default=0))
-    nodes, why = _nodes_and_why(stated, needs)
+    nodes, why = stated.nodes_and_why(needs)
     if not nodes:
         few = 0 if stated.needs else len(sizes) // 100
         return _guessed(sizes, few, spec.name, comma + given), f"machine: a guess, {why}; --nodes N states the real one"
@@ -279,26 +256,6 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
     else:
         source = "thesis" if nodes == _THESIS_NODES else f"{_SIZED}{nodes}"
     return PlatformSpec(source=source, name=spec.name), f"{words}{_partitions(needs)}"
-
-
-def _nodes_and_why(stated: Stated, needs: Needs) -> tuple[int, str]:
-    """Compute nodes of a machine, and where they come from; 0: only the widest job says something of them."""
-    if stated.nodes and not stated.part:
-        more = (
-            f", though {needs.nodes} were in use at once by the log's own times" if needs.nodes > stated.nodes else ""
-        )
-        return stated.nodes, f"the workload states so many{more}"
-    if needs.nodes:
-        why = (
-            "most in use at once by the log's own times"
-            if needs.nodes >= needs.widest
-            else "as its widest job requests"
-        )
-        return max(needs.nodes, needs.widest), f"{why}{f', {stated.part}' if stated.part else ''}"
-    return (
-        0,
-        f"for the workload states neither its size nor when jobs started, and its widest job requests {needs.widest}",
-    )
 
 
 def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpec:
@@ -331,12 +288,6 @@ def _partitions(needs: Needs) -> str:
         return ""
     peaks = shortened([f"{name} {peak}" for name, peak in needs.partitions.items()])
     return f", shared by all partitions (most nodes in use at once: {peaks}; --where partition=NAME plays one alone)"
-
-
-def rounded_up(size: int) -> float:
-    """A size with two digits, not below the given one."""
-    step = 10 ** max(len(str(size)) - 2, 0)
-    return float(-(-size // step) * step)
 
 
 def _fitting(nodes: int) -> Description:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import re
 import shutil
@@ -9,12 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spillway.base.arguments import Parser, add_declared, given
 from spillway.base.near import near
+from spillway.base.options import build
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Playing
 
 FIGURES = ("png", "svg", "pdf", "pgf")
 TABLES = ("tex", "parquet")
+OPTIONS = ("figures", "width", "style")
+"""Options of :class:`spillway.experiments.run.spec.Playing` on how figures are written: of every command that draws."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,16 @@ class Paper:
     tables: tuple[str, ...]
     width_mm: float
     style: str
+
+
+def add_figures(parser: Parser) -> None:
+    """Add how figures are written to a command line."""
+    add_declared(parser.add_argument_group("figures"), Playing, *OPTIONS)
+
+
+def paper_given(options: argparse.Namespace) -> Paper:
+    """What a command line says of it; raise :class:`SpecError` as :func:`paper_of`."""
+    return paper_of(build(Playing, given(options, Playing)))
 
 
 def paper_of(playing: Playing) -> Paper:

@@ -109,8 +109,11 @@ class Pool(Generic[Task]):
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """See :meth:`Executor.run`."""
+        """See :meth:`Executor.run`; in a process that may have none of its own, the tasks are run there."""
         todo = iter(tasks)
+        if multiprocessing.current_process().daemon:
+            yield from self._run_all_here(todo)
+            return
         try:
             while True:
                 yield from self._fill(todo)
@@ -136,6 +139,12 @@ class Pool(Generic[Task]):
         except SystemExit as end:  # of a policy from outside: here it would end all that is still to be done
             news = Failed(_obituary(end.code if isinstance(end.code, int) else 1))
         hear(news)
+
+    def _run_all_here(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, News]]:
+        for task in tasks:
+            heard: list[News] = []
+            self.run_here(task, heard.append)
+            yield from ((task, news) for news in heard)
 
     def _fill(self, todo: Iterator[Task]) -> Iterator[tuple[Task, News]]:
         while len(self._running) < self._workers:

@@ -27,11 +27,15 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.workloads.vary import CHANGES
 
-POLICY, MODEL = "policy", "model"
+POLICY, MODEL, MAINTENANCE = "policy", "model", "maintenance"
 KNOBS: Mapping[str, str] = (
     {name: words for name, (words, _) in QUANTITIES.items()}
     | {name: words for name, (words, _) in CHANGES.items()}
-    | {POLICY: "another policy, with its options", MODEL: "another job model, with its options"}
+    | {
+        POLICY: "another policy, with its options",
+        MODEL: "another job model, with its options",
+        MAINTENANCE: "a window in which nothing runs: 3d 12h for 12 hours from day 3 on (every PERIOD, nodes 0-15)",
+    }
 )
 """What can be set, and what it means."""
 
@@ -117,6 +121,11 @@ def _varied(base: Campaign, knob: _Knob) -> Campaign:
     chosen = base.policies
     if POLICY in knob.values:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
+    if MAINTENANCE in knob.values:
+        window = {MAINTENANCE: knob.values[MAINTENANCE]}
+        chosen = tuple(
+            sessions.typed(msgspec.structs.replace(one, session={**one.session, **window})) for one in chosen
+        )
     models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = msgspec.structs.replace(platform, changes=machine)
     return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
+from spillway.analysis.ratios import Wording
 from spillway.analysis.shakes import band_of, together
 from spillway.analysis.tables import read_eligible
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
@@ -32,8 +32,7 @@ from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
-_MANIFOLD = 3.0
-"""From this ratio on a wait is so many times as long, not so many per cent longer."""
+_WAITS = Wording("less", "more", "times as long as")
 
 NAMED = 3
 """Jobs that a sentence names of those that are left out; the file has all."""
@@ -99,11 +98,11 @@ def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
     """
     same, said = rows.same, []
     if same.to_site is not None and rows.site is not None:
-        text = _sentence(same, rows.site, same.to_site, "than at the site", rows.confidence)
+        text = _sentence(same, rows.site, same.to_site, "at the site", rows.confidence)
         said.append(f"{same.asked.name}: {text}{_doing(same.to_site, others)}")
     for row in rows.all:
         if row.to_same is not None:
-            than = "than without it" if row.policy == same.policy else f"than under {same.policy}"
+            than = "without it" if row.policy == same.policy else f"under {same.policy}"
             said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than, rows.confidence)}")
     return said
 
@@ -113,8 +112,8 @@ def _doing(relation: Relation, others: Sequence[str]) -> str:
     if not relation.is_effect:
         return ""
     if not others:
-        return " As far as the log tells, nothing else differs: this is the policy's doing."
-    return f" This is not the policy's doing alone. What else differs from the site: {'; '.join(others)}."
+        return " As far as the log shows, nothing else differs, so the difference is due to the policy."
+    return f" This is not due to the policy alone. What else differs from the site: {'; '.join(others)}."
 
 
 def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
@@ -131,9 +130,9 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
     omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
     found = [one.line for one in omissions]
     rejected = rows.same.value("rejected")
-    found += [f"{_jobs(rejected)} rejected, which the site ran"] if rejected else []
-    made_up = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
-    found += [f"made up, because the log does not state it: {part}" for part in made_up]
+    found += [f"{_jobs(rejected)} rejected here that the site ran"] if rejected else []
+    imputed = [part for note in assumed.get("notes", ()) for part in _IMPUTED.findall(note)]
+    found += [f"imputed, because the log does not state it: {part}" for part in imputed]
     return [*found, *(["the recorded schedule does not fit this machine (see above)"] if fault else [])]
 
 
@@ -143,20 +142,18 @@ _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
 
 def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: float) -> str:
     if _is_same(row, base):
-        under = "" if row.policy == base.policy else f", as under {base.policy}"
-        return f"under {row.policy} every job starts when it did{under}.{_why_nothing(row)}"
+        under = " as without it" if row.policy == base.policy else f" as under {base.policy}"
+        return f"under {row.policy} every job starts at the same time{under}.{_why_nothing(row)}"
     worse, better = _counts(row, base, confidence)
     means = f"{wait(relation.after_s)} on average instead of {wait(relation.before_s)}"
     if not relation.band.is_known:
-        open_end = (
-            f"under {row.policy} jobs wait {means} {than.removeprefix('than ')}, and whether that is chance is open"
-        )
+        open_end = f"under {row.policy} jobs wait {means} {than}, which may or may not be chance"
         return _with(open_end, "what else changes", [*worse, *better])
-    band = f"{_span(relation.band.low, relation.band.high)} over {relation.over}"
+    band = f"{_WAITS.span(relation.band.low, relation.band.high)} over {relation.over}"
     if not relation.is_effect:
-        text = f"under {row.policy} no effect on waiting times can be told from chance ({band})"
+        text = f"under {row.policy} no effect on waiting times can be distinguished from chance ({band})"
         return _with(text, "what does change", [*worse, *better])
-    text = f"under {row.policy} jobs wait {_changed(relation.band.value, than)} ({band}): {means}"
+    text = f"under {row.policy} jobs wait {_WAITS.change(relation.band.value, than)} ({band}): {means}"
     if relation.band.value < 1:
         return _with(text, "the price", worse)
     return _with(_with(text, "besides", worse).removesuffix("."), "in return", better)
@@ -219,32 +216,6 @@ def _why_nothing(row: Row) -> str:
     return " Under the job model rigid no job moves bytes to storage: with --model io they do."
 
 
-def _changed(ratio: float, than: str) -> str:
-    """``25 % less than without it``, ``4.0 times as long as without it``."""
-    if ratio >= _MANIFOLD:
-        return f"{_times(ratio)} times as long as {than.removeprefix('than ')}"
-    return f"{' '.join(_amount(ratio))} {than}"
-
-
-def _span(low: float, high: float) -> str:
-    """``10 to 25 % less``, ``5 % less to 3 % more``, ``2.5 to 4.5 times as long``."""
-    if high >= _MANIFOLD:
-        return f"{_times(low)} to {_times(high)} times as long"
-    if high < 1:
-        low, high = high, low
-    (ours, unit), (theirs, other) = _amount(low), _amount(high)
-    return f"{ours.removesuffix(' %')} to {theirs} {other}" if unit == other else f"{ours} {unit} to {theirs} {other}"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.1f}" if math.isfinite(ratio) else "infinitely many"
-
-
-def _amount(ratio: float) -> tuple[str, str]:
-    amount = abs(100 * (ratio - 1))
-    return (f"{amount:.0f} %" if amount >= 1 else f"{amount:.1f} %"), "less" if ratio < 1 else "more"
-
-
 def _misfit(root: Path, site: RunSpec) -> str:
     """Why the recorded schedule does not fit the machine; "": it does."""
     warnings = folders.read_json(root / site.id / folders.RUN_FILE).get("warnings", ())
@@ -260,17 +231,17 @@ def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     assert rows.site is not None
     text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
     rejected = rows.site.value("rejected")
-    text += f"; {_jobs(rejected)} rejected here, which the site ran" if rejected else ""
+    text += f"; {_jobs(rejected)} rejected here that the site ran" if rejected else ""
     if rejected and not fault:
         return f"{text}; all others start when they did."
     if not fault:
         return f"{text}, and its schedule fits the machine."
     played = wait(rows.site.value("mean_waiting_time_s"))
     if played == wait(stated):
-        return f"{text}, and so it is when played here, although {fault}."
+        return f"{text}, and the replay has the same, although {fault}."
     return (
-        f"{text}; played here it is {played}, because {fault}. As far as this machine, or the burst buffers drawn for "
-        "the jobs, are not the site's, the difference to the site is overstated."
+        f"{text}; the replay has {played}, because {fault}. Where this machine, or the burst buffers drawn for "
+        "the jobs, are not the site's, the difference from the site is overstated."
     )
 
 
@@ -279,15 +250,15 @@ def _compared(rows: Rows) -> Iterator[str]:
     if rows.compared == rows.jobs:
         return
     if not rows.compared:
-        yield "No job ran to the same end under every setting, so nothing is compared: ask one setting at a time."
+        yield "No job has the same outcome under every setting, so nothing is compared: ask one setting at a time."
         return
     by_end: dict[tuple[str, str], list[str]] = {}
     for one in rows.left_out:
         by_end.setdefault((one.setting, one.end), []).append(one.job)
     parts = [f"{len(jobs):,} {end} under {setting} ({_some(jobs)})" for (setting, end), jobs in by_end.items()]
     yield (
-        f"Mean waits are those of the {rows.compared:,} of {rows.jobs:,} jobs that meet the same end under every "
-        f"setting. Left out, and counted in the table: {'; '.join(parts)}. {LEFT_OUT} has them all."
+        f"Mean waits are those of the {rows.compared:,} of {rows.jobs:,} jobs that have the same outcome under every "
+        f"setting. Left out, and counted in the table: {'; '.join(parts)}. {LEFT_OUT} lists them."
     )
 
 
@@ -302,13 +273,13 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
         yield (
             f"Every setting was played {shakes} more times with its input shaken: submissions by up to "
             f"{SUBMISSION_S:.0f} s, run times by up to {100 * RUN_TIME:.0f} %. Figures are medians of "
-            "these plays; the bands hold their medians, all together with 95 % confidence. They tell differences from "
-            "chance on these jobs, not whether these hold for other jobs."
+            "these plays; the bands hold their medians, all together with 95 % confidence. They separate differences "
+            "from chance on these jobs; they do not say whether the differences hold for other jobs."
         )
     relations = [relation for row in rows.all for relation in (row.to_site, row.to_same) if relation is not None]
     if any(not one.band.is_known and one.paired.win + one.paired.loss for one in relations):
         remedy = "--shakes 10 gives one" if of_log else "--seeds 5 gives one"
-        yield f"Where there is no band, whether the difference is chance is open ({remedy})."
+        yield f"Where there is no band, the difference may or may not be chance ({remedy})."
     elif not shakes and of_log and len(rows.all[0].plays[0]) > 1:
         yield "The bands are over seeds: what was drawn for the jobs differs between them, the jobs do not."
     elif not shakes:

@@ -13,7 +13,7 @@ import numpy as np
 from spillway.analysis.compare import CONFIDENCE, Interval, Paired, compare_runs
 from spillway.analysis.fairness import STARVED_S
 from spillway.analysis.shakes import band_of
-from spillway.analysis.tables import Floats, read_jobs
+from spillway.analysis.tables import Floats, from_eligible, read_jobs
 from spillway.experiments.campaign.shakes import SHAKES, Shaken
 from spillway.experiments.campaign.summary import metrics_of
 from spillway.experiments.run.policies import REPLAY
@@ -209,7 +209,7 @@ def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_
 
 
 def _outcome(folder: Path, tau_s: float) -> Outcome:
-    table = read_jobs(folder / "jobs.csv")
+    table = from_eligible(read_jobs(folder / "jobs.csv"), folder)
     ran, killed = table.executed.tolist(), table.killed.tolist()
     ends = {
         job: (KILLED if dead else "") if here else REJECTED
@@ -223,7 +223,7 @@ def _outcome(folder: Path, tau_s: float) -> Outcome:
 
 
 def related(rows: Sequence[Row], confidence: float = CONFIDENCE) -> Rows:
-    """Compare rows with each other, on the jobs that meet the same end in all of them.
+    """Compare rows with each other, on the jobs that have the same outcome in all of them.
 
     A job is left out of a play where one row rejects it, or where some kill it and others do not.
     """

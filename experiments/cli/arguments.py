@@ -33,6 +33,7 @@ def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
         f"name (spillway workload list){several}",
     )
     group.add_argument("-w", "--workload", action="append", default=[], metavar="LOG", help="the same as an option")
+    group.add_argument("--first", type=positive, default=None, metavar="N", help="only the first N records of each log")
 
 
 def logs_of(options: argparse.Namespace, most: int | None = None) -> list[str]:
@@ -69,7 +70,7 @@ def add_common(parser: Parser) -> None:
         type=_three_files,
         default=(),
         metavar="CA,CERT,KEY",
-        help="files (PEM) with which a Dask cluster at tls://HOST:PORT is spoken to; without it the traffic is not "
+        help="files (PEM) for a Dask cluster at tls://HOST:PORT; without them the traffic is not "
         "encrypted, and whoever reaches the scheduler runs code as its user",
     )
     add("--dask-jobqueue", metavar="KIND", help="request --workers Dask workers from a batch system (slurm, pbs ...)")

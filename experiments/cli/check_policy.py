@@ -6,7 +6,7 @@ import argparse
 
 from spillway.base.arguments import Parser, natural, positive
 
-HELP = "whether a policy keeps the rules of the house, on small random worlds"
+HELP = "check on small random worlds that a policy keeps the rules of every scheduler"
 DESCRIPTION = (
     "Play small random worlds under a policy: every job model, bandwidth scheduled or not, outages, changed options, "
     "both players. A check that fails is shown with the smallest world that was found, and how to play it again."

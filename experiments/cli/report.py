@@ -12,14 +12,18 @@ EXAMPLES = """
 spillway report results/mine-1a2b3c4
 spillway report results/mine-1a2b3c4 --out mine.html
 spillway report results/mine-1a2b3c4 --pdf mine.pdf
+spillway report results/mine-1a2b3c4 --figures pdf,svg --width 84mm
 """
 
 
 def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
+    from spillway.experiments.campaign.paper import add_figures
+
     parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")
     parser.add_argument("--pdf", type=Path, metavar="FILE", help="print the page, too (with an installed Chromium)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the folder")
+    add_figures(parser)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -28,13 +32,19 @@ def command(options: argparse.Namespace) -> int:
 
     from spillway.analysis.report.build import build_report
     from spillway.analysis.report.pdf import print_pdf
+    from spillway.experiments.campaign.figures import draw_again
     from spillway.experiments.campaign.lock import results_folder
+    from spillway.experiments.campaign.paper import OPTIONS, paper_given
     from spillway.experiments.run import manifest
 
-    writes_there = options.out is None and options.campaign.is_dir()
+    paper = paper_given(options)
+    drawn = any(getattr(options, name) is not None for name in OPTIONS)
+    writes_there = (options.out is None or drawn) and options.campaign.is_dir()
     with results_folder(options.campaign) if writes_there else nullcontext():
+        if drawn:
+            draw_again(options.campaign, paper)
         page = build_report(options.campaign, options.out)
-        if writes_there:
+        if options.out is None and writes_there:
             manifest.add(options.campaign, page.name)
         print(page)
         if options.pdf is not None:

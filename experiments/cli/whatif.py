@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import Parser, add_declared, given, natural, positive
+from spillway.base.arguments import Parser, add_declared, given, natural
 from spillway.experiments.cli.arguments import (
     RESULTS,
     add_common,
@@ -55,7 +55,6 @@ def add_arguments(parser: Parser) -> None:
     words = "policy beside the log's own (%(default)s)"
     add("-p", "--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help=words)
     add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
-    add("--first", type=positive, default=None, metavar="N", help="only the first N jobs of the log")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
     words = "how often each setting is played again with shaken input (default: 10 where there are fewer than 5 seeds)"
     add("--shakes", type=natural, default=None, metavar="N", help=words)
@@ -73,12 +72,11 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.run.spec import Playing
     from spillway.workloads.logs.reading import reading_given
 
-    convert = conversion_of(options) | ({} if options.first is None else {"max_records": options.first})
     question = whatif.question_of(
         logs_of(options, 1)[0],
         options.set,
         platform=platform_of(options),
-        convert=convert,
+        convert=conversion_of(options),
         read=reading_given(options),
         policy=options.policy,
         model=options.model,

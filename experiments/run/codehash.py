@@ -7,7 +7,6 @@ of the user's) what it imports of its own package counts, or of the folder of it
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
 import os
@@ -15,7 +14,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from spillway.base.neighbours import Module, imports_of, inside, with_packages
 
 ROOT = Path(__file__).parents[2]
 """Folder of our package."""
@@ -84,14 +84,6 @@ def code_of(*roots: str) -> str:
     return total.hexdigest()
 
 
-class _Module(NamedTuple):
-    """A module by name and file; ``top`` is the folder that names from outside begin in, ``None`` for one of ours."""
-
-    name: str
-    path: Path
-    top: Path | None = None
-
-
 def modules_of(*roots: str) -> dict[str, Path]:
     """Files of some modules and of all of ours that they import, directly or not, by name of the module."""
     found: dict[str, Path] = {}
@@ -104,18 +96,18 @@ def modules_of(*roots: str) -> dict[str, Path]:
     return found
 
 
-def _root(name: str) -> list[_Module]:
+def _root(name: str) -> list[Module]:
     """A module by its name, with the packages around it where it is from outside; nothing where it has no file."""
     ours = _ours().get(name)
     if ours is not None:
-        return [_Module(name, ours)]
+        return [Module(name, ours)]
     file = getattr(sys.modules.get(name), "__file__", None)
     if not file:
         return []
     path = Path(file).resolve()
     levels = name.count(".") + (path.name == "__init__.py")
     top = path.parents[levels]
-    return [_Module(name, path, top), *_outside(name, top, name)]
+    return [Module(name, path, top), *inside(name, top, name)]
 
 
 @functools.cache
@@ -137,17 +129,17 @@ def _ours() -> dict[str, Path]:
 
 
 @functools.cache
-def _read(module: _Module) -> tuple[_Module, ...]:
+def _read(module: Module) -> tuple[Module, ...]:
     """The modules that a module imports: of ours, or of its own package or folder."""
     text = module.path.read_bytes().decode("utf-8", "replace")
-    names = _imports(text) if module.top is None else _outside_imports(text, module)
+    names = _imports(text) if module.top is None else imports_of(text, module)
     found = []
     for name in sorted(set(names)):
         file = _ours().get(name)
         if file is not None:
-            found += [_Module(name, file)] if _counts(name, file) else []
+            found += [Module(name, file)] if _counts(name, file) else []
         elif module.top is not None:
-            found += _outside(name, module.top, module.name)
+            found += inside(name, module.top, module.name)
     return tuple(found)
 
 
@@ -157,54 +149,14 @@ def _counts(name: str, file: Path) -> bool:
     return not claims and name not in NOT_FOLLOWED
 
 
-def _outside(name: str, top: Path, importer: str) -> list[_Module]:
-    """A module from outside and the packages around it, where the importer's own package or folder has them."""
-    own, _, within = importer.partition(".")
-    if within and name.partition(".")[0] != own:
-        return []
-    if not within and top.name in ("site-packages", "dist-packages") and name.partition(".")[0] != own:
-        return []  # what stands beside it is other packages
-    found = []
-    for part in _with_packages(name):
-        stem = top.joinpath(*part.split("."))
-        file = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
-        found += [_Module(part, file, top)] if file is not None else []
-    return found
-
-
-def _outside_imports(text: str, module: _Module) -> Iterator[str]:
-    """Names that a module from outside imports, relative ones made absolute."""
-    package = module.name.split(".")
-    if module.path.name != "__init__.py":
-        package.pop()
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError):
-        return  # a neighbour that cannot be run
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            around = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*around, *([node.module] if node.module else [])])
-            yield from ([base] if base else [])
-            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
-
-
 def _imports(text: str) -> Iterator[str]:
     """Names that a text imports, with the packages around them; a name after ``from X import`` may be no module."""
     for match in _IMPORT.finditer(f"\n{text}"):
         package, names, modules = match.group("package", "names", "modules")
         if package is None:
             for name in _NAME.findall(modules.partition("#")[0]):
-                yield from _with_packages(name)
+                yield from with_packages(name)
             continue
-        yield from _with_packages(package)
+        yield from with_packages(package)
         for line in names.splitlines():
             yield from (f"{package}.{name}" for name in _NAME.findall(line.partition("#")[0]))
-
-
-def _with_packages(name: str) -> Iterator[str]:
-    """The module and the packages around it, which Python runs first."""
-    parts = name.split(".")
-    return (".".join(parts[:length]) for length in range(1, len(parts) + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.run import folders, manifest
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.provenance import SOURCES
 from spillway.experiments.run.reasons import REASONS
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
@@ -62,15 +63,20 @@ def explain(
 
 
 def _repeat(folder: Path) -> None:
-    run = msgspec.convert(folders.read_json(folder / folders.RUN_FILE)["configuration"], RunSpec)
+    record = folders.read_json(folder / folders.RUN_FILE)
+    run = msgspec.convert(record["configuration"], RunSpec)
     root = folder.parent
     if run.id != folder.resolve().name:
         raise SpecError(f"{folder}: its {folders.RUN_FILE} is of another run ({shown(run.id)})")
-    for name in (run.workload.path, run.platform.path, *([run.events.path] if run.events is not None else [])):
+    sources = msgspec.convert(record.get(SOURCES, {}), dict[str, str])
+    files = [name.partition(":")[0] for name in sources.values()]
+    files += [run.workload.path, run.platform.path, *([run.events.path] if run.events is not None else [])]
+    for name in files:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise SpecError(f"{folder}: its {folders.RUN_FILE} names an input outside of its campaign ({shown(name)})")
         if not (root / name).exists():
             raise SpecError(f"{root / name} is gone: the run cannot be repeated")
+    run = _with_copies(run, {name: str(root / copy) for name, copy in sources.items()})
     with tempfile.TemporaryDirectory() as temporary:
         scratch = Path(temporary)
         (scratch / folders.INPUTS).symlink_to((root / folders.INPUTS).resolve())
@@ -83,3 +89,14 @@ def _repeat(folder: Path) -> None:
             )
         durable.write_bytes(folder / REASONS, (again / REASONS).read_bytes())
         manifest.add(folder, REASONS)
+
+
+def _with_copies(run: RunSpec, copies: Mapping[str, str]) -> RunSpec:
+    """The run with its policy, job model and controller from files taken from the campaign's copies."""
+    options = {key: copies.get(value, value) for key, value in run.model_options.items() if isinstance(value, str)}
+    return msgspec.structs.replace(
+        run,
+        policy=msgspec.structs.replace(run.policy, policy=copies.get(run.policy.policy, run.policy.policy)),
+        model=msgspec.structs.replace(run.model, name=copies.get(run.model.name, run.model.name)),
+        model_options=run.model_options | options,
+    )

@@ -58,7 +58,7 @@ def play(
 
 def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
     if run.engine.value not in ENGINES:
-        raise SpecError("Batsim is a program of its own: it is spoken to over ZeroMQ")
+        raise SpecError("Batsim is a program of its own and is reached over ZeroMQ")
     begin = time.process_time()
     path = checked(root, run.platform)
     platform = load_platform(path)

@@ -17,6 +17,7 @@ import msgspec
 
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM
+from spillway.base.neighbours import neighbours_of
 from spillway.base.options import show
 from spillway.base.registered import registered
 from spillway.experiments.run.codehash import code_of
@@ -28,6 +29,9 @@ from spillway.platforms.catalogue import checksum, resolve_platform
 from spillway.schedulers.controllers.control import controller_class
 from spillway.schedulers.jobmodels import model_class
 from spillway.schedulers.policies import find_policy
+
+SOURCES = "sources"
+"""Key of ``run.json``: where the campaign has its copy of each class from a file, by the name that was given."""
 
 PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
@@ -76,9 +80,11 @@ def metrics_code() -> str:
 def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
     """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
     packages = _packages_of(run)
+    sources = {name: _place_of_copy(name) for name in _from_files(run)}
     return {
         "id": run.id,
         "configuration": msgspec.to_builtins(run),
+        **({SOURCES: sources} if sources else {}),
         "job_model": (inspect.getdoc(model_class(run.model.name)) or "").partition("\n")[0],
         "repeat": shlex.join([*_repeat_command(run), *flags]),
         "versions": versions(),
@@ -120,28 +126,38 @@ def _repeat_command(run: RunSpec) -> list[str]:
 
 
 def copy_sources(run: RunSpec, root: Path) -> None:
-    """Copy the files of a run's classes from outside (``FILE.py:CLASS``) to its inputs.
+    """Copy the files of a run's classes from outside (``FILE.py:CLASS``), with what they import of their folders.
 
     Raises
     ------
     WriteFailed
-        The copy cannot be written.
+        A copy cannot be written.
     """
+    for name in _from_files(run):
+        folder = (root / _place_of_copy(name).partition(":")[0]).parent
+        path = Path(name.partition(":")[0]).resolve()
+        for file in (path, *neighbours_of(path).values()):
+            copy = folder / file.relative_to(path.parent)
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                durable.write_bytes(copy, file.read_bytes())
+
+
+def _from_files(run: RunSpec) -> list[str]:
+    """Names of a run's policy, job model and controller that are classes of a file (``FILE.py:CLASS``)."""
     values = (run.policy.policy, run.model.name, *run.model_options.values())
-    for name in (value for value in values if isinstance(value, str)):
-        copy = root / _place_of_copy(name).partition(":")[0]
-        if _place_of_copy(name) != name and not copy.exists():
-            durable.write_bytes(copy, Path(name.partition(":")[0]).read_bytes())
+    return [value for value in values if isinstance(value, str) and _place_of_copy(value) != value]
 
 
 def _place_of_copy(name: str) -> str:
-    """``inputs/FILE-DIGEST.py:CLASS`` for a class from a file; any other name as it is."""
+    """``inputs/FILE-DIGEST/FILE.py:CLASS`` for a class from a file; any other name as it is."""
     file, colon, cls = name.partition(":")
     path = Path(file)
     if path.suffix != ".py" or not path.is_file():
         return name
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    return f"{INPUTS}/{path.stem}-{digest}.py{colon}{cls}"
+    contents = [path.read_bytes(), *(one.read_bytes() for one in neighbours_of(path).values())]
+    digest = hashlib.sha256(b"\0".join(contents)).hexdigest()[:8]
+    return f"{INPUTS}/{path.stem}-{digest}/{path.name}{colon}{cls}"
 
 
 def environment() -> str:

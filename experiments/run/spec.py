@@ -200,7 +200,7 @@ class Playing:
         unit="s",
         low=0.001,
         high=1e9,
-        help="give up a simulator in a process of its own when it says nothing for so long in real time; the end of "
+        help="give up on a simulator in its own process that sends nothing for this long in real time; the end of "
         "its process is noticed at once",
     )
     events: str = option(

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from spillway.analysis.document.html import shown
 from spillway.base.arguments import positive
 from spillway.experiments.campaign import kept
 from spillway.experiments.campaign.lock import results_folder
+from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.studies import report
@@ -33,6 +35,7 @@ DATA = "data"
 
 def run(study: Study, options: argparse.Namespace) -> int:
     """Run a study; return the exit code (0: all points finished, 1: a point failed)."""
+    paper = paper_given(options)  # what is wrong there is said before anything runs
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
@@ -61,8 +64,8 @@ def run(study: Study, options: argparse.Namespace) -> int:
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
         )
         report.show(outcome, console)
-        pictures = _drawn(study, results, out / "figures")
-        for path in (*report.write(outcome, out, pictures), *pictures):
+        pictures = _drawn(study, results, out / "figures", paper)
+        for path in (*report.write(outcome, out, shown(pictures)), *pictures):
             console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
     kept.remind(played.old, console, what="points")
     for point, cause in played.failed.items():
@@ -93,6 +96,8 @@ def add_arguments(study: Study, parser: Parser) -> None:
         action="store_false",
         help="do not compare the readings of what the paper leaves open",
     )
+    if study.figures:
+        add_figures(parser)
     add_common(parser)
     parser.set_defaults(all=False, data=None)
 
@@ -143,12 +148,12 @@ def _results(study: Study, played: Played, points: Sequence[Point]) -> Results:
     return Results(values, study.unit, folders=played.folders)
 
 
-def _drawn(study: Study, results: Results, folder: Path) -> list[Path]:
+def _drawn(study: Study, results: Results, folder: Path, paper: Paper) -> list[Path]:
     if not study.figures:
         return []
     from spillway.analysis.plots.style import drawing
 
-    with drawing():
+    with drawing(paper.width_mm, paper.style, paper.figures):
         return [path for figure in study.figures for path in figure(results, folder)]
 
 

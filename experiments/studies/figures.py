@@ -86,9 +86,9 @@ class Lines:
             if self.panel:
                 set_title(ax, f"{self.panel} {box}")
         axes[0].set_ylabel(self.words)
-        axes[0].legend(frameon=False, fontsize=9)
+        axes[0].legend(frameon=False, fontsize="medium")
         name = self.name or f"{self.metric} over {self.x}" + " compared" * bool(self.against)
-        return save(axes[0], folder / slug(name))[:1]
+        return save(axes[0], folder / slug(name))
 
     def _lines(self, results: Results) -> dict[str, list[tuple[float, float, float, float]]]:
         found: dict[str, list[tuple[float, float, float, float]]] = {}
@@ -147,7 +147,7 @@ class Forest:
         if all(rows.keys() == first.keys() for rows in columns.values()):
             for ax in axes[1:]:
                 ax.set_yticklabels([])
-        return save(axes[0], folder / slug(self.name))[:1]
+        return save(axes[0], folder / slug(self.name))
 
     @staticmethod
     def _rows(table: Means, metric: str, results: Results) -> dict[str, tuple[float, float, float]]:

@@ -57,7 +57,7 @@ def _rigid(source: str, jobs: int, seed: int) -> Workload:
         return convert(load_log(f"{GENERATOR}:jobs={jobs},seed={seed}")[0], THESIS_MACHINE, options, GENERATOR)[0]
     loaded, name = load_log(source)
     first = loaded.records[seed % max(1, len(loaded.records) // jobs) * jobs].number
-    chosen = ConvertOptions(seed=seed, burst_buffers=THESIS_MODEL, oversized="drop", from_job=first, max_records=jobs)
+    chosen = ConvertOptions(seed=seed, burst_buffers=THESIS_MODEL, oversized="drop", from_job=first, first=jobs)
     return convert(loaded, THESIS_MACHINE, chosen, name)[0]
 
 

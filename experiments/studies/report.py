@@ -153,7 +153,7 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
     compared = [place for place in range(claims) if any(every[place].cases for every in crossed.values())]
     judged = {reading: [every[place] for place in compared] for reading, every in crossed.items()}
     played = {reading: ones for reading, ones in judged.items() if ones and all(one.cases for one in ones)}
-    looked = f"{len(played)} readings were looked at"
+    looked = f"{len(played)} readings were compared"
     looked += (
         f", {len(crossed) - len(played)} more were not played to their end." if len(played) < len(crossed) else "."
     )
@@ -296,7 +296,7 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Heading("Statements that no reading gives together", 3)
         yield _pair_table(study, outcome.crossed)
     if outcome.varied:
-        yield Heading("What hangs on fitted numbers")
+        yield Heading("What depends on fitted numbers")
         yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")
         yield _varied_table(outcome)
     for kind in study.tables:

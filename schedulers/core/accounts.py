@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policykit.history import HISTORY_JOBS, Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.history import HISTORY_JOBS, Finished, FinishedJobs, PackedJobs, Usage
 from spillway.schedulers.policykit.view import Holding, Running
 
 
@@ -36,7 +36,7 @@ class Accounts:
 
     def __init__(self, most: int = HISTORY_JOBS) -> None:
         self._most = most
-        self._finished: list[Finished] = []
+        self._finished = PackedJobs()
         self._total = 0
         self._users: dict[str, _Meter] = {}
         self._meters: dict[str, _Meter] = {}
@@ -64,7 +64,7 @@ class Accounts:
         self._meters.pop(job.id, None)
         self._count(job.user, usage)
         if len(self._finished) >= 2 * self._most:
-            self._finished = self._finished[-self._most :]  # views of before keep the list that they have
+            self._finished = self._finished.last(self._most)  # views of before keep what they have
         self._finished.append(
             Finished(
                 job.id, job.user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage

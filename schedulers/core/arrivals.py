@@ -17,7 +17,7 @@ from spillway.protocol.messages import JobKilled, Message, SimulationBegins, Tas
 _BLOCK = 1 << 10
 """Numbers of one block of :class:`UsedIds`."""
 
-_OWN_MARK = "%"
+OWN_MARK = "%"
 """Stands in the names of workloads that the scheduler makes for its sub-jobs
 (:mod:`spillway.schedulers.jobmodels.sub_jobs`)."""
 
@@ -115,7 +115,7 @@ class Arrivals:
         workload, _, name = job_id.partition("!")
         if not (workload and name) or "!" in name:
             raise RemoteProtocolError(f"expected a job id of the form workload!name, got {shown(job_id)}", place)
-        if _OWN_MARK in workload:
+        if OWN_MARK in workload:
             return False
         if not self._used.add(job_id):
             raise RemoteProtocolError(f"job {shown(job_id)} was submitted before; ids are used once", place)

@@ -809,6 +809,7 @@ class Session:
         running = self._book.end(ended.job_id, self._now_s)
         self._book.accounts.ended(running, ended.state.value, self._now_s)
         self._observer.ended(running, ended.state, self._now_s)
+        self._wire.ended(ended.job_id)
         self._dirty = True
         first = self._outages.first_attempt(ended.job_id)
         if not self._after_outage(running, ended):

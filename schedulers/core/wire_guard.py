@@ -25,6 +25,7 @@ from spillway.protocol.messages import (
     SetResourceState,
     ToJobMsg,
 )
+from spillway.schedulers.core.arrivals import OWN_MARK
 from spillway.schedulers.core.guard import check_wake
 
 
@@ -62,6 +63,10 @@ class WireGuard:
             return False
         del self._running[job_id]
         return True
+
+    def ended(self, job_id: str) -> None:
+        """A job of a user's has ended for good: nothing will name the profiles of its sub-jobs again."""
+        self._profiles.pop(job_id.replace("!", OWN_MARK), None)
 
     def sent(self) -> None:
         """The requests of the last message have reached Batsim: what they start can end from now on."""

@@ -8,6 +8,7 @@ Mu'alem, Feitelson, IEEE TPDS 12(6), 2001 (EASY and conservative backfilling).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -60,12 +61,18 @@ class Backfill:
         help="reserve as few as possible of the nodes that are idle now, so that spare nodes count by their number "
         "(off: the first ones, as published)",
     )
+    spare: bool = option(
+        True,
+        help="whether a later job may run beyond the start of the first reservation, on nodes that are to spare then "
+        "(off: it must end before, as in Flux's sched-backfill)",
+    )
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass: start in order, reserve, fill."""
         if not view.queue:
             return ()
         lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number
+        lasting = lasting and (self.spare or self.depth <= 1)  # where others move up, their reservations need nodes
         return continued(view, self._serve) if lasting else self._serve(view, 0)
 
     def _serve(self, view: View, tried: int) -> Iterator[Start]:
@@ -86,7 +93,15 @@ class Backfill:
             head = waiting[0].id if waiting else ""
             first, misfit = waiting[: self.depth - reserved], waiting[0] if waiting and not tried else None
             yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit, self.by_number)
+            if not self.spare:
+                _take_all_from(view, min(view.reserved, default=math.inf))
             waiting = waiting[max(self.depth, tried) - reserved :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
         yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)
+
+
+def _take_all_from(view: View, shadow_s: float) -> None:
+    """No job may hold a node from the start of the first reservation on."""
+    if view.now_s < shadow_s < math.inf:
+        view.timeline.take(shadow_s, math.inf, range(len(view.machine.nodes)))

@@ -219,9 +219,11 @@ class Plan:
         """How long a waiting job is planned to run (s); running ones hold their place to the end of their estimate.
 
         Most jobs end before their walltime. Plans of somewhat less let jobs into gaps that their walltimes would miss
-        by a little; the job that the gap was kept for is late only if they take all of it.
+        by a little; the job that the gap was kept for is late only if they take all of it. No gap ends in a
+        window of maintenance.
         """
-        return view.estimate_s(job) * self.expected
+        whole_s = view.estimate_s(job)
+        return whole_s if view.now_s + whole_s > view.taken_from_s else whole_s * self.expected
 
     def _search(self, view: View, planner: Planner) -> Order:
         bounded = Bounded(self.limit)

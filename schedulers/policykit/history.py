@@ -14,7 +14,7 @@ HISTORY_JOBS = 100_000
 """How many of the jobs that ended last are shown. What users have held counts all of them."""
 
 
-class Usage(msgspec.Struct, frozen=True, gc=False):
+class Usage(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What was held for how long.
 
     Attributes
@@ -29,7 +29,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
     buffer_byte_seconds: float = 0.0
 
 
-class Finished(msgspec.Struct, frozen=True, gc=False):
+class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A job that has ended after it was started. A job that was restarted after an outage is here once per attempt.
 
     Attributes
@@ -60,6 +60,37 @@ class Finished(msgspec.Struct, frozen=True, gc=False):
     nodes: int
     state: str
     usage: Usage
+
+
+class PackedJobs(Sequence[Finished]):
+    """Jobs that have ended, each as some 140 bytes; as objects they would take 350. Only grows."""
+
+    __slots__ = ("_packed",)
+    _pack = staticmethod(msgspec.msgpack.Encoder().encode)
+    _unpack = staticmethod(msgspec.msgpack.Decoder(Finished).decode)
+
+    def __init__(self, packed: Iterable[bytes] = ()) -> None:
+        self._packed = list(packed)
+
+    def append(self, job: Finished) -> None:
+        """Add one more."""
+        self._packed.append(self._pack(job))
+
+    def last(self, count: int) -> PackedJobs:
+        """The last ``count`` of them, to which others can be added."""
+        return PackedJobs(self._packed[-count:])
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @overload
+    def __getitem__(self, index: int) -> Finished: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Finished]: ...
+    def __getitem__(self, index: int | slice) -> Finished | Sequence[Finished]:
+        if isinstance(index, int):
+            return self._unpack(self._packed[index])
+        return [self._unpack(one) for one in self._packed[index]]
 
 
 class FinishedJobs(Sequence[Finished]):

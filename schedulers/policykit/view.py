@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -130,6 +131,8 @@ class View:
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
+    taken_from_s
+        Since or from when nodes are taken out of the timeline (s), on which no job may run then; infinite: never.
     reserved
         Starts of this pass's reservations, in their order (s); infinite for a job that can never fit.
     reservations
@@ -160,6 +163,7 @@ class View:
         "rng",
         "running",
         "stages_first",
+        "taken_from_s",
         "unavailable",
         "waiting",
     )
@@ -183,6 +187,7 @@ class View:
     ) -> None:
         self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
         self.stages_first = False
+        self.taken_from_s = math.inf
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.changes: Callable[[], int] | None = None
@@ -212,6 +217,17 @@ class View:
         other.stages_first = self.stages_first or any(job.lives is not None for job in queue)
         other._timeline_source = lambda: self.timeline
         other.changes = None
+        return other
+
+    def without(self, take: Callable[[Timeline], Timeline], changed: int, from_s: float) -> View:
+        """The same pass with a timeline from which something is taken, from ``from_s`` on (s).
+
+        ``changed``: how often that changed till now; without a change it must not grow.
+        """
+        other, source, changes = copy.copy(self), self._timeline_source, self.changes
+        other._timeline_source = lambda: take(source())
+        other.changes = None if changes is None else lambda: changes() + changed
+        other.taken_from_s = from_s
         return other
 
     @property

@@ -347,6 +347,30 @@ class Timeline:
             self._drained.pop(storage, None)
         self._add_up()
 
+    def take(self, start_s: float, end_s: float, nodes: Collection[int]) -> None:
+        """Take nodes away over ``[start_s, end_s)``, now or later, whatever is booked there.
+
+        For a copy that passes book in: what is booked on these nodes then can be given back no more.
+        """
+        if not self._times.item(0) <= start_s < end_s:
+            raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not be empty")
+        first, last = self._split(start_s), self._split(end_s) if end_s < math.inf else self._count
+        self._rows[first:last, self._tables.words] &= ~bitset(sorted(nodes), self._tables.word_count)
+        self._add_up()
+
+    def _split(self, time_s: float) -> int:
+        """The row that begins at a time, made where there is none; its place."""
+        place = int(self._times[: self._count].searchsorted(time_s))
+        if place < self._count and self._times[place] == time_s:
+            return place
+        self._make_room(self._count)
+        self._times[place + 1 : self._count + 1] = self._times[place : self._count].copy()
+        self._rows[place + 1 : self._count + 1] = self._rows[place : self._count].copy()
+        self._times[place] = time_s
+        self._rows[place] = self._rows[place - 1]
+        self._count += 1
+        return place
+
     def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
         """Give nodes and storage nodes back: all of them is free at all times, and can be booked again.
 

@@ -27,7 +27,7 @@ class UsedNames:
     def __init__(self) -> None:
         self._count = 0
         self._next = "0"
-        self._others: set[str] = set()
+        self._others: set[str] | tuple[()] = ()  # most workloads that a scheduler makes need none
 
     def add(self, name: str) -> bool:
         """Add a name; False if it was used before."""
@@ -39,6 +39,8 @@ class UsedNames:
             return True
         if name in self:
             return False
+        if isinstance(self._others, tuple):
+            self._others = set()
         self._others.add(name)
         return True
 

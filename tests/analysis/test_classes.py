@@ -11,6 +11,7 @@ from spillway.analysis.classes import Borders, compare_by_class, split
 from spillway.analysis.compare import compare_runs, in_order
 from spillway.analysis.document.html import to_html
 from spillway.analysis.findings import Finding, by_class, finding
+from spillway.analysis.ratios import Wording
 from spillway.analysis.report.tables import class_table
 from spillway.base.units import NONE
 from tests.analysis.samples import make_table
@@ -44,31 +45,42 @@ def test_comparison_by_class() -> None:
 
 
 def test_sentences() -> None:
-    """Less, more, many times, and no significant difference."""
+    """Lower, higher, many times, and no significant difference."""
     rng = np.random.default_rng(0)
     base = [rng.exponential(100, 500) + 1 for _ in range(5)]
 
     def said(factors: Sequence[float]) -> Finding:
         ours = [run * factor for run, factor in zip(base, factors, strict=True)]
-        return finding("new", "old", "waits", compare_runs(ours, base))
+        return finding("new", "old", "mean wait", compare_runs(ours, base))
 
-    assert (
-        said([0.65] * 5).text == "new waits 35 % less than old (95 % interval 35 % to 35 %), over 5 runs, 2,500 jobs."
+    assert said([0.65] * 5).text == (
+        "new: the mean wait is 35 % lower than under old (95 % interval: 35 to 35 % lower; 5 runs, 2,500 jobs)."
     )
-    assert "waits 20 % more than old (95 % interval 20 % to 20 %)" in said([1.2] * 5).text
-    assert "waits 10.0 times as much as old" in said([10] * 5).text
+    assert "the mean wait is 20 % higher than under old (95 % interval: 20 to 20 % higher;" in said([1.2] * 5).text
+    assert "the mean wait is 10.0 times that under old (95 % interval: 10.0 to 10.0 times;" in said([10] * 5).text
+    assert "is 0.4 % lower than under old (95 % interval: 0.4 to 0.4 % lower;" in said([0.996] * 5).text
+    assert "is 99.7 % lower than" in said([0.003] * 5).text
+    assert "0 % lower to 0 % higher" in Wording("lower", "higher", "times").span(0.9999, 1.0001)
     unsure = said([0.5, 2, 0.8, 1.3, 1])
     assert not unsure.certain
-    assert "do not differ significantly" in unsure.text
+    assert " under old, which is not significant (95 % interval: " in unsure.text
 
 
 def test_one_short_run_says_why_there_is_no_interval() -> None:
     """Nothing is certain, and nothing called so."""
     run = np.random.default_rng(0).exponential(100, 500)
-    found = finding("new", "old", "waits", compare_runs([run / 2], [run]))
+    found = finding("new", "old", "mean wait", compare_runs([run / 2], [run]))
     assert not found.certain
-    assert "waits 0.50 times as much as old here" in found.text
-    assert "there is no interval" in found.text
+    assert found.text == (
+        "new: the mean wait is 50 % lower than under old for these 500 jobs. Whether that holds for others is open: "
+        "there is no interval, because jobs of one queue delay each other (five seeds or a longer log give one)."
+    )
+
+
+def test_a_baseline_without_waits_is_said_to_have_none() -> None:
+    """There is no ratio to 0."""
+    found = finding("new", "old", "mean wait", compare_runs([np.ones(3)], [np.zeros(3)]))
+    assert found.text == "new: the mean wait cannot be compared with that under old, which is 0 (3 jobs)."
 
 
 def test_no_wait_under_the_baseline_has_no_ratio() -> None:

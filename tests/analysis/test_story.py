@@ -40,9 +40,9 @@ def test_story_of_a_job_that_waited(run_folder: Path) -> None:
     assert "requested 4 compute nodes for at most 20 s" in story
     assert "waited 1 min 30 s, until day 0, 00:01:40, and started in its turn" in story
     assert "50 s (56%) for free bytes in the burst buffers; 40 s (44%) for free compute nodes" in story
-    assert "a start at day 0, 00:03:20 was expected for it; it started 1 min 40 s earlier" in story
-    assert "1 jobs that came after it started before it" in story
-    assert "ran 10 s on nodes 0-3, and came to its end" in story
+    assert "a start at day 0, 00:03:20 was predicted for it; it started 1 min 40 s earlier" in story
+    assert "1 job submitted after it started before it" in story
+    assert "ran 10 s on nodes 0-3, and completed" in story
 
 
 def test_first_promises(run_folder: Path) -> None:

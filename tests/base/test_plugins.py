@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,14 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import is_outside, load_class, source_path, split_spec
+
+
+@pytest.fixture(autouse=True)
+def _forget_helper() -> Iterator[None]:
+    """Modules of one test are not those of another."""
+    yield
+    sys.modules.pop("helper_of_mine", None)
+
 
 GOOD = """\
 from __future__ import annotations
@@ -96,6 +105,37 @@ def test_the_same_file_gives_the_same_class_until_it_is_changed(tmp_path: Path) 
     file.write_text(GOOD.replace("option(1", "option(2"))
     assert build(load_class(f"{file}:Greedy", "policy"), {}).depth == 2
     assert build(first, {}).depth == 1
+
+
+WITH_HELPER = GOOD.replace("from dataclasses", "from helper_of_mine import DEPTH\nfrom dataclasses").replace(
+    "(1,", "(DEPTH,"
+)
+
+
+def test_a_file_imports_its_neighbours(tmp_path: Path) -> None:
+    """Failed before unless the folder was on Python's path. A changed neighbour is another class; ours is none."""
+    (tmp_path / "mine.py").write_text(WITH_HELPER)
+    (tmp_path / "spillway").mkdir()
+    (tmp_path / "spillway" / "__init__.py").touch()
+    for depth in (4, 5):
+        (tmp_path / "helper_of_mine.py").write_text(f"DEPTH = {depth}\n")
+        greedy = load_class(f"{tmp_path / 'mine.py'}:Greedy", "policy")
+        assert build(greedy, {}).depth == depth
+        assert load_class(f"{tmp_path / 'mine.py'}:Greedy", "policy") is greedy
+    assert str(tmp_path) not in sys.path
+
+
+def test_neighbours_of_one_name_in_two_folders_are_refused(tmp_path: Path) -> None:
+    """Python knows a module by its name alone: the second policy would silently get the first one's."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(WITH_HELPER)
+        (tmp_path / folder / "helper_of_mine.py").write_text("DEPTH = 4\n")
+    load_class(f"{tmp_path / 'a' / 'mine.py'}:Greedy", "policy")
+    with pytest.raises(
+        OptionError, match=r"helper_of_mine' is loaded from .*a/helper_of_mine.py already; rename one of"
+    ):
+        load_class(f"{tmp_path / 'b' / 'mine.py'}:Greedy", "policy")
 
 
 def test_a_class_is_loaded_from_a_module() -> None:

@@ -266,6 +266,45 @@ def test_fifteen_lines_in_pytest(
     assert capsys.readouterr().out == PRINTED
 
 
+PLAYS_WHEN_IMPORTED = """
+from dataclasses import dataclass
+import spillway as sw
+
+@dataclass(frozen=True)
+class Mine:
+    def __call__(self, view):
+        return ()
+
+sw.compare("kth-like:jobs=20", [Mine, "easy"], engine="fixed", workers=2, progress=False)
+"""
+
+
+@pytest.mark.parametrize("script", ["import mine_of_a_test", "import spillway; spillway.policy('mine_of_a_test.py')"])
+def test_a_module_that_plays_when_it_is_imported_is_told_so(script: str, tmp_path: Path) -> None:
+    """Failed before with "daemonic processes are not allowed to have children": each run loaded it and played again."""
+    (tmp_path / "mine_of_a_test.py").write_text(PLAYS_WHEN_IMPORTED)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "line 10: SpecError: mine_of_a_test" in done.stderr
+    assert "is being loaded for a class in it and begins to play: put its calls below if __name__ ==" in done.stderr
+
+
+def test_a_comparison_in_a_worker_of_the_users(tmp_path: Path) -> None:
+    """Failed before: the processes of multiprocessing.Pool may have none of their own, so the runs are played there."""
+    script = tmp_path / "many.py"
+    script.write_text(
+        "import multiprocessing\nimport spillway as sw\n\n"
+        "def play(seed):\n"
+        "    found = sw.compare('kth-like:jobs=20', ['easy', 'fcfs'], seeds=[seed], engine='fixed', progress=False)\n"
+        "    return len(found.runs)\n\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.Pool(1) as pool:\n"
+        "        print(pool.map(play, [0, 1]))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[2, 2]\n"), done.stderr
+
+
 @pytest.mark.slow
 def test_a_plain_script_without_a_main_guard(tmp_path: Path) -> None:
     """Its own class is a policy; several runs are played, and the script is not run again by their processes."""

@@ -31,7 +31,7 @@ def test_every_kernel_module_is_warmed() -> None:
 
 @pytest.mark.slow
 def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
-    """The timeline's tests with kernels that check the bounds of arrays; compiled code does not see it otherwise."""
+    """Tests of timeline and engine with kernels that check the bounds of arrays; otherwise compiled code goes on."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -41,6 +41,7 @@ def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
     beyond = run("-c", "import numpy, numba; numba.njit(lambda array: array[len(array)])(numpy.zeros(3))")
     assert "IndexError" in beyond.stderr, "bounds are not checked"
     files = [f"tests/schedulers/timeline/test_{name}.py" for name in ("kernels", "timeline", "placement", "apart")]
+    files += ["tests/simulator/engines/test_engines.py", "tests/simulator/engines/test_fluid_properties.py"]
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *files)
     assert done.returncode == 0, done.stdout
 

@@ -65,7 +65,7 @@ OPTIONS: list[tuple[dict[str, Any], list[int], list[float | None]]] = [
     ({"walltime_factor": 1.0}, [3, 4, 7, 8, 9], [120, 600, 1020, 900, 100]),
     ({"walltime_floor_s": 5000.0}, [3, 4, 7, 8, 9], [120, 600, 5040, 900, 100]),
     ({"oversized": "drop"}, [3, 4, 7, 8], [120, 600, 2040, 900]),
-    ({"from_job": 4, "max_records": 4}, [4, 7], [600, 2040]),
+    ({"from_job": 4, "first": 4}, [4, 7], [600, 2040]),
 ]
 
 

@@ -33,7 +33,7 @@ def test_sources_agree(tmp_path: Path, small_log: SwfLog) -> None:
 def test_machine_and_options_reach_the_conversion() -> None:
     """The machine decides nb_res and work, the options the model."""
     machine = MachineFacts(nodes=12, node_speed_flops=3e9)
-    workload = load_workload("kth-like:jobs=5,seed=1,nodes=12", machine, ConvertOptions(max_records=3))
+    workload = load_workload("kth-like:jobs=5,seed=1,nodes=12", machine, ConvertOptions(first=3))
     assert (workload.nb_res, len(workload.jobs)) == (12, 3)
     assert all(profile["cpu"] % 3_000_000_000 == 0 for profile in workload.profiles.values())
 

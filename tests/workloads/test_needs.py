@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from spillway.workloads.convert import ConvertOptions
+from pathlib import Path
+
+from spillway.workloads.convert import ConvertOptions, convert
+from spillway.workloads.load import load_table
 from spillway.workloads.logs.info import info_rows
+from spillway.workloads.machine_facts import THESIS_MACHINE
 from spillway.workloads.needs import needs_of
 from tests.workloads.logs.test_formats import read
 
+SITE = Path(__file__).parent / "data" / "site-sacct.txt"
 HEAD = "JobID|Partition|Submit|Start|End|NNodes|ReqTRES\n"
 ROW = (
     "{number}|{part}|2024-01-01T00:00:00|2024-01-01T0{start}:00:00|2024-01-01T0{end}:00:00|{nodes}|node={nodes}{more}\n"
@@ -46,6 +51,13 @@ def test_info_prints_what_no_run_plays() -> None:
     assert any("are of 2 partitions (batch, gpu), which share all nodes here" in line for line in said)
 
 
+def test_info_and_conversion_agree_on_what_no_run_plays() -> None:
+    """Failed before: info counted dependencies and limits of arrays that are played."""
+    table = load_table(SITE)[0]
+    said = [value for name, value in info_rows(table) if name == "not played"]
+    assert said == [one.line for one in convert(table, THESIS_MACHINE)[1].omissions]
+
+
 def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:
     """Was left out; a run plays such a log on as many nodes as it had in use. Half of 4 nodes for 49 of 48 minutes."""
     swf = "".join(f"{n} {60 * n} 5 30 4 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n" for n in range(1, 50))
@@ -65,3 +77,9 @@ def test_drawn_requests_are_those_that_the_conversion_draws() -> None:
     assert needs_of(read(swf, "log.swf"), ConvertOptions(burst_buffers=None)).all_buffers == 0
     unknown = needs_of(read(swf.replace(" 5 300 ", " -1 300 "), "log.swf"))
     assert (unknown.nodes, unknown.buffers, unknown.widest) == (0, 0, 4)
+
+
+def test_the_size_of_a_job_that_never_started_is_its_request() -> None:
+    """Slurm states the nodes of a cancelled job, too, but it never had them."""
+    cancelled = "6|batch|2024-01-01T00:00:00|Unknown|2024-01-01T01:00:00|2|node=2\n"
+    assert dict(info_rows(read(LOG + cancelled, "log.txt")))["  size"] == "requested 16.7 %, measured 83.3 %"

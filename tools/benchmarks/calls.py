@@ -30,6 +30,8 @@ def main() -> None:
     given, arguments = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as name:
         calls, compiled, jobs, rows = count([*arguments, "--workers", "1", "--no-plots", "--out", name])
+    if not jobs:
+        raise SystemExit("nothing was played in this process: name one workload, one policy, one model")
     ours = by_folder(calls)
     print(f"{jobs} jobs, {rows} rows of Batsim's table")
     print(f"calls of ours a job: {sum(ours.values()) / jobs:.1f}; C calls a job: {compiled / jobs:.1f}")
@@ -43,7 +45,7 @@ def count(arguments: list[str]) -> tuple[Counter[CodeType], int, int, int]:
     """Calls of our functions while a run is simulated, calls of compiled ones, jobs, and rows of jobs and sub-jobs."""
     calls: Counter[CodeType] = Counter()
     others = rows = 0
-    root = str(REPOSITORY)
+    root = str(REPOSITORY / "spillway")
 
     def hook(frame: FrameType, event: str, _: Any) -> None:
         nonlocal others

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from spillway.base.units import size as size_text
 from spillway.workloads.convert import ConvertOptions, processors_of
+from spillway.workloads.dependencies import waits_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.record import Mark
 from spillway.workloads.logs.shares import marks_of, percent, shares_of
@@ -38,13 +39,21 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     rows.append((f"{_unit(table)} of the machine", f"{size:,}" if size else "not stated"))
     needs = needs_of(table, ConvertOptions(burst_buffers=None))
     rows += _need_rows(needs, _unit(table))
-    rows += [("not played", one.line) for one in omissions_of(table.chosen(usable), sizes[usable])]
+    rows += _omission_rows(table.chosen(usable), sizes[usable])
     if len(table):
         rows += _share_rows(table)
     if usable.any():
         peak = needs.nodes if needs.nodes >= needs.widest else 0
         rows += _usable_rows(table.chosen(usable), sizes[usable], size or peak, guessed=not size)
     return rows
+
+
+def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
+    """What no run plays of these jobs, where they are converted by default."""
+    order = np.lexsort((table["number"], table["submit_s"]))
+    jobs = table.chosen(order)
+    found = omissions_of(jobs, sizes[order], depends=waits_of(jobs).depends, limits_are_played=True)
+    return [("not played", one.line) for one in found]
 
 
 def _need_rows(needs: Needs, unit: str) -> list[Row]:
@@ -88,7 +97,7 @@ def _share_rows(table: JobTable) -> list[Row]:
     rows: list[Row] = [("fields", "share of the records in which each is ...")]
     for name, share in _shares(table, imputing=False).items():
         parts = [f"{mark.name.lower()} {percent(part)}" for mark, part in share.items()]
-        made_up = " (the conversion makes it up)" if imputed[name] else ""
+        made_up = " (the conversion imputes it)" if imputed[name] else ""
         rows.append((f"  {name}", ", ".join(parts[::-1]) + made_up))
     return rows
 

@@ -28,13 +28,15 @@ def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False)
     Field, in words, to values of :class:`~spillway.workloads.logs.record.Mark`, one for each job.
     """
     bits = table["marks"]
+    ran = table.known("start_s") | (table["run_s"] > 0)  # the size of any other job can only be its request
+    got = np.where(ran, Mark.MEASURED, Mark.REQUESTED)
     nodes = np.where(
         table.known("nodes"),
-        np.where(bits & NODES_REQUESTED, Mark.REQUESTED, Mark.MEASURED),
+        np.where(bits & NODES_REQUESTED, Mark.REQUESTED, got),
         np.where(
             table.known("requested_processors"),
             Mark.REQUESTED,
-            np.where(table.known("allocated_processors"), Mark.MEASURED, Mark.ABSENT),
+            np.where(table.known("allocated_processors"), got, Mark.ABSENT),
         ),
     )
     memory = np.where(bits & MEMORY_REQUESTED, Mark.REQUESTED, Mark.MEASURED)

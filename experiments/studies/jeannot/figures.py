@@ -63,8 +63,8 @@ class _Courses:
             set_title(ax, f"{family}, load {only['load']:g}" if by_load else family)
             ax.set_ylabel(WORDS[course])
             ax.set_xlabel("share of the execution")
-        grid[0].legend(frameon=False, fontsize=8, loc="lower left")
-        return save(grid[0], folder / self.name)[:1]
+        grid[0].legend(frameon=False, fontsize="medium", loc="lower left")
+        return save(grid[0], folder / self.name)
 
 
 def _draw_course(ax: Axes, results: Results, course: str) -> None:
@@ -115,7 +115,7 @@ def _trade_off(results: Results, folder: Path) -> list[Path]:
     figure = grid[0].get_figure(root=True)
     assert figure is not None
     figure.colorbar(ScalarMappable(scale, "viridis"), ax=grid, label="utilisation (%)", pad=0.01)
-    return save(grid[0], folder / "figure9-idle-stretch")[:1]
+    return save(grid[0], folder / "figure9-idle-stretch")
 
 
 FIGURES = (

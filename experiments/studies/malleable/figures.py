@@ -50,7 +50,7 @@ class Writers:
         ax.legend(frameon=False)
         ax.grid()
         set_title(ax, "Two writes of 24.4 GB")
-        return save(ax, folder / self.name)[:1]
+        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Shift:
                    linewidth=0.9)  # fmt: skip
         lower.annotate(
             f"predicted {expected_s:.1f} s,\nbegins {advanced_s:.1f} s earlier", (expected_s, place - 0.33),
-            xytext=(-8, 16), textcoords="offset points", fontsize=8.5, ha="right",
+            xytext=(-8, 16), textcoords="offset points", fontsize="small", ha="right",
         )  # fmt: skip
         upper.set_ylabel("processes")
         upper.grid(axis="y")
@@ -93,7 +93,7 @@ class Shift:
         lower.set_xlabel("time (s); bars: I/O phases, dashed: as predicted before the shift")
         for ax in (upper, lower):
             ax.set_xlim(0, max(record.end_s for record in records))
-        return save(upper, folder / self.name)[:1]
+        return save(upper, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ class Bars:
                     label = "" if column or place > 1 else PARTS[part]
                     ax.bar(at, value, 0.34, bottom=bottom, color=colours[part], label=label)
                     bottom += value
-                ax.annotate(str(place), (at, bottom), ha="center", va="bottom", fontsize=8)
+                ax.annotate(str(place), (at, bottom), ha="center", va="bottom", fontsize="small")
         ax.set_xticks(range(len(controls)), [NAMES[control] for control in controls])
         ax.set_ylim(0, ax.get_ylim()[1] * 1.18)
         ax.set_ylabel(self.words)
         ax.grid(axis="y")
         set_title(ax, f"Use case {self.case}, applications 1 and 2")
-        ax.legend(loc="upper right", frameon=False, fontsize=8, ncols=len(self.parts))
-        return save(ax, folder / self.name)[:1]
+        ax.legend(loc="upper right", frameon=False, fontsize="medium", ncols=len(self.parts))
+        return save(ax, folder / self.name)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Excluded:
         numbers = exclusion.NAMES
         axes = panels(1, 2, width=12.0, height=4.6)
         titles = ("as in the paper", "in step again at times")
-        for ax, (point,), title in zip(axes, found.values(), titles, strict=True):
+        for ax, (point, *_), title in zip(axes, found.values(), titles, strict=True):
             for row, one in enumerate(numbers):
                 for column, other in enumerate(numbers[:row]):
                     apart = results.metric(f"{other} | {one}", point)
@@ -161,10 +161,10 @@ class Excluded:
                     colour = PALETTE[2] if together else PALETTE[1]
                     ax.add_patch(Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, color=colour, alpha=0.35))
                     words = "both" if together else f"{apart:.1f}" if apart < 10 else f"{apart:.0f}"
-                    ax.annotate(words, (column, row), ha="center", va="center", fontsize=8)
+                    ax.annotate(words, (column, row), ha="center", va="center", fontsize="small")
             ax.set_xlim(-0.5, len(numbers) - 1.5)
             ax.set_ylim(len(numbers) - 0.5, 0.5)
-            ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize=8)
-            ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize=8)
+            ax.set_xticks(range(len(numbers) - 1), numbers[:-1], rotation=35, ha="right", fontsize="small")
+            ax.set_yticks(range(1, len(numbers)), numbers[1:], fontsize="small")
             set_title(ax, f"{title}: at most {results.metric('most', point):.0f} of 7 together")
-        return save(axes[0], folder / self.name)[:1]
+        return save(axes[0], folder / self.name)

@@ -45,9 +45,9 @@ def draw(results: Results, folder: Path) -> list[Path]:
         ax.set_xticks(range(len(totals)), list(map(str, totals)))
         ax.set_xlabel("processes")
         ax.grid(axis="y")
-    axes[0].legend(loc="upper left", frameon=False, fontsize=8)
-    axes[1].legend(loc="upper left", frameon=False, fontsize=8)
-    return save(axes[0], folder / "figures-17-18-19")[:1]
+    axes[0].legend(loc="upper left", frameon=False, fontsize="medium")
+    axes[1].legend(loc="upper left", frameon=False, fontsize="medium")
+    return save(axes[0], folder / "figures-17-18-19")
 
 
 def _processes(ax: Axes, results: Results, totals: list[int]) -> None:
@@ -61,7 +61,7 @@ def _processes(ax: Axes, results: Results, totals: list[int]) -> None:
                 label = "" if column or place else row.name
                 ax.bar(at, height, WIDTH * 0.9, bottom=bottom, color=palette[row.name], label=label)
                 bottom += height
-            ax.annotate(SHORT[rule], (at, bottom), ha="center", va="bottom", fontsize=7)
+            ax.annotate(SHORT[rule], (at, bottom), ha="center", va="bottom", fontsize="small")
 
 
 def _shift(place: int) -> float:

@@ -73,9 +73,9 @@ class Distributions:
         full = bool(tables)
         if not full and not self.whole:
             tables = _tables_of(results, self.model, "part", self.policies)
-        return [self._draw(results, tables, metric, full, folder) for metric in METRICS if tables]
+        return [path for metric in METRICS if tables for path in self._draw(results, tables, metric, full, folder)]
 
-    def _draw(self, results: Results, tables: Tables, metric: str, full: bool, folder: Path) -> Path:
+    def _draw(self, results: Results, tables: Tables, metric: str, full: bool, folder: Path) -> list[Path]:
         minute = self.minute and full and metric == "mean_bounded_slowdown"
         values = {
             policy: np.concatenate(
@@ -101,9 +101,9 @@ class Parts:
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where anything was played."""
         tables = _tables_of(results, self.model, "part", self.policies)
-        return [self._draw(results, tables, metric, folder) for metric in METRICS if tables]
+        return [path for metric in METRICS if tables for path in self._draw(results, tables, metric, folder)]
 
-    def _draw(self, results: Results, tables: Tables, metric: str, folder: Path) -> Path:
+    def _draw(self, results: Results, tables: Tables, metric: str, folder: Path) -> list[Path]:
         values = {
             policy: {part: column(table, metric, DEFAULT_TAU_S) for part, table in found.items()}
             for policy, found in tables.items()
@@ -146,7 +146,7 @@ class Ratios:
             return []
         title = f"{METRICS[metric].capitalize()} ({MODELS[self.model]})"
         ax = normalised_boxes(found, title=title, baseline=BASELINE, marks=marks)
-        return [kept(ax, folder, f"{self.section}-{self.model}-{metric}-normalised")]
+        return kept(ax, folder, f"{self.section}-{self.model}-{metric}-normalised")
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class _System:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where it was played."""
-        drawn = []
+        drawn: list[Path] = []
         for metric in ("makespan_s", "compute_utilisation"):
             values = {
                 policy: [np.array([results.metric(metric, point)]) for point in points]
@@ -170,7 +170,7 @@ class _System:
                 marks = marks_of(results, self.model, FULL, values, metric)
                 seconds = metric.endswith("_s")
                 ax = bars(values, title=f"{words} ({MODELS[self.model]})", seconds=seconds, marks=marks)
-                drawn.append(kept(ax, folder, f"{self.section}-{self.model}-{metric}"))
+                drawn += kept(ax, folder, f"{self.section}-{self.model}-{metric}")
         return drawn
 
 
@@ -184,14 +184,12 @@ class Loads:
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where anything was played."""
         tables = _first_of(results, self.model, RESERVATION)
-        drawn = []
+        drawn: list[Path] = []
         for storage in (False, True) if tables else ():
             axes = panels(len(tables), 1, width=11.0, height=2.6 * len(tables))
             for (policy, table), ax in zip(tables.items(), axes, strict=True):
                 load_timeline(table, ax, storage=storage, title=policy)
-            drawn.append(
-                kept(axes[0], folder, f"{self.section}-{self.model}-{'storage' if storage else 'compute'}-load")
-            )
+            drawn += kept(axes[0], folder, f"{self.section}-{self.model}-{'storage' if storage else 'compute'}-load")
         return drawn
 
 
@@ -204,12 +202,12 @@ class Gantt:
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw, where it was played."""
-        drawn = []
+        drawn: list[Path] = []
         for table in _first_of(results, self.model, (self.policy,)).values():
             ran = table.ran()
             first = ran.take(np.argsort(ran.start_s, kind="stable")[:GANTT_JOBS])
             title = f"{self.policy}, {MODELS[self.model]}"
-            drawn.append(kept(gantt(first, title=title), folder, f"gantt-{self.model}-{self.policy}"))
+            drawn += kept(gantt(first, title=title), folder, f"gantt-{self.model}-{self.policy}")
         return drawn
 
 
@@ -265,9 +263,9 @@ def marks_of(results: Results, model: str, workload: str, policies: Iterable[str
     }
 
 
-def kept(ax: Axes, folder: Path, stem: str) -> Path:
-    """Write a figure; its PNG file."""
-    return save(ax, folder / stem)[0]
+def kept(ax: Axes, folder: Path, stem: str) -> list[Path]:
+    """Write a figure; its files."""
+    return save(ax, folder / stem)
 
 
 _REST = tuple(name for name in BEST if name != BASELINE)

@@ -21,6 +21,7 @@ from spillway.analysis.plots import style
 from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.boxen import boxen
 from spillway.analysis.plots.file_system_timeline import file_system_timeline
+from spillway.analysis.plots.gantt import gantt
 from spillway.analysis.plots.labels import label_points
 from spillway.analysis.plots.node_gantt import node_gantt
 from spillway.analysis.plots.pareto import pareto, unbeaten
@@ -264,3 +265,22 @@ def test_a_long_queue_is_drawn_with_as_many_points_as_a_picture_shows() -> None:
     edges = np.linspace(0, steps.time_s[-1], 1201)
     third = (steps.time_s >= edges[300]) & (steps.time_s < edges[301])
     assert drawn[300] == max(steps.value[third].max(), steps.at(edges[300:301])[0])
+
+
+@pytest.mark.parametrize("width_mm", [84.0, 0.0])
+def test_names_of_lanes_do_not_overlap(width_mm: float, table: JobTable) -> None:
+    """Twelve storage nodes in a paper's column, sixty in a figure of its own width: every so many lanes have a name."""
+    known = table.machine.storages
+    more = [dataclasses.replace(known[0], id=n, name=f"storage {n}") for n in range(10, 20 if width_mm else 70)]
+    machine = dataclasses.replace(table.machine, storages=(*known, *more))
+    with style.drawing(width_mm):
+        ax = gantt(dataclasses.replace(table, machine=machine), title="").figure.axes[1]
+        ax.figure.draw_without_rendering()
+        boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
+    assert len(boxes) > 2
+    assert all(below.y1 < above.y0 for below, above in itertools.pairwise(boxes))
+
+
+def test_jobs_are_counted_in_whole_numbers(table: JobTable) -> None:
+    """An axis of one waiting job had ticks at 0.2, 0.4 ..."""
+    assert all(float(tick).is_integer() for tick in queue_timeline({"easy": table}).get_yticks())

@@ -187,6 +187,13 @@ def test_phone(page: Page, report: Path) -> None:
     assert page.complaints == []
 
 
+def test_long_names_do_not_make_a_phone_scroll_sideways(page: Page, tmp_path: Path) -> None:
+    """The lists of schedules are no wider than the page, however long the names of machines and workloads are."""
+    name = "site on nodes-60 burst_buffer_total=16TB storage.capacity=x1.2 and much more"
+    page.open(build_report(write_campaign(tmp_path, workloads=(name,))), 400, 800)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
 def test_a_printed_report_is_all_on_paper(report: Path, tmp_path: Path) -> None:
     """A PDF of several pages, with the jobs of the schedules in their colours."""
     content = print_pdf(report, tmp_path / "report.pdf").read_bytes()

@@ -37,12 +37,9 @@ def test_page_has_everything(tmp_path: Path) -> None:
     assert places == sorted(places)
     assert "60 jobs of log under 2 policies: 2 runs. Every policy plays the same jobs." in page
     assert "In these runs sjf-easy has the smallest mean waiting time: sjf-easy 50.5 s, easy 1 min 40 s." in page
-    assert "Whether this holds elsewhere is open: 1 run of each policy with 60 jobs in all give no interval" in page
+    assert "Whether this holds elsewhere is open: 1 run of each policy with 60 jobs in all gives no interval" in page
     assert "toy: 4 compute nodes, 2 storage nodes of 100 B, 200 B in all" in page
-    assert (
-        "easy waits 1.97 times as much as sjf-easy here; whether it does elsewhere is open: there is no interval"
-        in page
-    )
+    assert "easy: the mean wait is 97 % higher than under sjf-easy for these 60 jobs." in page
     assert "Waiting time by class of jobs" in page
     assert "python run_experiments.py run --policy &lt;easy&gt;" in page
     assert "python 3.11" in page
@@ -62,7 +59,7 @@ def test_drained_parts_are_named(tmp_path: Path) -> None:
     rows = ("time_s,storage,drained_bytes,left_bytes", "5.000000,s1,30,70", "6.000000,s1,40,-10", "9.000000,s1,0,50")
     (folder / "log_easy" / "drains.csv").write_text("\n".join(rows) + "\n")
     page = build_report(folder).read_text()
-    assert "log: of 1 storage node a part was drained for a time (drains.csv), at most 40 B" in page
+    assert "log: part of 1 storage node was drained for a time (drains.csv), at most 40 B" in page
 
 
 @pytest.mark.parametrize("rejecting", [("easy",), ("easy", "sjf-easy")])
@@ -124,7 +121,7 @@ def test_many_parts_are_compared_as_parts(tmp_path: Path) -> None:
     """From five workloads on there is an interval, over runs; never one over jobs."""
     folder = write_campaign(tmp_path, 20, tuple(f"part-{i}" for i in range(5)))
     page = build_report(folder).read_text()
-    assert "over 5 runs, 100 jobs" in page
+    assert "5 runs, 100 jobs" in page
     assert len(chart_data(page)["runs"]) == 10
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import spillway as sw
+from spillway.base import units
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.cli import main
@@ -101,7 +102,7 @@ def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     play(log(tmp_path / "b.swf", "", [4]), tmp_path / "b")
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "b: machine: a guess, for the workload states neither its size nor when jobs started, and its widest job "
+        "b: machine: a guess, because the workload states neither its size nor its starts, and its widest job "
         "requests 4; --nodes N states the real one" in said
     )
 
@@ -134,7 +135,7 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
     assert loads[0]["compute"] == pytest.approx(2 * loads[1]["compute"])
     assert loads[0]["compute"] == pytest.approx(200 * 800 / (16 * 199 * 40))
     assert [load.split(":")[0] for load in loads[2:]] == ["not stated", "not stated"]
-    assert "5 jobs that fit the machine" in loads[2]
+    assert "only 5 jobs fit the machine" in loads[2]
 
 
 @pytest.mark.parametrize(
@@ -245,6 +246,27 @@ def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) 
     assert nodes == needs_of(load_table(tmp_path / "bare.swf")[0]).nodes > 500
     assert len(pool) == 1
     assert float(found["replay"]["mean_waiting_time_s"]) == pytest.approx(3, abs=0.1)
+
+
+@pytest.mark.parametrize("chosen", [(), ("--where", "user=u03"), ("--where", "partition=batch")])
+def test_a_converted_log_is_for_the_machine_of_a_run(
+    chosen: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Was: 96 nodes and 12 storage nodes of 40 GB for whatever log; its jobs' buffers were cut to those."""
+    made = tmp_path / "made.json"
+    assert main(["workload", "convert", str(SITE), "--out", str(made), *chosen]) == 0
+    said = capsys.readouterr().out
+    row = play(SITE, tmp_path / "out", "--no-site", *chosen)
+    nodes, (pool,) = machine_of(tmp_path / "out", row)
+    assert json.loads(made.read_text())["nb_res"] == nodes
+    assert f"machine: {nodes} nodes (most in use at once by the log's own times" in said
+    assert f"; --nodes N states others), {units.SIZE.write(pool)} of burst buffers in one pool (--storage-nodes" in said
+    (played,) = (tmp_path / "out" / "inputs").glob("*.json")
+    assert json.loads(played.read_text())["profiles"] == json.loads(made.read_text())["profiles"]
+    again = ["run", str(made), "--policy", "fcfs", "--no-plots", "--out", str(tmp_path / "again")]
+    assert main(again) == 2  # a Batsim workload states no burst buffers; most of these jobs were rejected
+    assert "jobs could never run: " in capsys.readouterr().err
+    assert main([*again, "--burst-buffer-total", units.SIZE.write(pool)]) == 0
 
 
 @pytest.mark.parametrize("door", ["run", "whatif", "campaign", "api"])

@@ -69,7 +69,7 @@ def test_figures_of_another_question_do_not_stay(here: Path, capsys: pytest.Capt
     assert Path("out/plots/gantt-fcfs.svg").is_file()
     assert main([*command, "--policy", "easy"]) == 0
     assert {path.stem for path in Path("out/plots").glob("gantt-*")} == {"gantt-easy"}
-    assert "note: removed, of what stood here before: plots/gantt-fcfs.png and 1 more" in capsys.readouterr().out
+    assert "note: removed outdated files: plots/gantt-fcfs.png and 1 more" in capsys.readouterr().out
     assert main([*command, "--policy", "easy", "--no-plots"]) == 0
     assert not list(Path("out/plots").iterdir())
     assert not Path("out/report.html").exists()

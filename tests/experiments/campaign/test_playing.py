@@ -61,3 +61,20 @@ def test_every_door_has_every_option(info: OptionInfo) -> None:
         assert show(getattr(campaign, info.name)) == show(value)
         assert getattr(campaign, info.name) != info.default
     assert f"| `{info.name}` | {info.expected} |" in reference.campaigns()
+
+
+def test_every_door_takes_the_first_jobs_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only ``whatif`` did, ``workload convert`` under another name. A Batsim workload is taken as it is."""
+    made = (
+        campaign_of(cli.parser_of("run").parse_args(["kth-like:jobs=9", "--first", "4"])),
+        asked("--first", "4"),
+        parse_campaign(
+            FILE.format("seeds", "[0]").replace("[[policy]]", "convert.first = 4\n[[policy]]"), "x.toml", Path()
+        ),
+    )
+    assert [campaign.workloads[0].convert for campaign in made] == [{"first": 4}] * 3
+    workload = tmp_path / "w.json"
+    assert cli.main(["workload", "convert", "kth-like:jobs=9", "--first", "4", "--out", str(workload)]) == 0
+    assert len(json.loads(workload.read_text())["jobs"]) == 4
+    assert cli.main(["run", str(workload), "--first", "2", "--out", str(tmp_path / "out")]) == 2
+    assert "--first" in capsys.readouterr().err

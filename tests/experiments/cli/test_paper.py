@@ -30,6 +30,31 @@ def test_figures_and_tables_for_a_paper(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "summary.tex").exists()
 
 
+def test_a_report_draws_its_figures_again(tmp_path: Path) -> None:
+    """Was an option of what plays alone; the folder stays whole, and what was drawn before is kept."""
+    out = tmp_path / "out"
+    assert main([*RUN, "--out", str(out)]) == 0
+    before = {path.stem for path in (out / "plots").iterdir()}
+    assert main(["report", str(out), "--figures", "pdf,svg", "--width", "84mm"]) == 0
+    kinds = {suffix: {path.stem for path in (out / "plots").glob(f"*{suffix}")} for suffix in (".png", ".svg", ".pdf")}
+    assert kinds == {".png": before, ".svg": before, ".pdf": before}
+    assert b"/MediaBox [ 0 0 238.1102362205 " in (out / "plots" / "waiting-time.pdf").read_bytes()
+    assert 'width="238.110236pt"' in (out / "plots" / "waiting-time.svg").read_text()
+    assert main(["verify", str(out)]) == 0
+
+
+def test_a_study_draws_for_a_paper(tmp_path: Path) -> None:
+    """Its report shows SVG, else PNG."""
+    played = ["study", "herbein", "--quick", "--no-readings", "--out", str(tmp_path / "out"), "--workers", "1"]
+    assert main([*played, "--figures", "pdf,svg", "--width", "84mm"]) == 0
+    drawn = list((tmp_path / "out" / "figures").iterdir())
+    assert {path.suffix for path in drawn} == {".pdf", ".svg"}
+    assert all(b"/MediaBox [ 0 0 238.1102362205 " in path.read_bytes() for path in drawn if path.suffix == ".pdf")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("<figure") == len(drawn) // 2
+    assert main([*played, "--figures", "pdff"]) == 2
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,54 @@ def test_code_runs_only_where_it_is_trusted(folder: Path, capsys: pytest.Capture
     assert not (folder.parent / "ran").exists()
     main([*arguments, "--trust"])
     assert (folder.parent / "ran").exists()
+
+
+POLICY = """\
+from dataclasses import dataclass
+
+from order_of_mine import shortest_first
+
+from spillway.schedulers.policykit.passes import try_start
+
+
+@dataclass(frozen=True)
+class Mine:
+    def __call__(self, view):
+        for job in shortest_first(view.queue):
+            start = try_start(view, job)
+            if start is not None:
+                yield start
+"""
+
+
+def test_a_moved_folder_has_all_that_its_runs_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failed before: explain looked for the policy where it had been, and what its file imports was not copied."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.py").write_text(POLICY)
+    (tmp_path / "own" / "order_of_mine.py").write_text(
+        "def shortest_first(jobs):\n    return sorted(jobs, key=lambda job: job.walltime_s)\n"
+    )
+    (tmp_path / "w.json").write_text(json.dumps(WORKLOAD))
+    played = ["--platform", "tiny", "--no-plots", "--policy", f"{tmp_path / 'own' / 'mine.py'}:Mine"]
+    assert main(["run", "--workload", str(tmp_path / "w.json"), *played, "--out", str(tmp_path / "out")]) == 0
+    (tmp_path / "out").rename(tmp_path / "moved")
+    (tmp_path / "own").rename(tmp_path / "gone")
+    (tmp_path / "w.json").unlink()
+    (folder,) = (path.parent for path in (tmp_path / "moved").glob("*/run.json"))
+    forget_outside()
+    assert main(["explain", str(folder), WORKLOAD["jobs"][1]["id"], "--trust"]) == 0  # type: ignore[index]
+    monkeypatch.chdir(tmp_path / "moved")
+    forget_outside()
+    again = shlex.split(json.loads((folder / "run.json").read_text())["repeat"])
+    assert main(again[1:]) == 0
+    (repeated,) = Path("repeated").glob("*/jobs.csv")
+    assert repeated.read_bytes() == (folder / "jobs.csv").read_bytes()
+
+
+def forget_outside() -> None:
+    """Begin as a new process does."""
+    for name in [name for name in sys.modules if name.startswith("outside_") or name == "order_of_mine"]:
+        del sys.modules[name]
 
 
 def test_what_a_terminal_would_obey_is_written_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -169,7 +169,19 @@ def test_figures_are_drawn_from_what_was_run(tmp_path: Path) -> None:
     points = [("apart 0", "baseline"), ("apart 1", "baseline"), ("C", "baseline"), ("C", "blocking")]
     found = Results({Point((("case", case), ("control", name), ("seed", 0))): parts for case, name in points})
     drawn = [path.name for figure in STUDY.figures for path in figure(found, tmp_path)]
-    assert drawn == ["figure-1.png", "figure-14.png"]
+    assert drawn == ["figure-1.png", "figure-1.svg", "figure-14.png", "figure-14.svg"]
+
+
+def test_what_excludes_what_is_drawn_of_the_first_seed(tmp_path: Path) -> None:
+    """Failed before: a quick study plays these cases with two seeds."""
+    values = {f"{other} | {one}": 0.5 for one in exclusion.NAMES for other in exclusion.NAMES} | {"most": 3.0}
+    points = [
+        (("case", case), ("control", "baseline"), ("seed", seed))
+        for case in (cases.PAIRS, cases.AGAIN)
+        for seed in (0, 1)
+    ]
+    drawn = STUDY.figures[-1](Results({Point(point): values for point in points}), tmp_path)
+    assert [path.name for path in drawn] == ["use-case-c.png", "use-case-c.svg"]
 
 
 def test_what_is_measured_on_a_machine(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_study_plays_judges_and_compares_its_readings(tmp_path: Path, capsys: 
     printed = capsys.readouterr().out
     assert "2 claims: 1 reproduced, 0 fits one run, 0 fitted, 1 not reproduced, 0 not judged" in printed
     assert (
-        "2 readings were looked at. No reading tried gives all statements; the most that one gives is 1 of 2" in printed
+        "2 readings were compared. No reading tried gives all statements; the most that one gives is 1 of 2" in printed
     )
     assert claims(out)["jobs wait 10 s"]["published"] == "10 ± 0.5 s"
     readings = (out / "readings.csv").read_text().splitlines()
@@ -113,7 +113,7 @@ def test_readings_that_were_not_played_to_their_end_are_counted_apart(
     """One of the two fails: it is no reading that was looked at."""
     text = SMALL.replace("def play(point):\n", "def play(point):\n    assert point['queue'] != 'scan'\n")
     assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 1
-    assert "1 readings were looked at, 1 more were not played to their end." in capsys.readouterr().out
+    assert "1 readings were compared, 1 more were not played to their end." in capsys.readouterr().out
 
 
 def test_a_statement_that_no_reading_has_points_for_is_not_compared(
@@ -123,7 +123,7 @@ def test_a_statement_that_no_reading_has_points_for_is_not_compared(
     text = SMALL.replace('mean("gain")', 'mean("gain", load=0.2)')
     assert main(["study", study(tmp_path, text), "--out", str(tmp_path / "out")]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "2 readings were looked at. 1 statements are compared under none of them." in printed
+    assert "2 readings were compared. 1 statements are compared under none of them." in printed
     assert "No reading tried gives all statements; the most that one gives is 1 of 1." in printed
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spillway.experiments.campaign.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
 from spillway.platforms.generate import generate
-from spillway.simulator.engines import routes
+from spillway.simulator.engines import fluid, routes
 from spillway.simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.engines.route_groups import KnownGroups
@@ -131,6 +131,23 @@ def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
     by_matrix.start(TaskSpec(hosts, 1e9, Matrix(amount * (1.0 - np.eye(n)))))
     by_matrix.advance(math.inf)
     assert by_groups.clock == by_pairs.clock == by_matrix.clock
+
+
+def test_routes_are_looked_up_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the list of missing ones has places for, besides their number; nothing else changes."""
+    looked_up: list[int] = []
+    add = routes.RouteTable.add
+    monkeypatch.setattr(routes.RouteTable, "add", lambda self, keys: (looked_up.append(len(keys)), add(self, keys))[1])
+    task = TaskSpec(tuple(range(6)), 0.0, AllToAll(1e7))
+    ends = []
+    for places in (8, 4096):
+        monkeypatch.setattr(fluid, "_MISSING_AT_ONCE", places)
+        engine = FluidEngine(MACHINES["torus"])
+        engine.start(task)
+        engine.advance(math.inf)
+        ends.append(engine.clock)
+    assert looked_up == [7, 7, 7, 7, 2, 30]
+    assert ends[0] == ends[1] > 0
 
 
 @pytest.mark.parametrize(("name", "groups"), [("dragonfly", 18), ("star", 1)])

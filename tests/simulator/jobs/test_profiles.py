@@ -161,6 +161,7 @@ def test_usage_trace(tmp_path: Path) -> None:
     ("after", "walltime", "end_s", "state"),
     [
         ({"type": "delay", "delay": 10}, 8, 8.0, JobState.COMPLETED_WALLTIME_REACHED),
+        ({"type": "delay", "delay": 10}, 4.5, 4.5, JobState.COMPLETED_WALLTIME_REACHED),
         ({"type": "delay", "delay": 10}, 17, 14.0, JobState.COMPLETED_SUCCESSFULLY),
         ({"type": "parallel", "cpu": [1e10, 1], "com": [0] * 4}, 9, 9.0, JobState.COMPLETED_WALLTIME_REACHED),
         ({"type": "parallel", "cpu": [1e10, 1], "com": [0] * 4}, 14.5, 14.0, JobState.COMPLETED_SUCCESSFULLY),

@@ -283,6 +283,19 @@ def test_speeds_of_power_states(speeds: str, sleep: str, energy: bool, fault: st
         assert run(jobs({}), platform=platform, energy=energy)[0].totals.success == 1
 
 
+def test_a_machine_that_begins_asleep_does_not_compute() -> None:
+    """Its first power state is the platform's."""
+    more = '<prop id="wattage_per_state" value="60:70:120,5:5,9:9"/><prop id="sleep_pstates" value="1:2:2"/>'
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full"><host id="master_host" speed="1Gf">'
+        f'<prop id="wattage_per_state" value="1:1"/></host><host id="a" speed="1Gf,1f,1f" pstate="1">{more}</host>'
+        '<link id="wire" bandwidth="1GBps" latency="0"/>'
+        '<route src="a" dst="master_host"><link_ctn id="wire"/></route></zone></platform>'
+    )
+    with pytest.raises(SchedulerFault, match=r"machine 0 \('a'\) is not in a computation power state"):
+        run(jobs({}), platform=platform, energy=True)
+
+
 @pytest.mark.parametrize("text", ["-1:1:2", "4:1:2", "1:2", "a:b:c", "1:2:9", "1:1:2", "1:2:3,1:2:3", "1:2:3,2:0:3"])
 def test_bad_power_states(text: str) -> None:
     """The message names host and property."""

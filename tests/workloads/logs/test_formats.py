@@ -196,7 +196,7 @@ def test_a_strict_log_converts_to_the_same_bytes(small_log: SwfLog, kth: SwfLog,
     """As a stream of records and as a log in memory; as text in pieces and as a workload's text."""
     path = reference / "data" / "kth" / "KTH-SP2-1996-2.1-cln.swf.xz"
     for log, file in ((small_log, DATA / "swf" / "small.swf"), (kth, path)):
-        options = ConvertOptions(max_records=3000, model="io")
+        options = ConvertOptions(first=3000, model="io")
         workload, report = convert(log, MACHINE, options, "n")
         table, _ = load_table(file)
         columns, again = convert_columns(table, MACHINE, options, "n")

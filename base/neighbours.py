@@ -1,0 +1,78 @@
+"""What a file from outside imports of its own package or folder, found in the text: nothing is imported for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_OURS = __name__.partition(".")[0]
+
+
+class Module(NamedTuple):
+    """A module by name and file; ``top`` is the folder that names from outside begin in, ``None`` for one of ours."""
+
+    name: str
+    path: Path
+    top: Path | None = None
+
+
+def neighbours_of(path: Path) -> dict[str, Path]:
+    """Files of all modules that a file imports of its own folder, directly or not, by name of the module.
+
+    Without ours: the file may stand beside our package.
+    """
+    whole = path.resolve()
+    found: dict[str, Path] = {}
+    waiting = [Module(whole.stem, whole, whole.parent)]
+    while waiting:
+        module = waiting.pop()
+        text = module.path.read_bytes().decode("utf-8", "replace")
+        for name in imports_of(text, module):
+            if name.partition(".")[0] == _OURS:
+                continue
+            new = [one for one in inside(name, whole.parent, module.name) if one.name not in found]
+            found |= {one.name: one.path for one in new if one.path != whole}
+            waiting += new
+    return found
+
+
+def inside(name: str, top: Path, importer: str) -> list[Module]:
+    """A module from outside and the packages around it, where the importer's own package or folder has them."""
+    own, _, within = importer.partition(".")
+    if within and name.partition(".")[0] != own:
+        return []
+    if not within and top.name in ("site-packages", "dist-packages") and name.partition(".")[0] != own:
+        return []  # what stands beside it is other packages
+    found = []
+    for part in with_packages(name):
+        stem = top.joinpath(*part.split("."))
+        file = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+        found += [Module(part, file, top)] if file is not None else []
+    return found
+
+
+def imports_of(text: str, module: Module) -> Iterator[str]:
+    """Names that a module from outside imports, relative ones made absolute."""
+    package = module.name.split(".")
+    if module.path.name != "__init__.py":
+        package.pop()
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError):
+        return  # a neighbour that cannot be run
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            around = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*around, *([node.module] if node.module else [])])
+            yield from ([base] if base else [])
+            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
+
+
+def with_packages(name: str) -> Iterator[str]:
+    """The module and the packages around it, which Python runs first."""
+    parts = name.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts) + 1))

@@ -1,0 +1,77 @@
+"""What a session keeps of jobs that have ended: their ids, and a line of history for policies."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from spillway.protocol.messages import (
+    BatsimConfig,
+    ExecuteJob,
+    JobCompleted,
+    JobState,
+    JobSubmitted,
+    Message,
+    RegisterJob,
+    ResourceInfo,
+    SimulationBegins,
+)
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Session
+
+NODES = tuple(ResourceInfo(number, f"n{number}") for number in range(8))
+STORAGES = (
+    ResourceInfo(8, "s0", properties={"capacity_bytes": "1e12"}),
+    ResourceInfo(9, "pfs"),
+)
+BEFORE, JOBS = 300, 1000
+PROFILE = {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0.0}
+
+
+def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
+    """Play one job after another, all parts of each; yield the number of parts."""
+    for number in numbers:
+        now = 10.0 * number
+        job = {
+            "id": f"w0!{number}", "subtime": now, "res": 3, "walltime": 3600, "user": f"user{number % 7}", "bb": 1000,
+            "profile": f"p{number}" if forwarded else "p",
+        }  # fmt: skip
+        reply = session.handle(
+            Message(now, (JobSubmitted(now, f"w0!{number}", job, dict(PROFILE) if forwarded else None),))
+        )
+        parts = 0
+        while started := [request for request in reply.events if isinstance(request, ExecuteJob)]:
+            parts += sum(isinstance(request, RegisterJob) for request in reply.events)
+            now += 1.0
+            ends = [JobCompleted(now, it.job_id, JobState.COMPLETED_SUCCESSFULLY, 0, it.alloc) for it in started]
+            reply = session.handle(Message(now, tuple(ends)))
+        yield parts
+
+
+@pytest.mark.parametrize(
+    ("model", "forwarded", "parts", "most_bytes"),
+    [("rigid", False, 0, 300), ("rigid", True, 0, 500), ("io", False, 7, 300), ("checkpointed", False, 1, 300)],
+)
+def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, parts: int, most_bytes: int) -> None:
+    """Bytes per ended job; of a forwarded profile the name, too: Batsim takes none twice."""
+    session = SessionSpec("easy", model=model).session()
+    config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
+    begins = SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}})
+    session.handle(Message(0.0, (begins,)))
+    tracemalloc.start()
+    try:
+        assert set(play(session, range(BEFORE), forwarded)) == {parts}
+        gc.collect()
+        begin, _ = tracemalloc.get_traced_memory()
+        for _ in play(session, range(BEFORE, BEFORE + JOBS), forwarded):
+            pass
+        gc.collect()
+        end, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    session.check()
+    assert session.book.accounts.finished().total == BEFORE + JOBS
+    assert (end - begin) / JOBS < most_bytes

@@ -1,0 +1,37 @@
+"""EASY with and without spare nodes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+
+
+@pytest.mark.parametrize(("option", "third"), [("true", 0), ("false", 100)])
+def test_a_job_that_runs_beyond_the_shadow_time(option: str, third: int, tmp_path: Path) -> None:
+    """Four nodes: job 1 has two until 100 s, 2 needs three from then on, so that one is to spare.
+
+    Job 3 may take one node for 150 s: EASY starts it at once; without spare nodes it would have to end before 100 s,
+    and starts beside 2 at 100 s. Job 4 ends before that, and passes anyway.
+    """
+    jobs = [(2, 100), (3, 150), (1, 150), (1, 50)]
+    workload = {
+        "nb_res": 4,
+        "jobs": [
+            {"id": number, "subtime": 0, "res": nodes, "walltime": run + 0.5, "profile": str(run)}
+            for number, (nodes, run) in enumerate(jobs, start=1)
+        ],
+        "profiles": {str(run): {"type": "delay", "delay": run} for _, run in jobs},
+    }
+    (tmp_path / "w.json").write_text(json.dumps(workload))
+    policy = f"easy:spare={option}"
+    given = ["--policy", policy, "--platform", "nodes:4", "--no-plots", "--out", str(tmp_path / "out")]
+    assert main(["run", str(tmp_path / "w.json"), *given]) == 0
+    (table,) = (tmp_path / "out").glob("w_*/jobs.csv")
+    with table.open(newline="") as stream:
+        starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv.DictReader(stream)}
+    assert starts == {1: 0, 2: 100, 3: third, 4: 0}

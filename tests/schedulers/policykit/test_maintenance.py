@@ -1,0 +1,162 @@
+"""Windows of maintenance: by hand, and over drawn jobs, windows and policies."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillway.base.errors import OptionError
+from spillway.experiments.cli import main
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.maintenance import Window, parse_windows
+from spillway.schedulers.timeline import Timeline
+
+LATE_S = 0.01
+"""What messages take: a job that is killed at its walltime ends a little later."""
+
+
+def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], policy: str, windows: str, *options: str) -> bytes:
+    """Play jobs on four nodes; the table of jobs."""
+    folder.mkdir(exist_ok=True)
+    profiles = {str(job["run"]): {"type": "delay", "delay": job["run"]} for job in jobs}
+    listed = [
+        {
+            "id": number,
+            "subtime": job["at"],
+            "res": job["nodes"],
+            "walltime": job["walltime"],
+            "profile": str(job["run"]),
+        }
+        for number, job in enumerate(jobs, start=1)
+    ]
+    (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles}))
+    given_options = ["--policy", policy, "--platform", "nodes:4", "--maintenance", windows, "--no-plots", *options]
+    assert main(["run", str(folder / "w.json"), *given_options, "--out", str(folder / "out")]) == 0
+    (table,) = (folder / "out").glob("w_*/jobs.csv")
+    return table.read_bytes()
+
+
+def _rows(table: bytes) -> dict[int, Mapping[str, str]]:
+    return {int(row["job_id"]): row for row in csv.DictReader(table.decode().splitlines())}
+
+
+def _job(at: int, nodes: int, run: int, walltime: int) -> Mapping[str, int]:
+    return {"at": at, "nodes": nodes, "run": run, "walltime": walltime}
+
+
+def test_nobody_runs_into_a_window(tmp_path: Path) -> None:
+    """Four nodes, all in maintenance from 100 to 150 s. Job 1 may take until 90 s and starts at once; 2, until 110 s,
+    starts at 150 s. 3 needs all nodes for at most 20 s, which it gets when 1 has ended; 4 fills the gap before that."""
+    jobs = [_job(0, 2, 60, 90), _job(0, 2, 60, 110), _job(0, 4, 10, 20), _job(0, 2, 30, 40)]
+    table = _rows(_play(tmp_path, jobs, "easy", "100s 50s"))
+    assert {number: round(float(row["starting_time"])) for number, row in table.items()} == {1: 0, 2: 150, 3: 60, 4: 0}
+
+
+def test_some_nodes_and_again(tmp_path: Path) -> None:
+    """Nodes 0 and 1 are in maintenance for 50 s of every 100 s: a job of 60 s runs on the others alone, one of three
+    nodes never does, and its reason has both inequalities."""
+    jobs = [_job(0, 2, 60, 60), _job(0, 2, 40, 40), _job(0, 3, 60, 60)]
+    table = _rows(_play(tmp_path, jobs, "easy", "60s 50s every 100s nodes 0-1"))
+    assert table[1]["allocated_resources"] == "0-1"  # it ends as the window begins
+    assert table[2]["allocated_resources"] == "2-3"
+    assert table[3]["final_state"] == "REJECTED"
+    (reasons,) = (tmp_path / "out").glob("w_*/rejections.csv")
+    expected = "walltime 60 s > 50 s between two windows of maintenance, and 3 nodes > 2 outside of them"
+    assert expected in reasons.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("3 12h", "'3' has no unit"),
+        ("3d", "it has another form"),
+        ("3d 0s", "its length must be above 0"),
+        ("3d 2d every 1d", "below the time from one to the next"),
+        ("3d 2d nodes 5-2", "'5-2' is no range of nodes"),
+        ("1d 2h;", "it has another form"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(text: str, words: str) -> None:
+    """The error says what is expected, with an example."""
+    with pytest.raises(OptionError, match="setting maintenance must be START LENGTH") as caught:
+        parse_windows(text)
+    assert words in str(caught.value)
+
+
+def test_what_is_read() -> None:
+    """Times with units, ranges of nodes, several windows."""
+    once, again = parse_windows("3d 12h; 1h 30min every 2d nodes 0-1 7")
+    assert once == Window(259_200.0, 43_200.0)
+    assert again == Window(3600.0, 1800.0, 172_800.0, ((0, 1), (7, 7)))
+    assert (once.indices(3), again.indices(6)) == ([0, 1, 2], [0, 1])
+    assert list(once.coming(302_400.0)) == []
+    assert next(again.coming(5400.0)) == (176_400.0, 178_200.0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(1, 3)), max_size=6), st.data())
+def test_what_is_taken_from_a_timeline(booked: list[tuple[int, int, int]], data: st.DataObject) -> None:
+    """At every instant the nodes that were free, without those that are taken then; the invariants hold."""
+    timeline = Timeline(simple_machine(4, 0, 0))
+    for start_s, length_s, node in booked:
+        timeline.reserve_from(float(start_s), float(length_s), Allocation((node,)))
+    before = timeline.copy()
+    start_s, length_s = data.draw(st.integers(0, 30)), data.draw(st.integers(1, 9))
+    nodes = data.draw(st.sets(st.integers(0, 3), min_size=1))
+    timeline.take(start_s, start_s + length_s, nodes)
+    timeline.check()
+    for time_s in np.arange(0.0, 50.0, 0.5).tolist():
+        here, there = timeline.copy(), before.copy()
+        here.advance(time_s)
+        there.advance(time_s)
+        free = {node for node in range(4) if there.snapshot().rows[0, 2] >> node & 1}
+        left = {node for node in range(4) if here.snapshot().rows[0, 2] >> node & 1}
+        assert left == (free - nodes if start_s <= time_s < start_s + length_s else free)
+
+
+_DRAWN = st.builds(_job, st.integers(0, 60), st.integers(1, 4), st.sampled_from([5, 20, 50]), st.sampled_from([20, 45]))
+_POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan:steps=20", "window", "maxutil"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(_DRAWN, min_size=2, max_size=10),
+    st.sampled_from([*_POLICIES, "easy-no-bb", "slurm-backfill", "list", "bbsched"]),
+    st.sampled_from(["30s 40s", "50s 20s; 90s 30s nodes 0-1", "40s 30s every 100s nodes 1-2", "0s 25s nodes 3"]),
+)
+def test_no_policy_runs_a_job_into_a_window(jobs: list[Mapping[str, int]], policy: str, windows: str) -> None:
+    """All jobs run; those on a window's nodes by what they may take before it or after it; notes change nothing."""
+    with TemporaryDirectory() as name:
+        table = _play(Path(name) / "one", jobs, policy, windows)
+        assert _play(Path(name) / "two", jobs, policy, windows, "--explain") == table
+    rows = _rows(table)
+    assert len(rows) == len(jobs)
+    for number, row in rows.items():
+        assert row["final_state"] in ("COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED"), row
+        start_s = float(row["starting_time"])
+        end_s = start_s + min(jobs[number - 1]["walltime"], 200)
+        on = set(parse_intervals(row["allocated_resources"]))
+        for window in parse_windows(windows):
+            for begin_s, over_s in window.coming(start_s):
+                overlaps = begin_s < end_s - LATE_S and start_s < over_s - LATE_S
+                assert not (overlaps and on & set(window.indices(4)))
+
+
+def test_the_price_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A question beside the others: the same policy with and without the window."""
+    knob = "maintenance=1d 12h nodes 0-39"
+    given_options = ["--set", knob, "--seeds", "1", "--shakes", "0", "--no-plots", "--out", str(tmp_path / "out")]
+    assert main(["whatif", "kth-like:jobs=60", *given_options]) == 0
+    assert "maintenance=1d 12h nodes 0-39" in capsys.readouterr().out
+    (run,) = [path for path in (tmp_path / "out").glob("*/run.json") if "1d 12h nodes 0-39" in path.read_text()]
+    assert json.loads(run.read_text())["configuration"]["policy"]["session"]["maintenance"] == "1d 12h nodes 0-39"
