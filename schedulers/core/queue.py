@@ -1,19 +1,27 @@
-"""Waiting jobs in order of submission, and what each of them requests as a row of one table."""
+"""Waiting jobs in order of submission, and what each of them requests as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.waiting import NOWHERE, Columns, Shown, WaitingJobs
 
 Row = tuple[int, int, int, int, int]
+
+_MOST_GAPS = 64
+"""Places without a job that are always let be."""
 
 
 class Queue:
     """The waiting jobs of one conversation.
+
+    A job that comes gets a place at the end. Who leaves does so when the next pass begins, so that a pass sees the
+    queue as it was at its beginning; places without jobs are given up when they are many.
 
     Parameters
     ----------
@@ -32,43 +40,87 @@ class Queue:
         self._demand_of = demand_of
         self.jobs: dict[str, Job] = {}
         self.changes = 0
-        self._rows: dict[Job, int] = {}
-        self._unused: list[int] = []
-        self._table = np.empty((32, 5), np.int64)
+        self._shown: Callable[[], Shown | None] = lambda: None
+        self._lay_out(())
 
     def add(self, job: Job) -> None:
         """A job waits from now on, behind all others."""
         self.jobs[job.id] = job
-        if not self._unused:
-            used = len(self._rows)
-            if used == len(self._table):
-                self._table = np.concatenate((self._table, np.empty_like(self._table)))
-            self._unused.append(used)
-        row = self._rows[job] = self._unused.pop()
-        self._table[row] = self._demand_of(job)
+        self._append(job, self._demand_of(job))
 
     def add_again(self, job: Job) -> None:
         """A job waits again, at the place of its number."""
-        self.add(job)
+        self.jobs[job.id] = job
         self.jobs = {one.id: one for one in sorted(self.jobs.values(), key=lambda one: one.number)}
+        self._lay_out([(one, self._demand_of(one)) for one in self.jobs.values()])
         self.changes += 1
 
     def remove(self, job_id: str) -> None:
         """A job waits no longer."""
-        self._unused.append(self._rows.pop(self.jobs.pop(job_id)))
+        self._gone.append(self._places.pop(self.jobs.pop(job_id)))
         self.changes += 1
+
+    def shown(self) -> WaitingJobs:
+        """The waiting jobs as of now, for one pass."""
+        self._let_go()
+        shown = self._shown()
+        if shown is None or shown.columns is not self._columns:
+            shown = Shown(self._columns)
+            self._shown = weakref.ref(shown)
+        return WaitingJobs(shown, self._first, len(self._columns.jobs), len(self.jobs))
 
     def demands(self, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
         """What jobs request, a row for each; jobs that do not wait here are looked at one by one."""
         try:
-            return self._table[[self._rows[job] for job in jobs]]
+            return self._columns.demands[[self._places[job] for job in jobs]]
         except KeyError:
             return np.array([self._demand_of(job) for job in jobs], np.int64)
 
     def check(self) -> None:
-        """Prove that jobs and rows agree."""
-        assert set(self.jobs.values()) == self._rows.keys(), "a waiting job has no row, or a row has no waiting job"
-        rows = [*self._rows.values(), *self._unused]
-        assert sorted(rows) == list(range(len(rows))), "two jobs share a row, or one is lost"
-        for job, row in self._rows.items():
-            assert tuple(self._table[row].tolist()) == self._demand_of(job), f"{job.id!r} requests something else"
+        """Prove that jobs and columns agree."""
+        self._let_go()
+        columns, places = self._columns, self._places
+        there = {place: job for place, job in enumerate(columns.jobs) if job is not None}
+        assert [*there.values()] == [*self.jobs.values()], "the columns have other jobs, or another order"
+        assert places == {job: place for place, job in there.items()}, "a job stands at another place"
+        for place, job in there.items():
+            assert place >= self._first, "a waiting job stands before the first place"
+            assert tuple(columns.demands[place].tolist()) == self._demand_of(job), f"{job.id!r} requests something else"
+            assert (columns.nodes[place], columns.walltimes_s[place]) == (job.nodes, job.walltime_s)
+        assert np.count_nonzero(columns.nodes[: len(columns.jobs)] < NOWHERE) == len(there), "a job has gone in part"
+
+    def _append(self, job: Job, demand: Row | npt.NDArray[np.int64]) -> None:
+        columns, place = self._columns, len(self._columns.jobs)
+        if place == len(columns.nodes):
+            columns.nodes = np.concatenate((columns.nodes, np.empty_like(columns.nodes)))
+            columns.demands = np.concatenate((columns.demands, np.empty_like(columns.demands)))
+            columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty_like(columns.walltimes_s)))
+        columns.jobs.append(job)
+        columns.nodes[place], columns.walltimes_s[place] = job.nodes, job.walltime_s
+        columns.demands[place] = demand
+        self._places[job] = place
+
+    def _lay_out(self, jobs: Iterable[tuple[Job, Row | npt.NDArray[np.int64]]]) -> None:
+        """Begin anew with these jobs; whoever has the old columns keeps them."""
+        self._columns = Columns([], np.empty(32, np.int64), np.empty((32, 5), np.int64), np.empty(32))
+        self._places: dict[Job, int] = {}
+        self._gone: list[int] = []
+        self._first = 0
+        for job, demand in jobs:
+            self._append(job, demand)
+
+    def _let_go(self) -> None:
+        """Empty the places of jobs that wait no longer."""
+        if not self._gone:
+            return
+        columns = self._columns
+        before = self._shown()
+        if before is not None and before.columns is columns:
+            before.columns = columns.copy()
+        for place in self._gone:
+            columns.jobs[place], columns.nodes[place] = None, NOWHERE
+        self._gone = []
+        while self._first < len(columns.jobs) and columns.jobs[self._first] is None:
+            self._first += 1
+        if len(columns.jobs) - len(self.jobs) > max(_MOST_GAPS, len(self.jobs) // 4):
+            self._lay_out([(job, columns.demands[self._places[job]]) for job in self.jobs.values()])

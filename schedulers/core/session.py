@@ -579,7 +579,7 @@ class Session:
         view = View(
             self._now_s,
             self._book.machine,
-            self.queue,
+            self._queue.shown(),
             self._book.jobs(),
             self._book.timeline.copy,
             self._rng,

@@ -9,7 +9,7 @@ backfilling*, IEEE TPDS 12(6), 2001, section 2.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -91,7 +91,9 @@ class Conservative:
             kept.keep(promises)
         bounded.count(view.notebook)
 
-    def _book_promises(self, view: View, timeline: Timeline, queue: list[Job], old: dict[str, Fit]) -> dict[str, Fit]:
+    def _book_promises(
+        self, view: View, timeline: Timeline, queue: Sequence[Job], old: dict[str, Fit]
+    ) -> dict[str, Fit]:
         """Book the standing promises, each when it was promised, or as little later as what it waits for is late.
 
         Ends are reported late, by a message's latency where a job is killed at its walltime and by as much as an

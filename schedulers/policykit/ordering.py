@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.waiting import WaitingJobs
 
 Key = Callable[[Job, float], float]
 """Key of a job at a time (s)."""
@@ -182,10 +183,10 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
     return [key(job, now_s) for job in jobs]
 
 
-def ordered(jobs: Iterable[Job], order: str, now_s: float) -> list[Job]:
+def ordered(jobs: Iterable[Job], order: str, now_s: float) -> Sequence[Job]:
     """Jobs in a queue order (a name of :data:`ORDERS`); the input must be in order of submission for ``fcfs``."""
     if order == "fcfs":
-        return list(jobs)
+        return jobs if isinstance(jobs, WaitingJobs) else list(jobs)
     key = ORDERS[order]
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 

@@ -16,8 +16,10 @@ import numpy.typing as npt
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job, sized_as
+from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.view import View
+from spillway.schedulers.policykit.waiting import Small, WaitingJobs
 from spillway.schedulers.timeline import Fit, Resource
 
 
@@ -85,15 +87,14 @@ def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
     timeline, waiting = view.timeline, jobs
     while True:
         free = timeline.free_nodes_now()
-        small = [job for job in waiting if job.nodes <= free] if free else []
+        small = _small(waiting, free) if free else ()
         if not small:
             return
         if len(small) == 1:  # as in most passes, where one job has come
             one = timeline.fit_now(small[0], view.estimate_s(small[0]))
             found = None if one is None else (0, one)
         else:
-            durations_s = np.array(list(map(view.estimate_s, small)), np.float64)
-            found = timeline.first_fit_now(small, _demands(view, small), durations_s)
+            found = timeline.first_fit_now(small, _demands(view, small), _durations_s(view, small))
         if found is None:
             return
         place, allocation = found
@@ -101,7 +102,22 @@ def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
         waiting = small[place + 1 :]
 
 
+def _small(jobs: Iterable[Job], nodes: int) -> Sequence[Job]:
+    """Jobs that request no more nodes than these."""
+    if isinstance(jobs, WaitingJobs | Small):
+        return jobs.of_at_most(nodes)
+    return [job for job in jobs if job.nodes <= nodes]
+
+
+def _durations_s(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.float64]:
+    if isinstance(jobs, Small) and view.estimate_s is Walltimes.estimate_s:
+        return jobs.walltimes_s
+    return np.array(list(map(view.estimate_s, jobs)), np.float64)
+
+
 def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
+    if isinstance(jobs, Small):
+        return jobs.demands
     if view.demands is not None:
         return view.demands(jobs)
     return np.array([view.timeline.demand_of(job) for job in jobs], np.int64)

@@ -134,14 +134,15 @@ LAW: Mapping[str, Rule] = {
     ),
     # ---------------------------------------------------------------- schedulers: what enacts
     # Of the policies' helpers: what they are shown. Of the protocol: neutral messages, no codec. Of the controllers:
-    # what steering shows them and enacts.
+    # what steering shows them and enacts. Whether a view of the queue lives (weakref) decides on a copy alone.
     "schedulers.core.*": _rule(
         "schedulers.model.*", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
-        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.controllers.prediction",
+        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting",
+        "schedulers.controllers.prediction",
         "schedulers.controllers.running", "schedulers.controllers.scene", "protocol.messages", "protocol.drains",
         "protocol.limits", "base.errors",
         others="numpy msgspec",
-        standard=PURE | {"array.array", "random.Random"},
+        standard=PURE | {"array.array", "random.Random", "weakref"},
     ),
     # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),

@@ -63,7 +63,9 @@ class _Courses:
             set_title(ax, f"{family}, load {only['load']:g}" if by_load else family)
             ax.set_ylabel(WORDS[course])
             ax.set_xlabel("share of the execution")
-        grid[0].legend(frameon=False, fontsize="medium", loc="lower left")
+        figure = grid[0].get_figure(root=True)
+        assert figure is not None
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
         return save(grid[0], folder / self.name)
 
 

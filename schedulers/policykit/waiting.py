@@ -1,0 +1,159 @@
+"""The waiting jobs that a pass sees, with what they request as columns: made without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.schedulers.model.job import Job
+
+_CHUNK = 512
+
+
+@dataclass(slots=True)
+class Columns:
+    """Jobs in order of submission, a place for each; ``None`` where one does not wait any more.
+
+    Attributes
+    ----------
+    jobs
+        By place. The arrays may be longer.
+    nodes
+        Nodes that they request; :data:`NOWHERE` where there is no job.
+    demands
+        What they request, as kernels take it (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+    walltimes_s
+        Their walltimes (s).
+    """
+
+    jobs: list[Job | None]
+    nodes: npt.NDArray[np.int64]
+    demands: npt.NDArray[np.int64]
+    walltimes_s: npt.NDArray[np.float64]
+
+    def copy(self) -> Columns:
+        """Columns of their own."""
+        return Columns(self.jobs.copy(), self.nodes.copy(), self.demands, self.walltimes_s)
+
+
+NOWHERE = 2**62
+"""More nodes than any machine has."""
+
+
+@dataclass(slots=True, weakref_slot=True)
+class Shown:
+    """The columns as one pass sees them; the queue gives it a copy if it lives longer."""
+
+    columns: Columns
+
+
+class WaitingJobs(Sequence[Job]):
+    """Waiting jobs in order of submission; a part to the end takes no copy either. Immutable.
+
+    Parameters
+    ----------
+    shown
+        Their columns.
+    first, end
+        The places that count.
+    count
+        Number of jobs there.
+    """
+
+    __slots__ = ("_count", "_end", "_first", "_shown")
+
+    def __init__(self, shown: Shown, first: int, end: int, count: int) -> None:
+        self._shown, self._first, self._end, self._count = shown, first, end, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Job]:
+        for begin in range(self._first, self._end, _CHUNK):
+            yield from filter(None, self._shown.columns.jobs[begin : min(begin + _CHUNK, self._end)])
+
+    def __reversed__(self) -> Iterator[Job]:
+        return (self._shown.columns.jobs[place] for place in self._places_from_end())  # type: ignore[misc]
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | Sequence[Job]:
+        if isinstance(index, slice):
+            begin, stop, step = index.indices(self._count)
+            if step == 1 and stop == self._count:
+                return self._without_first(begin)
+            return list(islice(self, begin, stop)) if step == 1 else list(self)[index]
+        number = index + self._count if index < 0 else index
+        if not 0 <= number < self._count:
+            raise IndexError("queue index out of range")
+        return next(islice(self, number, None))
+
+    def of_at_most(self, nodes: int) -> Small:
+        """Those that request no more nodes."""
+        columns = self._shown.columns
+        fitting = np.flatnonzero(columns.nodes[self._first : self._end] <= nodes)
+        fitting += self._first
+        return Small(columns, fitting)
+
+    def _without_first(self, number: int) -> WaitingJobs:
+        left = self._count - number
+        if left == 0:
+            place = self._end
+        elif self._end - self._first == self._count:
+            place = self._first + number
+        elif left < number:
+            place = next(islice(self._places_from_end(), left - 1, None))
+        else:
+            jobs = self._shown.columns.jobs
+            there = (place for place in range(self._first, self._end) if jobs[place] is not None)
+            place = next(islice(there, number, None))
+        return WaitingJobs(self._shown, place, self._end, left)
+
+    def _places_from_end(self) -> Iterator[int]:
+        jobs = self._shown.columns.jobs
+        return (place for place in range(self._end - 1, self._first - 1, -1) if jobs[place] is not None)
+
+
+class Small(Sequence[Job]):
+    """Some of the waiting jobs, by their places in the columns."""
+
+    __slots__ = ("_columns", "places")
+
+    def __init__(self, columns: Columns, places: npt.NDArray[np.intp]) -> None:
+        self._columns, self.places = columns, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | Sequence[Job]:
+        jobs = self._columns.jobs
+        if isinstance(index, slice):
+            return Small(self._columns, self.places[index])
+        job: Job | None = jobs[self.places[index]]
+        assert job is not None
+        return job
+
+    def of_at_most(self, nodes: int) -> Small:
+        """Those that request no more nodes."""
+        return Small(self._columns, self.places[self._columns.nodes[self.places] <= nodes])
+
+    @property
+    def demands(self) -> npt.NDArray[np.int64]:
+        """What they request, a row for each."""
+        return self._columns.demands[self.places]
+
+    @property
+    def walltimes_s(self) -> npt.NDArray[np.float64]:
+        """Their walltimes (s)."""
+        return self._columns.walltimes_s[self.places]
