@@ -95,7 +95,7 @@ def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
     ratios = Ratios("t", {transfer.WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, group=transfer.log_of)
     never = dataclasses.replace(ratios, only={"policy": "conservative"})
     figure = Forest("ratios", {"all": (ratios, transfer.WAIT), "none": (never, transfer.WAIT)}, "over the literal")
-    [drawn] = figure(made_up(WAITS), tmp_path)
+    drawn, _ = figure(made_up(WAITS), tmp_path)
     assert drawn.stat().st_size > 1000
     text = drawn.with_suffix(".svg").read_text("utf-8")
     assert "over the literal" in text
