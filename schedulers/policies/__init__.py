@@ -162,6 +162,7 @@ POLICIES: dict[str, PolicyEntry] = {
             candidates="easy",
             steps=0,
         ),
+        source="after Deng, Song, Ren, Iosup 2013 (SC), portfolio scheduling",
         literal={},
     ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
