@@ -41,6 +41,7 @@ OF_POLICIES = {
     "bbsched": "#8C6D31",
     "plan": "#D55E00",
     "plan-mean": "#AA4499",
+    "portfolio": "#A07855",
     "plan-sum": "#882255",
     "plan-square": "#44AA99",
     "plan-cube": "#6B6B6B",

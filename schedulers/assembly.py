@@ -73,6 +73,13 @@ class Settings:
     correction: Correction = option(
         Correction.GRADUAL, help="growth of a prediction that was exceeded: in steps, or to the walltime"
     )
+    margin: float = option(
+        0.0,
+        low=0.0,
+        high=1.0,
+        help="estimates=history: predictions grow by the least of 0, 10, 25, 50 and 100 % of the walltime with which "
+        "this share of the user's last 20 jobs would have ended in time; 0: no margin",
+    )
     quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: which quantile is expected")
     node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="which free nodes a job gets")
     storage_order: StorageOrder = option(
@@ -155,7 +162,7 @@ class Settings:
         for names, has_meaning, needed in (
             ("restart", self.on_outage.requeues, "on_outage=requeue: without it no job is submitted anew"),
             (
-                "history correction",
+                "history correction margin",
                 by is Estimates.HISTORY,
                 f"estimates=history: with {by.value} no runtimes are averaged",
             ),
@@ -492,7 +499,7 @@ def _whole_machine() -> Sharing:
 
 _ESTIMATORS: Mapping[Estimates, Callable[[Settings], Estimator]] = {
     Estimates.WALLTIME: lambda _: Walltimes(),
-    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction),
+    Estimates.HISTORY: lambda settings: UserHistory(settings.history, settings.correction, margin=settings.margin),
     Estimates.REQUESTED: lambda _: Requested(),
     Estimates.SURVIVAL: lambda settings: Survival(settings.quantile),
 }

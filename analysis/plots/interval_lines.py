@@ -27,7 +27,7 @@ def interval_lines(
     colours
         By name; default: the palette in order.
     log
-        Whether the measure's axis is logarithmic (values must be positive).
+        Whether the measure's axis is logarithmic; where a value is 0, from the smallest other one on.
     ax
         Where to draw; a new figure where absent.
     """
@@ -43,7 +43,10 @@ def interval_lines(
             xs, values, yerr=(below, above), label=name, color=palette[name], marker=marker, markersize=4.5,
             linewidth=1.6, elinewidth=0.9, capsize=2.0,
         )  # fmt: skip
-    if log:
-        ax.set_yscale("log")
+    drawn = [value for line in lines.values() for _, value, *_ in line]
+    positive = [value for value in drawn if value > 0]
+    if log and positive:
+        kind = {"value": "log"} if len(positive) == len(drawn) else {"value": "symlog", "linthresh": min(positive)}
+        ax.set_yscale(**kind)
     ax.grid(axis="y", color=FAINT, linewidth=0.7)
     return ax

@@ -156,6 +156,15 @@ POLICIES: dict[str, PolicyEntry] = {
         placements=200_000,
     ),
     "plan-mean": _plan_for_means("plan-based: as plan, without EASY's schedule among its orders, and unbounded"),
+    "portfolio": replace(
+        _plan_for_means(
+            "planning by simulation: EASY's schedules in six orders, these orders and the last plan are played ahead",
+            candidates="easy",
+            steps=0,
+        ),
+        source="after Deng, Song, Ren, Iosup 2013 (SC), portfolio scheduling",
+        literal={},
+    ),
     "plan-sum": _plan("plan-based: sum of waiting times", alpha=1.0),
     "plan-square": _plan("plan-based: sum of squared waiting times", alpha=2.0),
     "plan-cube": _plan("plan-based: sum of cubed waiting times", alpha=3.0),

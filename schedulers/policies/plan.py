@@ -38,10 +38,16 @@ waits."""
 
 _MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 ALL_ORDERS = THESIS_STARTS + _MORE_ORDERS
-CANDIDATES: dict[str, tuple[str, ...]] = {"thesis": THESIS_STARTS, "all": ALL_ORDERS, "portfolio": ALL_ORDERS}
+EASY_ORDERS = ("fcfs", "sjf", "area", "wfp3", "f1", "f4")
+CANDIDATES: dict[str, tuple[str, ...]] = {
+    "thesis": THESIS_STARTS,
+    "all": ALL_ORDERS,
+    "portfolio": ALL_ORDERS,
+    "easy": EASY_ORDERS,
+}
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
 
-BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",)}
+BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": EASY_ORDERS}
 """Beside these, orders whose schedules under EASY backfilling are starting orders, too."""
 
 
@@ -66,7 +72,9 @@ class Plan:
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
     exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
     candidates: str = option(
-        "all", choices=tuple(CANDIDATES), help="starting orders; portfolio: all, and EASY's schedule by area"
+        "all",
+        choices=tuple(CANDIDATES),
+        help="starting orders; portfolio: all, and EASY's schedule by area; easy: six, and EASY's schedule in each",
     )
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
     keep: bool = option(

@@ -21,6 +21,7 @@ EARLY_S = 300.0
 PREDICTORS: dict[str, Callable[[], Estimator]] = {
     "walltime": Walltimes,
     "history": UserHistory,
+    **{f"margin {q:g}": lambda q=q: UserHistory(margin=q) for q in (0.5, 0.75, 0.9)},  # type: ignore[misc]
     **{f"survival {q:g}": lambda q=q: Survival(q) for q in (0.25, 0.5, 0.75, 0.9)},  # type: ignore[misc]
 }
 

@@ -36,6 +36,8 @@ POLICIES: Mapping[str, str] = {
     "plan-genetic": "plan-genetic",
     "plan": "plan",
     "plan guarded": "plan:guard_quantile=1",
+    "portfolio": "portfolio",
+    "plan for slowdowns": "plan:alpha=1,beta=1",
     "former plan": "plan-square:alpha=1.5,guard=400000,guard_power=4,steps=720",
     "learned": "spillway.learning.learned:Learned",
 }
@@ -54,6 +56,7 @@ ABLATIONS: Mapping[str, str] = {
     "plan with walltimes alike": "plan:beta=0",
     "plan of whole walltimes": "plan:expected=1",
     "plan to the power 1": "plan:alpha=1",
+    "portfolio for slowdowns": "portfolio:alpha=1,beta=1",
     "plan to the power 2": "plan:alpha=2",
     "plan with 720 moves": "plan:steps=720",
     "easy by number": "easy:by_number=true",
@@ -62,6 +65,7 @@ ABLATIONS: Mapping[str, str] = {
 
 _ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
+    **{f"margin {q:g}": {"estimates": "history", "margin": q} for q in (0.75, 0.9)},
     **{f"survival {q:g}": {"estimates": "survival", "quantile": q} for q in (0.5, 0.75, 0.9)},
 }
 """Predicted runtimes in place of walltimes: settings of the session."""

@@ -22,6 +22,7 @@ from spillway.analysis.plots.bars import bars
 from spillway.analysis.plots.boxen import boxen
 from spillway.analysis.plots.file_system_timeline import file_system_timeline
 from spillway.analysis.plots.gantt import gantt
+from spillway.analysis.plots.interval_lines import interval_lines
 from spillway.analysis.plots.labels import label_points
 from spillway.analysis.plots.node_gantt import node_gantt
 from spillway.analysis.plots.pareto import pareto, unbeaten
@@ -284,3 +285,13 @@ def test_names_of_lanes_do_not_overlap(width_mm: float, table: JobTable) -> None
 def test_jobs_are_counted_in_whole_numbers(table: JobTable) -> None:
     """An axis of one waiting job had ticks at 0.2, 0.4 ..."""
     assert all(float(tick).is_integer() for tick in queue_timeline({"easy": table}).get_yticks())
+
+
+def test_a_logarithmic_axis_shows_a_mean_of_0() -> None:
+    """Failed before: the line fell out of the picture at its neighbour; all 0 was a warning of Matplotlib's."""
+    lines = {"a": [(1.0, 0.0, 0.0, 0.0), (2.0, 100.0, 90.0, 110.0)], "b": [(1.0, 10.0, 9.0, 11.0)]}
+    ax = interval_lines(lines, log=True)
+    assert ax.get_yscale() == "symlog"
+    assert ax.get_ylim()[0] <= 0
+    assert interval_lines({"b": lines["b"]}, log=True).get_yscale() == "log"
+    assert interval_lines({"a": lines["a"][:1]}, log=True).get_yscale() == "linear"

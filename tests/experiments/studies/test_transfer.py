@@ -95,7 +95,7 @@ def test_the_figure_has_a_row_for_each_policy(tmp_path: Path) -> None:
     ratios = Ratios("t", {transfer.WAIT: "wait"}, ("policy",), {"policy": play.LITERAL}, group=transfer.log_of)
     never = dataclasses.replace(ratios, only={"policy": "conservative"})
     figure = Forest("ratios", {"all": (ratios, transfer.WAIT), "none": (never, transfer.WAIT)}, "over the literal")
-    [drawn] = figure(made_up(WAITS), tmp_path)
+    drawn, _ = figure(made_up(WAITS), tmp_path)
     assert drawn.stat().st_size > 1000
     text = drawn.with_suffix(".svg").read_text("utf-8")
     assert "over the literal" in text
@@ -126,7 +126,8 @@ def test_every_look_is_listed_and_counted() -> None:
     with (ROOT / "experiments/studies/transfer/looks.csv").open(encoding="utf-8", newline="") as stream:
         looks = list(csv.DictReader(stream))
     assert all(row["date"] and row["log"] and row["what was seen"] for row in looks)
-    counted = {row["commit"] for row in looks if row["commit"]}
+    counted = {row["commit"] for row in looks if row["for"] == "reporting"}
+    assert {row["for"] for row in looks} == {"exploring", "choosing", "reporting"}
     [said] = re.findall(
         r"even periods of the study were looked at \*\*(\d+)\*\* times", (ROOT / "docs/transfer.md").read_text("utf-8")
     )

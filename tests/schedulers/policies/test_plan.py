@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
@@ -95,6 +96,33 @@ def test_the_default_has_no_guard_and_an_option_brings_it_back() -> None:
         candidates="portfolio", placements=200_000,
     )  # fmt: skip
     assert POLICIES["plan"].build({"guard_quantile": "1"}) == guarded
+
+
+def test_a_portfolio_plays_thirteen_schedules_ahead_and_draws_nothing() -> None:
+    """Six orders, EASY's schedule in each and the last plan; the generator is left as it was."""
+    queue = [job(i, 1 + i * 7 % 9, 50.0 + 37.0 * (i * 5 % 11), float(i % 3), float(i)) for i in range(14)]
+    policy = POLICIES["portfolio"].build()
+    assert isinstance(policy, Plan)
+    seen = view(MACHINE, queue, now_s=20.0, busy=[job(99, 5, 40.0)], notebook={"last plan": [queue[3].id]})
+    before = seen.rng.getstate()
+    planner = Planner(seen.timeline, queue, lambda one: one.walltime_s, Objective(1.3, 0.3))
+    tried = [order.tolist() for order in policy._starting_orders(seen, planner)]
+    assert len(tried) == 13
+    scores = [planner.score(np.array(order, np.int32)) for order in tried]
+    planner.evaluations = 0
+    assert policy._search(seen, planner).tolist() == tried[scores.index(min(scores))]
+    assert planner.evaluations == 13
+    assert seen.rng.getstate() == before
+
+
+def test_a_portfolio_starts_what_backfilling_would_where_that_is_best() -> None:
+    """Four nodes are busy until 100 s; the first job needs all ten. The third ends before that and starts now.
+
+    The second is longer: started now it would keep the first waiting for 101 s more.
+    """
+    queue = [job(0, 10, 60.0), job(1, 6, 200.0), job(2, 6, 100.0)]
+    seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)])
+    assert numbers(started(POLICIES["portfolio"].build({"exhaustive": "0"}), seen)) == [2]
 
 
 def test_a_job_expected_to_end_early_fits_into_a_gap() -> None:

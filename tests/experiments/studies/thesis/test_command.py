@@ -55,7 +55,7 @@ def test_every_kind_of_figure_is_there(report: Path) -> None:
         "gantt-rigid-no-future-1",
     ):
         assert (report / "figures" / f"{stem}.png").is_file(), stem
-        assert f"figures/{stem}.png" in text
+        assert f"figures/{stem}.svg" in text
     assert not list((report / "figures").glob("*-io-*"))
 
 
