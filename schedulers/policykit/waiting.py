@@ -108,7 +108,7 @@ class WaitingJobs(Sequence[Job]):
         begin = self._first
         while begin < self._end:
             end = min(begin + length, self._end)
-            count = np.count_nonzero(self._shown.columns.nodes[begin:end] < NOWHERE)
+            count = int(np.count_nonzero(self._shown.columns.nodes[begin:end] < NOWHERE))
             yield WaitingJobs(self._shown, begin, end, count)
             begin, length = end, 2 * length
 
