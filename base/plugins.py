@@ -183,6 +183,7 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their module up there
     sys.path.insert(0, str(whole.parent))
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # that of a neighbour would be as old, too
     try:
         # compiled here: the loader would take bytecode that is as old, to the second, and as long as the file
         _guarded(lambda: exec(compile(content, str(whole), "exec"), module.__dict__), str(path), whole, kind)
@@ -191,6 +192,7 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
         raise
     finally:
         sys.path.remove(str(whole.parent))
+        sys.dont_write_bytecode = kept
     return module
 
 

@@ -112,8 +112,12 @@ WITH_HELPER = GOOD.replace("from dataclasses", "from helper_of_mine import DEPTH
 )
 
 
-def test_a_file_imports_its_neighbours(tmp_path: Path) -> None:
-    """Failed before unless the folder was on Python's path. A changed neighbour is another class; ours is none."""
+def test_a_file_imports_its_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Failed before unless the folder was on Python's path. A changed neighbour is another class; ours is none.
+
+    Also one that is changed within a second, and as long as before: bytecode would look as if it were of the new text.
+    """
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "mine.py").write_text(WITH_HELPER)
     (tmp_path / "spillway").mkdir()
     (tmp_path / "spillway" / "__init__.py").touch()
