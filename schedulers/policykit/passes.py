@@ -84,22 +84,28 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
 
 def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
     """The same where a job starts with all that it requests or not at all: one search finds the next that fits."""
-    timeline, waiting = view.timeline, jobs
-    while True:
-        free = timeline.free_nodes_now()
-        small = _small(waiting, free) if free else ()
-        if not small:
-            return
-        if len(small) == 1:  # as in most passes, where one job has come
-            one = timeline.fit_now(small[0], view.estimate_s(small[0]))
-            found = None if one is None else (0, one)
-        else:
-            found = timeline.first_fit_now(small, _demands(view, small), _durations_s(view, small))
-        if found is None:
-            return
-        place, allocation = found
-        yield start_on(view, small[place], allocation, Role.BACKFILLED)
-        waiting = small[place + 1 :]
+    timeline = view.timeline
+    for part in jobs.in_parts() if isinstance(jobs, WaitingJobs) else (jobs,):
+        waiting: Iterable[Job] = part
+        while True:
+            free = timeline.free_nodes_now()
+            if not free:
+                return
+            small = _small(waiting, free)
+            found = _first_fit(view, small) if small else None
+            if found is None:
+                break
+            place, allocation = found
+            yield start_on(view, small[place], allocation, Role.BACKFILLED)
+            waiting = small[place + 1 :]
+
+
+def _first_fit(view: View, jobs: Sequence[Job]) -> tuple[int, Allocation] | None:
+    """The first of some jobs that fits now, and where."""
+    if len(jobs) == 1:  # as in most passes, where one job has come
+        one = view.timeline.fit_now(jobs[0], view.estimate_s(jobs[0]))
+        return None if one is None else (0, one)
+    return view.timeline.first_fit_now(jobs, _demands(view, jobs), _durations_s(view, jobs))
 
 
 def _small(jobs: Iterable[Job], nodes: int) -> Sequence[Job]:

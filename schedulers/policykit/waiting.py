@@ -13,6 +13,7 @@ import numpy.typing as npt
 from spillway.schedulers.model.job import Job
 
 _CHUNK = 512
+"""Places that are read at a time, at first."""
 
 
 @dataclass(slots=True)
@@ -53,7 +54,7 @@ class Shown:
 
 
 class WaitingJobs(Sequence[Job]):
-    """Waiting jobs in order of submission; a part to the end takes no copy either. Immutable.
+    """Waiting jobs in order of submission; parts take no copy either. Immutable.
 
     Parameters
     ----------
@@ -101,6 +102,15 @@ class WaitingJobs(Sequence[Job]):
         fitting = np.flatnonzero(columns.nodes[self._first : self._end] <= nodes)
         fitting += self._first
         return Small(columns, fitting)
+
+    def in_parts(self, length: int = _CHUNK) -> Iterator[WaitingJobs]:
+        """The same jobs in parts, of ``length`` places and then twice as many each: a job found early costs little."""
+        begin = self._first
+        while begin < self._end:
+            end = min(begin + length, self._end)
+            count = int(np.count_nonzero(self._shown.columns.nodes[begin:end] < NOWHERE))
+            yield WaitingJobs(self._shown, begin, end, count)
+            begin, length = end, 2 * length
 
     def _without_first(self, number: int) -> WaitingJobs:
         left = self._count - number

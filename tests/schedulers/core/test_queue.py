@@ -62,6 +62,9 @@ def test_views_are_the_list_as_it_was(steps: list[tuple[str, int]], many: int) -
             assert list(small[1:].of_at_most(2)) == [one for one in expected[1:] if one.nodes <= 2]
             assert small.demands[:, 1].tolist() == [one.number for one in expected]
             assert small.walltimes_s.tolist() == [one.walltime_s for one in expected]
+            parts = list(rest.in_parts(4))  # type: ignore[attr-defined]
+            assert [one for part in parts for one in part] == plain[value:]
+            assert sum(map(len, parts)) == len(plain[value:])
             seen.append((shown, list(plain)))
         line.check()
     for shown, then in seen:
