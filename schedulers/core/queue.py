@@ -27,6 +27,8 @@ class Queue:
     ----------
     demand_of
         What a job requests, as kernels take it (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+    few
+        Passes see fewer waiting jobs as a copy, more of them as columns.
 
     Attributes
     ----------
@@ -36,8 +38,9 @@ class Queue:
         How often a job left, or came anywhere but at the end.
     """
 
-    def __init__(self, demand_of: Callable[[Job], Row]) -> None:
+    def __init__(self, demand_of: Callable[[Job], Row], few: int = 256) -> None:
         self._demand_of = demand_of
+        self._few = few
         self.jobs: dict[str, Job] = {}
         self.changes = 0
         self._shown: Callable[[], Shown | None] = lambda: None
@@ -60,8 +63,12 @@ class Queue:
         self._gone.append(self._places.pop(self.jobs.pop(job_id)))
         self.changes += 1
 
-    def shown(self) -> WaitingJobs:
-        """The waiting jobs as of now, for one pass."""
+    def shown(self) -> Sequence[Job]:
+        """The waiting jobs as of now, for one pass: where they are few a copy, which costs less than columns."""
+        if len(self.jobs) < self._few:
+            if len(self._gone) > _MOST_GAPS:
+                self._let_go()
+            return tuple(self.jobs.values())
         self._let_go()
         shown = self._shown()
         if shown is None or shown.columns is not self._columns:
