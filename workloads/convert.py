@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.converted import Converted
-from spillway.workloads.dependencies import waits_of
+from spillway.workloads.dependencies import Waits, waits_of
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.record import PIECE, RUNNING
@@ -350,10 +350,10 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         moved = -(-(np.maximum(table["read_bytes"], 0) + np.maximum(table["written_bytes"], 0)) // sizes)
     buffers = buffers_of(table, sizes, walltimes, machine, options)
     stripes = _stripes(buffers * sizes, machine, options) if options.stripes else None
-    waits = waits_of(table) if options.dependencies == "play" else None
+    waits = waits_of(table) if options.dependencies == "play" else Waits()
     return Converted(
-        depends=waits.depends if waits is not None and any(waits.depends) else None,
-        array_limit=waits.array_limit if waits is not None and waits.array_limit.any() else None,
+        depends=waits.depends,
+        array_limit=waits.array_limit,
         table=table,
         name=name,
         nb_res=machine.nodes,

@@ -33,7 +33,7 @@ _JOB = re.compile(r"(\d+)(_\d+|_\*)?(?:\+(\d+)(s?))?")
 
 @dataclass(frozen=True)
 class Waits:
-    """What the jobs of a table wait for, in its order.
+    """What the jobs of a table wait for, in its order; ``None``: no job waits for anything of that kind.
 
     Attributes
     ----------
@@ -43,18 +43,22 @@ class Waits:
         How many tasks of a job's array may wait or run at a time; 0: any number.
     """
 
-    depends: npt.NDArray[np.object_]
-    array_limit: Ints
+    depends: npt.NDArray[np.object_] | None = None
+    array_limit: Ints | None = None
 
 
 def waits_of(table: JobTable) -> Waits:
     """What jobs in order of submission wait for."""
-    size = len(table)
-    depends: npt.NDArray[np.object_] = np.full(size, "", dtype=object)
-    limited = _limits(table)
+    limits = _limits(table)
+    depends = _depends(table)
+    return Waits(depends if depends.any() else None, limits if limits.any() else None)
+
+
+def _depends(table: JobTable) -> npt.NDArray[np.object_]:
+    depends: npt.NDArray[np.object_] = np.full(len(table), "", dtype=object)
     stated = table.known("dependency")
     if not stated.any() or _is_constant(table):
-        return Waits(depends, limited)
+        return depends
     rows_of: dict[int, list[int]] = {}
     for row, number in enumerate(table["number"].tolist()):
         rows_of.setdefault(number, []).append(row)
@@ -63,7 +67,7 @@ def waits_of(table: JobTable) -> Waits:
     for row in np.flatnonzero(stated).tolist():
         played = _Played(table, rows_of, row, str(parts[table["part"][row]]), end_s)
         depends[row] = _played(str(texts[table["dependency"][row]]), played.labels)
-    return Waits(depends, limited)
+    return depends
 
 
 def among(jobs: Sequence[WorkloadJob]) -> list[WorkloadJob]:

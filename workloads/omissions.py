@@ -110,8 +110,8 @@ def _concerned(
         "are components of heterogeneous jobs: here each starts on its own",
         np.isin(table["part"], components),
     )
-    limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
     if not limits_are_played:
+        limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
         yield (
             "array limits",
             "are tasks of arrays of which only some may run at a time: here any number may",

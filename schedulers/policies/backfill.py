@@ -71,8 +71,8 @@ class Backfill:
         """Run one pass: start in order, reserve, fill."""
         if not view.queue:
             return ()
-        lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number
-        lasting = lasting and (self.spare or self.depth <= 1)  # where others move up, their reservations need nodes
+        steady = self.spare or self.depth <= 1  # else others move up, whose reservations need the nodes taken
+        lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number and steady
         return continued(view, self._serve) if lasting else self._serve(view, 0)
 
     def _serve(self, view: View, tried: int) -> Iterator[Start]:

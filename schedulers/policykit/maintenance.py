@@ -30,6 +30,9 @@ _AHEAD = 12
 
 _CALLED = "maintenance.called_s"
 
+_Taken = tuple[float, float, Sequence[int]]
+"""Begin and end of one occurrence of a window, and its nodes."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -121,13 +124,18 @@ class Maintenance(Around):
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass around the windows, and have the next one when a window ends."""
-        coming = sorted((end_s, start_s, one) for one in self.windows for start_s, end_s in one.coming(view.now_s))
-        yield from self._calls(view, [end_s for end_s, _, _ in coming])
-        never = {job: reason for job in view.queue if (reason := self._never(job, view.machine.width)) is not None}
+        width = view.machine.width
+        taken: list[_Taken] = []
+        for window in self.windows:
+            nodes = window.indices(width)
+            taken += [(start_s, end_s, nodes) for start_s, end_s in window.coming(view.now_s)]
+        yield from self._calls(view, taken)
+        recurring = [window for window in self.windows if window.every_s < math.inf]
+        jobs = view.queue if recurring else ()
+        never = {job: reason for job in jobs if (reason := _never(job, recurring, width)) is not None}
         if never:
             yield from (Reject(job, reason) for job, reason in never.items())
             view = view.showing([job for job in view.queue if job not in never], view.held)
-        taken = [(start_s, end_s, one.indices(view.machine.width)) for end_s, start_s, one in coming]
         first_s = min((start_s for start_s, _, _ in taken), default=math.inf)
         shown_view = view.without(lambda timeline: _take(timeline, taken), self._ended(view.now_s), first_s)
         for decision in self.policy(shown_view):
@@ -135,21 +143,9 @@ class Maintenance(Around):
                 self._check(view, decision, taken)
             yield decision
 
-    def _never(self, job: Job, nodes: int) -> str | None:
-        """Why a job can never start on a machine of so many nodes; ``None`` where it can."""
-        for window in self.windows:
-            between_s = window.every_s - window.length_s
-            outside = nodes - len(window.indices(nodes))
-            if job.walltime_s > between_s and job.nodes > outside:
-                return (
-                    f"walltime {job.walltime_s:g} s > {between_s:g} s between two windows of maintenance, and "
-                    f"{job.nodes} nodes > {outside} outside of them"
-                )
-        return None
-
-    def _calls(self, view: View, ends_s: Iterable[float]) -> Iterator[WakeAt]:
+    def _calls(self, view: View, taken: Iterable[_Taken]) -> Iterator[WakeAt]:
         called_s = view.notebook.get(_CALLED, -math.inf)
-        following = next((end_s for end_s in ends_s if end_s > view.now_s), math.inf)
+        following = min((end_s for _, end_s, _ in taken if end_s > view.now_s), default=math.inf)
         if view.queue and following < math.inf and following != called_s:
             view.notebook[_CALLED] = following
             yield WakeAt(following)
@@ -162,7 +158,7 @@ class Maintenance(Around):
             ended += 0 if past < 0 else 1 if one.every_s == math.inf else 1 + math.floor(past / one.every_s)
         return ended
 
-    def _check(self, view: View, start: Start, taken: Sequence[tuple[float, float, Sequence[int]]]) -> None:
+    def _check(self, view: View, start: Start, taken: Sequence[_Taken]) -> None:
         """Refuse what a policy starts without a look at its timeline."""
         end_s = view.now_s + view.estimate_s(start.job)
         for begin_s, over_s, nodes in taken:
@@ -173,7 +169,20 @@ class Maintenance(Around):
                 )
 
 
-def _take(timeline: Timeline, taken: Sequence[tuple[float, float, Sequence[int]]]) -> Timeline:
+def _never(job: Job, recurring: Iterable[Window], nodes: int) -> str | None:
+    """Why a job can never start on a machine of so many nodes; ``None`` where it can."""
+    for window in recurring:
+        between_s = window.every_s - window.length_s
+        outside = nodes - len(window.indices(nodes))
+        if job.walltime_s > between_s and job.nodes > outside:
+            return (
+                f"walltime {job.walltime_s:g} s > {between_s:g} s between two windows of maintenance, and "
+                f"{job.nodes} nodes > {outside} outside of them"
+            )
+    return None
+
+
+def _take(timeline: Timeline, taken: Sequence[_Taken]) -> Timeline:
     for start_s, end_s, nodes in taken:
         timeline.take(max(start_s, timeline.now_s), end_s, nodes)
     return timeline

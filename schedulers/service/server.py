@@ -154,9 +154,7 @@ class _Service:
     def _serve(self) -> None:
         deadline, look = self._deadline(), time.monotonic()
         while not self._session.finished:
-            if (
-                self._heard
-            ):  # what handled the message took the exception for one of its own (modules that are imported)
+            if self._heard:  # modules that were being imported took the exception for one of their own
                 raise Stopped(self._heard[0])
             call = self._door.receive(self._wait_ms)
             if call is not None and self._is_of_the_peer(call):

@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from spillway.analysis.metrics import bounded_slowdown, slowdown
 from spillway.analysis.plots.bars import bars
@@ -87,7 +86,7 @@ class Distributions:
         name = f"{metric}_60s" if minute else metric
         marks = marks_of(results, self.model, FULL, values, name) if full else {}
         ax = distribution(values, title=title, seconds=metric.endswith("time_s"), tail=self.tail, marks=marks)
-        return kept(ax, folder, f"{self.section}-{self.model}-{metric}-full")
+        return save(ax, folder / f"{self.section}-{self.model}-{metric}-full")
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class Parts:
         }
         title = f"Mean {METRICS[metric]} by part ({MODELS[self.model]})"
         ax = part_bars(values, title=title, unit="s" if metric.endswith("_s") else "", marks=marks)
-        return kept(ax, folder, f"{self.section}-{self.model}-{metric}-parts")
+        return save(ax, folder / f"{self.section}-{self.model}-{metric}-parts")
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class Ratios:
             return []
         title = f"{METRICS[metric].capitalize()} ({MODELS[self.model]})"
         ax = normalised_boxes(found, title=title, baseline=BASELINE, marks=marks)
-        return kept(ax, folder, f"{self.section}-{self.model}-{metric}-normalised")
+        return save(ax, folder / f"{self.section}-{self.model}-{metric}-normalised")
 
 
 @dataclass(frozen=True)
@@ -170,7 +169,7 @@ class _System:
                 marks = marks_of(results, self.model, FULL, values, metric)
                 seconds = metric.endswith("_s")
                 ax = bars(values, title=f"{words} ({MODELS[self.model]})", seconds=seconds, marks=marks)
-                drawn += kept(ax, folder, f"{self.section}-{self.model}-{metric}")
+                drawn += save(ax, folder / f"{self.section}-{self.model}-{metric}")
         return drawn
 
 
@@ -189,7 +188,7 @@ class Loads:
             axes = panels(len(tables), 1, width=11.0, height=2.6 * len(tables))
             for (policy, table), ax in zip(tables.items(), axes, strict=True):
                 load_timeline(table, ax, storage=storage, title=policy)
-            drawn += kept(axes[0], folder, f"{self.section}-{self.model}-{'storage' if storage else 'compute'}-load")
+            drawn += save(axes[0], folder / f"{self.section}-{self.model}-{'storage' if storage else 'compute'}-load")
         return drawn
 
 
@@ -207,7 +206,7 @@ class Gantt:
             ran = table.ran()
             first = ran.take(np.argsort(ran.start_s, kind="stable")[:GANTT_JOBS])
             title = f"{self.policy}, {MODELS[self.model]}"
-            drawn += kept(gantt(first, title=title), folder, f"gantt-{self.model}-{self.policy}")
+            drawn += save(gantt(first, title=title), folder / f"gantt-{self.model}-{self.policy}")
         return drawn
 
 
@@ -261,11 +260,6 @@ def marks_of(results: Results, model: str, workload: str, policies: Iterable[str
         for policy, key in keys.items()
         if key in published and is_sound(model, workload, policy)
     }
-
-
-def kept(ax: Axes, folder: Path, stem: str) -> list[Path]:
-    """Write a figure; its files."""
-    return save(ax, folder / stem)
 
 
 _REST = tuple(name for name in BEST if name != BASELINE)

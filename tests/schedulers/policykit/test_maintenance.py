@@ -132,7 +132,15 @@ _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan
 @given(
     st.lists(_DRAWN, min_size=2, max_size=10),
     st.sampled_from([*_POLICIES, "easy-no-bb", "slurm-backfill", "list", "bbsched"]),
-    st.sampled_from(["30s 40s", "50s 20s; 90s 30s nodes 0-1", "40s 30s every 100s nodes 1-2", "0s 25s nodes 3"]),
+    st.sampled_from(
+        [
+            "30s 40s",
+            "50s 20s; 90s 30s nodes 0-1",
+            "30s 20s nodes 0; 30s 20s nodes 2-3",
+            "40s 30s every 100s nodes 1-2",
+            "0s 25s nodes 3",
+        ]
+    ),
 )
 def test_no_policy_runs_a_job_into_a_window(jobs: list[Mapping[str, int]], policy: str, windows: str) -> None:
     """All jobs run; those on a window's nodes by what they may take before it or after it; notes change nothing."""
