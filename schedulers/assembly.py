@@ -35,6 +35,7 @@ from spillway.schedulers.lives.persistent import WithPersistent
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.rules import Rules, Trait, refuse
+from spillway.schedulers.model.site import parse_site
 from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from spillway.schedulers.policykit.maintenance import Maintenance, parse_windows
@@ -126,6 +127,9 @@ class Settings:
         help="windows in which nothing runs on all or some nodes: START LENGTH [every PERIOD] [nodes 0-15 20], times "
         "since the begin of the simulation with units (3d 12h), several separated by ';'",
     )
+    site: str = option(
+        "", help="the site's partitions, shares, weights and pools as one JSON text; command lines read it from a file"
+    )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
         help="what happens to a running job that holds a node or a burst buffer that becomes unavailable",
@@ -180,6 +184,8 @@ class Settings:
             parse_maxima(self.bb_maxima)
         if self.maintenance:
             parse_windows(self.maintenance)
+        if self.site:
+            parse_site(self.site)
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
