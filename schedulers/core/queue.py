@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.waiting import NOWHERE, Columns, Shown, WaitingJobs
-
-Row = tuple[int, int, int, int, int]
+from spillway.schedulers.timeline.layout import Demand, Row
 
 _MOST_GAPS = 64
 """Places without a job that are always let be."""
@@ -109,7 +108,7 @@ class Queue:
 
     def _lay_out(self, jobs: Iterable[tuple[Job, Row | npt.NDArray[np.int64]]]) -> None:
         """Begin anew with these jobs; whoever has the old columns keeps them."""
-        self._columns = Columns([], np.empty(32, np.int64), np.empty((32, 5), np.int64), np.empty(32))
+        self._columns = Columns([], np.empty(32, np.int64), np.empty((32, len(Demand._fields)), np.int64), np.empty(32))
         self._places: dict[Job, int] = {}
         self._gone: list[int] = []
         self._first = 0
