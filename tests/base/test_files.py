@@ -10,7 +10,7 @@ import os
 import resource
 import socket
 import tarfile
-import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -172,12 +172,11 @@ def test_every_limit_says_how_to_change_it() -> None:
 
 
 @pytest.mark.parametrize("key", ["{0}", "[{0}]", 'x = {{ "y" . {0}', "'z' . {0}"])
-def test_a_dotted_key_is_refused_before_it_is_read(key: str) -> None:
-    """Reading one of 30,000 parts, 60 kB, took 31 CPU s."""
-    began = time.process_time()
+def test_a_dotted_key_is_refused_before_it_is_read(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser, which took 31 CPU s for one of 30,000 parts (60 kB), is never called."""
+    monkeypatch.setattr(tomllib, "loads", lambda text: pytest.fail("the text was parsed"))
     with pytest.raises(InputError, match="nests more than 100 levels deep"):
         parse_toml(key.format(".".join(["a"] * 30_000)) + " = 1\n")
-    assert time.process_time() - began < 2.0
 
 
 def test_dots_elsewhere_are_no_keys() -> None:
