@@ -46,7 +46,7 @@ def node_sets(site: Site, nodes: int) -> tuple[NodeSet, ...]:
                 f"partition {shown(partition.name)} has the nodes {shown(partition.nodes)}, the platform's are 0 to "
                 f"{nodes - 1}: choose a platform with more nodes, or correct the site file"
             )
-        found.append(NodeSet(partition.name, frozenset(places)))
+        found.append(NodeSet(partition.name, frozenset(places), partition.tier))
     return tuple(found)
 
 

@@ -71,10 +71,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class NodeSet:
-    """Nodes under a name: those of a partition, by place in the machine."""
+    """Nodes under a name: those of a partition, by place in the machine; its jobs come before those of lower tiers."""
 
     name: str
     nodes: frozenset[int]
+    tier: int = 1
 
 
 @dataclass(frozen=True, slots=True)

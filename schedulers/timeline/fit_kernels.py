@@ -90,6 +90,7 @@ def use_set(work, number, machine):
     """Let windows begin from the nodes of a set, where there are several."""
     sets = machine.sets
     if sets.shape[0] > 1:
+        work[FULL, FREE_NODES] = sets[number, FREE_NODES]
         for column in range(HEAD, HEAD + machine.words):
             work[FULL, column] = sets[number, column]
 
@@ -178,7 +179,7 @@ def _may_hold(rows, segment, demand, machine, work):
         return False
     if uses & USE_LINKS:  # the first link has no link above it: what it cannot carry must be outside of it
         column = HEAD + machine.words + machine.storages
-        outside = work[FULL, FREE_NODES] - work[BELOW, column]
+        outside = len(machine.node_link) - work[BELOW, column]
         return outside + rows[segment, column] // demand.io_rate >= demand.nodes
     return True
 

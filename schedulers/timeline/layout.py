@@ -28,7 +28,7 @@
     Sets of nodes that jobs may be restricted to, as the beginnings of rows: the number of nodes, how many sets follow
     that the same job may use instead, the nodes. The first set is the whole machine.
 ``work: int64[BACK + count or more, width]``
-    Scratch memory. ``work[FULL]`` is ``capacity``, but for its words, which have the set of nodes that is looked at;
+    Scratch memory. ``work[FULL]`` is ``capacity``, but for the nodes, which are those of the set that is looked at;
     ``work[BELOW]`` has in its link columns the number of nodes below each link; both stay. The rest means nothing
     between calls.
 ``chosen: int32[2, nodes or storages]``
