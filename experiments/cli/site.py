@@ -5,19 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser, complain, place
+from spillway.base.arguments import Parser, add_out, complain
 
 HELP = "a site as its scheduler needs it: import, show"
 EXAMPLES = """
-spillway site import partitions.txt nodes.txt assoc.txt qos.txt slurm.conf -o site.toml
+spillway site import partitions.txt nodes.txt assoc.txt qos.txt slurm.conf --out site.toml
 spillway site show site.toml
-spillway run mine.sacct --site site.toml
 """
 _IMPORT_EXAMPLES = """
-scontrol show partition -o > partitions.txt
-scontrol show node -o > nodes.txt
-sacctmgr show assoc -P > assoc.txt
-spillway site import partitions.txt nodes.txt assoc.txt /etc/slurm/slurm.conf -o site.toml
+spillway site import partitions.txt nodes.txt assoc.txt /etc/slurm/slurm.conf --out site.toml
+spillway site import *.txt slurm.conf --cluster small > site.toml
 """
 
 
@@ -34,7 +31,7 @@ def add_arguments(parser: Parser) -> None:
     read = commands.add_parser("import", help=text, description=words, examples=_IMPORT_EXAMPLES)
     add = read.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="files about one site, in any order")
-    add("-o", "--out", dest="output", type=place, default=None, metavar="FILE.toml", help="default: standard output")
+    add_out(read, "FILE.toml", "file to write (default: standard output)", required=False)
     add("--cluster", default="", metavar="NAME", help="whose associations are taken, where there are several clusters")
     read.set_defaults(run=_import)
     text = "print partitions, shares, weights and pools, and what of them is not played yet"
