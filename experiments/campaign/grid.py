@@ -18,7 +18,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, PolicySpec, Prepared, RunSpec
 
 DIGEST_CHARACTERS = 8
-_LATER = (("on_outage", "continue"), ("restart", "beginning"))
+_LATER = (("on_outage", "continue"), ("restart", "beginning"), ("site", ""))
 """Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]

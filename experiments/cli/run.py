@@ -50,7 +50,7 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.places import default_folder
 
     campaign = campaign_of(options)
-    if options.site:
+    if options.replay:
         campaign = with_the_site(campaign)
     return play(campaign, options.out or default_folder(campaign, RESULTS), options)
 
@@ -115,8 +115,8 @@ def _policies(parser: Parser) -> None:
     )
     add_options(group)
     add(
-        "--no-site",
-        dest="site",
+        "--no-replay",
+        dest="replay",
         action="store_false",
         help="leave out what the site did (policy replay): it is the baseline where a log states when its jobs started",
     )

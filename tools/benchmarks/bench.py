@@ -125,7 +125,7 @@ def _run(case: Case, log: SwfLog, accasim: str) -> Iterator[Row]:
         out, printed, source = (Path(name) / part for part in ("out", "printed.txt", "log.swf"))
         write_swf(long_log(log, case.jobs, case.beside), source)
         command = [sys.executable, "run_experiments.py", "run", "--workload", str(source), "--policy", case.policy]
-        command += ["--engine", case.engine, "--no-plots", "--no-site", "--out", str(out)]
+        command += ["--engine", case.engine, "--no-plots", "--no-replay", "--out", str(out)]
         command += ["--nodes", str(NODES * case.beside)] if case.beside > 1 else ["--platform", "thesis"]
         spent = measured(command, REPOSITORY, {}, printed)
         (timings,) = out.glob("*/timings.json")

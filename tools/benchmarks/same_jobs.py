@@ -123,7 +123,7 @@ def play(work: Path, tree: Path, log: str, options: Sequence[str]) -> tuple[byte
     """Run ``spillway run`` of a tree on a log and the thesis's machine: its table of jobs, and what it cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
         command = [sys.executable, "run_experiments.py", "run", "--workload", log, "--platform", "thesis"]
-        command += [*options, "--no-plots", "--no-site", "--out", out]
+        command += [*options, "--no-plots", "--no-replay", "--out", out]
         spent = measured(command, tree, {"PYTHONPATH": str(tree)}, work / "printed.txt")
         (table,) = Path(out).glob("*/jobs.csv")
         return table.read_bytes(), spent

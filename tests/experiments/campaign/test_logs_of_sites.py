@@ -34,7 +34,7 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     ("waits", "more", "policies"),
     [
         (30, (), {"replay", "fcfs"}),
-        (30, ("--no-site",), {"fcfs"}),
+        (30, ("--no-replay",), {"fcfs"}),
         (30, ("--policy", "replay"), {"replay", "fcfs"}),
         (30, ("--policy", "gang", "--model", "timeshared"), {"replay", "fcfs", "gang"}),
         (-1, (), {"fcfs"}),

@@ -198,7 +198,7 @@ def machine_of(out: Path, row: dict[str, str]) -> tuple[int, list[int]]:
 def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Was: 40 GB per 8 nodes whatever is requested, a sixth of the jobs rejected; the site's schedule fits now."""
     needs = needs_of(load_table(SITE)[0])
-    row = play(SITE, tmp_path / "all", "--no-site")
+    row = play(SITE, tmp_path / "all", "--no-replay")
     assert row["rejected"] == "0"
     nodes, (pool,) = machine_of(tmp_path / "all", row)
     assert nodes == needs.nodes
@@ -217,7 +217,7 @@ def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: py
 
 def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None:
     """Who chooses one user's jobs plays them on the machine of all."""
-    row = play(SITE, tmp_path / "out", "--no-site", "--where", "user=u03")
+    row = play(SITE, tmp_path / "out", "--no-replay", "--where", "user=u03")
     assert machine_of(tmp_path / "out", row)[0] == needs_of(load_table(SITE)[0]).nodes
 
 
@@ -227,7 +227,7 @@ def test_stated_burst_buffers(
 ) -> None:
     """In one pool, with or without the number of nodes; 0: there are none. The line on the machine says how many."""
     for name, more in (("a", ()), ("b", ("--nodes", "200"))):
-        row = play(SITE, tmp_path / name, "--no-site", "--burst-buffer-total", size, "--force", *more)
+        row = play(SITE, tmp_path / name, "--no-replay", "--burst-buffer-total", size, "--force", *more)
         assert machine_of(tmp_path / name, row)[1] == expected
     words = (
         "300TB of burst buffers in one pool, as stated, shared" if expected else "no burst buffers, as stated, shared"
@@ -256,7 +256,7 @@ def test_a_converted_log_is_for_the_machine_of_a_run(
     made = tmp_path / "made.json"
     assert main(["workload", "convert", str(SITE), "--out", str(made), *chosen]) == 0
     said = capsys.readouterr().out
-    row = play(SITE, tmp_path / "out", "--no-site", *chosen)
+    row = play(SITE, tmp_path / "out", "--no-replay", *chosen)
     nodes, (pool,) = machine_of(tmp_path / "out", row)
     assert json.loads(made.read_text())["nb_res"] == nodes
     assert f"machine: {nodes} nodes (most in use at once by the log's own times" in said

@@ -35,7 +35,7 @@ def test_run_and_convert_agree(tmp_path: Path) -> None:
     log = str(tmp_path / "log.swf")
     assert main(["workload", "synth", SOURCE, "--out", log]) == 0
     assert main(["workload", "convert", log, "--out", str(tmp_path / "made.json"), *drawn]) == 0
-    command = ["run", "--workload", log, "--policy", "fcfs", "--platform", "thesis", "--no-plots", "--no-site"]
+    command = ["run", "--workload", log, "--policy", "fcfs", "--platform", "thesis", "--no-plots", "--no-replay"]
     assert main([*command, *drawn, "--out", str(out)]) == 0
     (prepared,) = inputs(out)
     made = json.loads((tmp_path / "made.json").read_text())

@@ -8,7 +8,7 @@ import pytest
 
 from spillway.experiments.cli import main
 
-RUN = ["run", "kth-like:jobs=20", "--platform", "thesis", "--policy", "fcfs", "--workers", "1", "--no-site"]
+RUN = ["run", "kth-like:jobs=20", "--platform", "thesis", "--policy", "fcfs", "--workers", "1", "--no-replay"]
 
 
 def test_figures_and_tables_for_a_paper(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_folder_repeats_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "own" / "mine.py").write_text(source)
     monkeypatch.chdir(tmp_path)
     given = ["--policy", "own/mine.py", "--platform", "thesis", "--workers", "1", "--no-plots"]
-    assert main(["run", "kth-like:jobs=20", *given, "--no-site", "--out", "here"]) == 0
+    assert main(["run", "kth-like:jobs=20", *given, "--no-replay", "--out", "here"]) == 0
     shutil.rmtree(tmp_path / "own")
     (tmp_path / "here").rename(tmp_path / "there")
     monkeypatch.chdir(tmp_path / "there")

@@ -38,7 +38,7 @@ def converted(path: Path, model: str, **convert: float) -> Workload:
 
 def test_a_job_alone_takes_its_recorded_time(log: Path, tmp_path: Path) -> None:
     """Within what a checkpoint takes; before, I/O came on top. Jobs whose I/O alone takes longer are counted."""
-    common = ["--nodes", "16", "--model", "io", "--policy", "fcfs", "--no-plots", "--notes", "--no-site"]
+    common = ["--nodes", "16", "--model", "io", "--policy", "fcfs", "--no-plots", "--notes", "--no-replay"]
     assert main(["run", str(log), *common, "--out", str(tmp_path)]) == 0
     (run,) = tmp_path.glob("site_fcfs*")
     with (run / "jobs.csv").open(newline="") as stream:
