@@ -174,12 +174,6 @@ def test_profiles_that_run_each_other_fifty_levels_deep() -> None:
     assert (first.job_id, first.timestamp, first.state) == ("w0!1", pytest.approx(62 + LATENCY), DONE)
 
 
-def test_a_job_killed_while_its_message_is_on_the_way() -> None:
-    """It does not go on when the message has been received."""
-    profiles = in_turn(wait(2), {"type": "send", "msg": {"a": 1}, "sleeptime": 3})
-    assert talk(profiles, {2.2: (kill("w0!1", at=2.2),)})[1] is JobState.COMPLETED_KILLED
-
-
 @pytest.mark.parametrize(
     ("profile", "killed_s", "joules"),
     [
