@@ -32,6 +32,7 @@ from spillway.schedulers.lives import LIVES, parse_life
 from spillway.schedulers.lives import name_of as life_name
 from spillway.schedulers.lives.base import Expected, Expects, Life, Under
 from spillway.schedulers.lives.persistent import WithPersistent
+from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.rules import Rules, Trait, refuse
@@ -185,7 +186,7 @@ class Settings:
         if self.maintenance:
             parse_windows(self.maintenance)
         if self.site:
-            parse_site(self.site)
+            FairTree(parse_site(self.site).associations)
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
@@ -325,6 +326,7 @@ def assemble(
         demand=model.demand() if settings.bandwidth == "aware" else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
         on_outage=settings.on_outage,
+        site=parse_site(settings.site) if settings.site else None,
     )
 
 

@@ -14,6 +14,31 @@ import msgspec
 
 from spillway.base.errors import OptionError
 
+NodeRanges = tuple[tuple[int, int], ...]
+"""First and last node of each of several ranges; () for all nodes."""
+
+LARGEST_WEIGHT = 2**32 - 1
+"""Largest weight of a factor, and largest priority of a job."""
+
+
+def node_ranges(text: str) -> NodeRanges:
+    """Read ranges of nodes by their place, ``0-15 20``. Raises :class:`ValueError` for another form."""
+    return tuple(_range(one) for one in text.split())
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, dash, last = text.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) < int(first):
+        raise ValueError(f"{text!r} is no range of nodes")
+    return int(first), int(last or first)
+
+
+def nodes_within(ranges: NodeRanges, nodes: int) -> list[int]:
+    """The nodes of these ranges on a machine with so many, ascending."""
+    if not ranges:
+        return list(range(nodes))
+    return sorted({one for first, last in ranges for one in range(first, min(last + 1, nodes))})
+
 
 class Partition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Nodes that a job may ask for by name, and the limits there.
@@ -50,6 +75,9 @@ class Partition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     most_nodes: int | None = None
     default: bool = False
     accepting: bool = True
+
+    def __post_init__(self) -> None:
+        node_ranges(self.nodes)
 
 
 class Association(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -112,7 +140,10 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     age, fairshare, size, partition, qos, association
         Weights, 0 to 2^32 - 1.
     tres
-        Weights of trackable resources by name (``node``, ``bb``, ``license/NAME``).
+        Weights of trackable resources by name (``node``, ``cpu``, ``bb``, ``license/NAME``).
+    billing
+        ``TRESBillingWeights``: what usage counts, by resource: ``node`` per node, ``bb`` per gigabyte of burst buffer;
+        empty: nodes alone.
     longest_age_s
         ``PriorityMaxAge``: age from which the factor is 1 (s).
     half_life_s
@@ -132,11 +163,21 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     qos: int = 0
     association: int = 0
     tres: dict[str, int] = {}
+    billing: dict[str, float] = {}
     longest_age_s: float = 604800.0
     half_life_s: float = 604800.0
     period_s: float = 300.0
     favor_small: bool = False
     small_relative_to_time: bool = False
+
+    def __post_init__(self) -> None:
+        weights = (self.age, self.fairshare, self.size, self.partition, self.qos, self.association)
+        if not all(0 <= weight <= LARGEST_WEIGHT for weight in (*weights, *self.tres.values())):
+            raise ValueError(f"weights must be from 0 to {LARGEST_WEIGHT}")
+        if not (self.longest_age_s > 0 and self.half_life_s >= 0 and self.period_s > 0):
+            raise ValueError("longest_age_s and period_s must be above 0 s, half_life_s at least 0")
+        if not all(name in ("node", "bb") and 0 <= weight < 1e18 for name, weight in self.billing.items()):
+            raise ValueError("billing must be weights of at least 0 of 'node' and 'bb'")
 
 
 class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -19,6 +19,7 @@ from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
 from spillway.schedulers.model.decisions import Decision, Reject, Start, WakeAt
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.site import NodeRanges, node_ranges, nodes_within
 from spillway.schedulers.policykit.view import Around, View
 from spillway.schedulers.timeline import Timeline
 
@@ -53,13 +54,11 @@ class Window:
     start_s: float
     length_s: float
     every_s: float = math.inf
-    nodes: tuple[tuple[int, int], ...] = ()
+    nodes: NodeRanges = ()
 
     def indices(self, nodes: int) -> list[int]:
         """The nodes of a machine with so many."""
-        if not self.nodes:
-            return list(range(nodes))
-        return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
+        return nodes_within(self.nodes, nodes)
 
     def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
         """Begin and end of its occurrences that have not ended, as far as passes look ahead."""
@@ -91,7 +90,7 @@ def _parse(text: str) -> Window:
             raise ValueError("it has another form")
         start_s, length_s = TIME.read(found["start"]), TIME.read(found["length"])
         every_s = TIME.read(found["every"]) if found["every"] else math.inf
-        nodes = tuple(_range(one) for one in (found["nodes"] or "").split())
+        nodes = node_ranges(found["nodes"] or "")
         if not 0 < length_s < every_s:
             raise ValueError("its length must be above 0, and below the time from one to the next")
     except ValueError as error:
@@ -101,13 +100,6 @@ def _parse(text: str) -> Window:
             f": {error}"
         ) from None
     return Window(start_s, length_s, every_s, nodes)
-
-
-def _range(text: str) -> tuple[int, int]:
-    first, _, last = text.partition("-")
-    if not first or ("-" in text and not last) or (last and int(last) < int(first)):
-        raise ValueError(f"{text!r} is no range of nodes")
-    return int(first), int(last or first)
 
 
 @dataclass(frozen=True)
