@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from spillway.base import units
+from spillway.base.hostlist import compressed
 from spillway.platforms.description import Description
-from spillway.platforms.hostlist import compressed
 from spillway.platforms.settings import (
     Choice,
     Quantity,

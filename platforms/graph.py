@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spillway.base.files import parse_json
+from spillway.base.hostlist import compressed
 from spillway.base.limits import NESTING, InputError
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.hostlist import compressed
 from spillway.platforms.inventory import Inventory, RackFacts, with_nodes
 from spillway.platforms.settings import identifier
 

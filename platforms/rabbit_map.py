@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from spillway.base.hostlist import expanded
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.hostlist import expanded
 from spillway.platforms.inventory import Inventory, RackFacts
 from spillway.platforms.settings import identifier
 

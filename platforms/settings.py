@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spillway.base import units
+from spillway.base.hostlist import expanded
 from spillway.base.near import near
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.hostlist import expanded
 
 Parser = Callable[[Any], Any]
 """Turns a TOML value into a field's value; raises ValueError saying what was expected and what came."""

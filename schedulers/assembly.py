@@ -32,7 +32,6 @@ from spillway.schedulers.lives import LIVES, parse_life
 from spillway.schedulers.lives import name_of as life_name
 from spillway.schedulers.lives.base import Expected, Expects, Life, Under
 from spillway.schedulers.lives.persistent import WithPersistent
-from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.rules import Rules, Trait, refuse
@@ -46,6 +45,7 @@ from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy
 from spillway.schedulers.policykit.view import rules_of as policy_rules
+from spillway.schedulers.site_file import site_setting
 from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
 from spillway.schedulers.timeline.published import PublishedTimeline
 from spillway.schedulers.timesharing.costs import Costs
@@ -129,7 +129,9 @@ class Settings:
         "since the begin of the simulation with units (3d 12h), several separated by ';'",
     )
     site: str = option(
-        "", help="the site's partitions, shares, weights and pools as one JSON text; command lines read it from a file"
+        "",
+        help="file of the site's partitions, shares, weights and pools (TOML, as 'spillway site import' writes it), or "
+        "its JSON text, which descriptions of runs hold",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
@@ -186,7 +188,7 @@ class Settings:
         if self.maintenance:
             parse_windows(self.maintenance)
         if self.site:
-            FairTree(parse_site(self.site).associations)
+            parse_site(self.site)
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
@@ -389,9 +391,12 @@ class SessionSpec:
 
     def make_settings(self) -> Settings:
         """The settings: what is given, else what goes with the policy, but for the published experiment, else the
-        defaults; :class:`OptionError` for an unknown one or a wrong value.
+        defaults; of a site's file the site. :class:`OptionError` for an unknown one or a wrong value,
+        :class:`~spillway.base.errors.InputError` for a site's file that cannot be read.
         """
-        return build(Settings, self.settings, {} if self.thesis_literal else find_policy(self.policy).settings)
+        preset = {} if self.thesis_literal else find_policy(self.policy).settings
+        made = build(Settings, self.settings, preset)
+        return replace(made, site=site_setting(made.site)) if made.site else made
 
     def check(self) -> None:
         """Raise :class:`OptionError` for what is unknown, wrong, or cannot be combined."""

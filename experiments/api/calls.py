@@ -31,6 +31,7 @@ def compare(
     seeds: int | Sequence[int] = 1,
     engine: str = "fluid",
     settings: Mapping[str, Any] | None = None,
+    site: str | Path = "",
     events: str = "",
     tau_s: float = DEFAULT_TAU_S,
     workers: int = 0,
@@ -61,6 +62,9 @@ def compare(
         ``fluid`` (contention) or ``fixed`` (stated durations).
     settings
         Settings of the session by name (``bb_life="slurm"``), as ``spillway run --help`` lists them.
+    site
+        File of the site (``spillway site import``): its partitions, shares, weights and pools; its number of nodes is
+        the machine's where no ``machine`` is given.
     events
         File of external events, or ``failures:...``.
     tau_s
@@ -91,7 +95,7 @@ def compare(
 
     given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
     root = _root(folder)
-    specs = specs_of(policies, settings or {}, root)
+    specs = specs_of(policies, {**(settings or {}), **({"site": str(site)} if site else {})}, root)
     modelled = tuple(model_of(text) for text in ([models] if isinstance(models, str) else models)) or (ModelSpec(),)
     refuse_combinations(specs, modelled)
     campaign = Campaign(
@@ -116,6 +120,7 @@ def whatif(
     machine: str | Machine = "",
     policy: str | type | object = "easy",
     model: str = "",
+    site: str | Path = "",
     seeds: int | None = None,
     shakes: int | None = None,
     together: bool = False,
@@ -159,6 +164,7 @@ def whatif(
         seeds=seeds,
         shakes=shakes,
         together=together,
+        site=str(site),
         plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, force, question)

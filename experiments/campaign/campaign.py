@@ -16,7 +16,7 @@ from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.base import durable
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
-from spillway.experiments.campaign import kept, places, rejected, summary
+from spillway.experiments.campaign import kept, machines, places, rejected, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
@@ -28,8 +28,9 @@ from spillway.experiments.run import folders, manifest, policies, provenance
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
-from spillway.experiments.run.spec import Campaign, RunSpec
+from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
 from spillway.experiments.run.terminal import say
+from spillway.schedulers.model.site import parse_site
 from spillway.schedulers.policies.replay import SITE_WAIT
 
 
@@ -110,7 +111,8 @@ def run_grids(
         )
     paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
-        return _run_grids(_with_site_waits(campaigns), root, executor, console, rerun, max_runs, conclude, force, notes)
+        campaigns = _on_machines_of_sites(_with_site_waits(campaigns))
+        return _run_grids(campaigns, root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
 def _run_grids(
@@ -139,6 +141,7 @@ def _run_grids(
     for run in runs:
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
+        inputs.check_site(run.platform, run.policy)
     places.claim(root, workloads)
     if inputs.folded and not notes:
         note(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
@@ -200,6 +203,32 @@ def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
         )
         for campaign in campaigns
     ]
+
+
+def _on_machines_of_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
+    """The campaigns, on the machine of their site where they have one and no platform is named.
+
+    Raises
+    ------
+    SpecError
+        Policies have sites with different numbers of nodes.
+    """
+    return [
+        dataclasses.replace(
+            campaign, platforms=tuple(machines.of_site(spec, _site_nodes(campaign)) for spec in campaign.platforms)
+        )
+        for campaign in campaigns
+    ]
+
+
+def _site_nodes(campaign: Campaign) -> int:
+    """Nodes of the site of a campaign; 0 where it has none, or the site does not state them."""
+    texts = {str(spec.session.get(policies.SITE, "")) for spec in campaign.policies}
+    counts = {parse_site(text).nodes for text in texts if text} - {0}
+    if len(counts) > 1 and any(spec.source.partition(",")[0] == AUTO for spec in campaign.platforms):
+        numbers = " and ".join(map(str, sorted(counts)))
+        raise SpecError(f"sites of {numbers} nodes in one campaign need the name of a platform for each: use two")
+    return min(counts, default=0)
 
 
 def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:

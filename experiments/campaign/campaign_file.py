@@ -17,7 +17,7 @@ from spillway.base.near import nearest
 from spillway.base.options import OptionInfo, build, describe, parse, show
 from spillway.base.plugins import place_in, split_spec
 from spillway.experiments.campaign.grid import refuse_too_many
-from spillway.experiments.run import failures, sessions
+from spillway.experiments.run import failures, policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import AUTO, Campaign, ModelSpec, PlatformSpec, Playing, PolicySpec, WorkloadSpec
 from spillway.schedulers.jobmodels import make_model
@@ -122,6 +122,7 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "models": _models(
         "what started jobs do: NAME[:key=value,...] or a table with name and options", "as the policy needs"
     ),
+    "site": _text("file of the site that all policies schedule (its partitions, shares, weights, pools)", "none"),
     "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
     **_declared(Playing),
@@ -182,7 +183,7 @@ def parse_campaign(text: str, where: str, folder: Path, stem: str = "campaign", 
     policies = tuple(
         spec
         for index, table in enumerate(data["policy"])
-        for spec in _policies(table, f"{where}: policy[{index}]", literal, folder)
+        for spec in _policies(table, f"{where}: policy[{index}]", literal, folder, data.get("site", ""))
     )
     models = tuple(
         spec
@@ -247,7 +248,7 @@ def _platform(table: dict[str, Any], where: str, folder: Path) -> PlatformSpec:
     return PlatformSpec(source=_beside(table["source"], folder), name=table.get("name", ""))
 
 
-def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path) -> list[PolicySpec]:
+def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path, site: str) -> list[PolicySpec]:
     """One policy, or several: an option given as a list is a range, and all combinations are made."""
     _check(table, POLICY_KEYS, where, needed=("policy",))
     options: Mapping[str, Any] = table.get("options", {})
@@ -263,7 +264,7 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path) ->
             policy=place_in(folder, table["policy"]),
             options=chosen,
             literal=table.get("literal", literal),
-            session=table.get("session", {}),
+            session=_session(table.get("session", {}), site, folder),
             label=" ".join([label, *varied]) if label else "",
         )
         try:
@@ -271,6 +272,13 @@ def _policies(table: dict[str, Any], where: str, literal: bool, folder: Path) ->
         except Exception as error:
             raise SpecError(f"{where}: {error}") from None
     return found
+
+
+def _session(given: dict[str, Any], site: str, folder: Path) -> dict[str, Any]:
+    """Settings of the session; the site's file is beside the campaign file."""
+    named = given.get(policies.SITE, site)
+    beside = isinstance(named, str) and named and not named.lstrip().startswith("{")
+    return given | {policies.SITE: str(folder / named) if beside else named} if named else given
 
 
 MODEL_KEYS: dict[str, Key] = {

@@ -37,6 +37,7 @@ from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.model.site import Site, parse_site
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.batsim5 import READ_AS_4
@@ -89,6 +90,7 @@ class Inputs:
         self._machines: dict[tuple[Any, ...], tuple[Machine, Prepared]] = {}
         self._workloads: dict[tuple[Any, ...], Prepared] = {}
         self._sources: dict[str, list[Source]] = {}
+        self._nodes: dict[str, int] = {}
         self._jobs: dict[str, int] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
@@ -195,6 +197,23 @@ class Inputs:
                     "--site-wait"
                 )
 
+    def check_site(self, platform: Prepared, spec: PolicySpec) -> None:
+        """Refuse a machine whose number of nodes is not the site's: partitions state nodes by their place.
+
+        Raises
+        ------
+        SpecError
+            Names both numbers.
+        """
+        text = spec.session.get(policies.SITE)
+        site = parse_site(text) if isinstance(text, str) and text else Site()
+        nodes = self._nodes[platform.path]
+        if site.nodes and site.nodes != nodes:
+            raise SpecError(
+                f"site {site.name!r} has {site.nodes} nodes, platform {platform.name} has {nodes}: expected the same "
+                "number, since partitions state nodes by their place; without a platform the machine is the site's"
+            )
+
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
         if spec.source.partition(",")[0] == AUTO:
@@ -211,6 +230,7 @@ class Inputs:
             machine = machines.load(spec)
             prepared = self._write(machine.name, ".xml", machine.xml.encode())
             self._machines[key] = machine, prepared
+            self._nodes[prepared.path] = machine.facts.nodes
             for note in machine.notes:
                 self.note(f"platform {machine.name}: {note}", prepared)
         return self._machines[key]

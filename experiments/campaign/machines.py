@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from spillway.base import units
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
@@ -139,6 +141,14 @@ def load(spec: PlatformSpec) -> Machine:
         xml, platform = generate_and_build(_description_of(spec.source))
         notes = _assumed(spec.source)
     return Machine(spec.name or _name(spec.source), xml, facts_of(platform, spec.source), spec, notes)
+
+
+def of_site(spec: PlatformSpec, nodes: int) -> PlatformSpec:
+    """The machine of a site with so many nodes, where no other one is named; burst buffers as stated."""
+    source, comma, given = spec.source.partition(",")
+    if source != AUTO or not nodes:
+        return spec
+    return msgspec.structs.replace(spec, source=f"{_SIZED}{nodes}{comma}{given}")
 
 
 def _assumed(source: str) -> tuple[str, ...]:

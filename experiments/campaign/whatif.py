@@ -16,7 +16,7 @@ import msgspec
 from spillway.analysis.shakes import fewest
 from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.near import near
-from spillway.base.options import build
+from spillway.base.options import Value, build
 from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import the_source
@@ -106,7 +106,9 @@ def grids(base: Campaign, knobs: Sequence[_Knob], *, replay: bool) -> list[Campa
     base
         One workload, one platform, one policy and one model.
     """
-    own = sessions.typed(policies.parse_policy(policies.REPLAY))
+    own = sessions.typed(
+        msgspec.structs.replace(policies.parse_policy(policies.REPLAY), session=base.policies[0].session)
+    )
     first = replace(base, policies=(own, *base.policies)) if replay else base
     return [first, *(_varied(base, knob) for knob in knobs)]
 
@@ -175,6 +177,7 @@ def question_of(
     seeds: int | None = None,
     shakes: int | None = None,
     together: bool = False,
+    site: str = "",
     **how: Any,
 ) -> Question:
     """Put a question together.
@@ -200,6 +203,8 @@ def question_of(
         More than 25 comparisons need more.
     together
         Whether all settings are tried at once, too.
+    site
+        File of the site, or its text.
     how
         Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
@@ -213,7 +218,8 @@ def question_of(
         knobs.append(_all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
-    chosen = sessions.typed(policies.parse_policy(policy))
+    session: dict[str, Value] = {policies.SITE: site} if site else {}
+    chosen = sessions.typed(msgspec.structs.replace(policies.parse_policy(policy), session=session))
     modelled = model_of(model) if model else ModelSpec()
     sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)

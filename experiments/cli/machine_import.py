@@ -9,6 +9,7 @@ from typing import Any
 
 from spillway.base import durable, units
 from spillway.base.files import parse_json, read_file
+from spillway.base.hostlist import compressed
 from spillway.base.limits import InputError
 from spillway.experiments.campaign import machines
 from spillway.experiments.run.errors import SpecError
@@ -18,7 +19,6 @@ from spillway.platforms.description import Description, read_description
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.fields import table_of
 from spillway.platforms.graph import graph_in, read_graph, written
-from spillway.platforms.hostlist import compressed
 from spillway.platforms.inventory import Inventory, inventory_of, merged
 from spillway.platforms.rabbit_map import is_map, read_map
 

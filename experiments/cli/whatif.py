@@ -34,6 +34,7 @@ def add_arguments(parser: Parser) -> None:
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
     from spillway.experiments.run.spec import Playing
+    from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import add_reading
 
     add_logs(parser.add_argument_group("what is played"))
@@ -50,6 +51,7 @@ def add_arguments(parser: Parser) -> None:
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)
     add_machine(parser)
+    add_declared(parser.add_argument_group("site"), Settings, "site")
     group = parser.add_argument_group("how it is played")
     add = group.add_argument
     words = "policy beside the log's own (%(default)s)"
@@ -84,6 +86,7 @@ def command(options: argparse.Namespace) -> int:
         seeds=options.seeds,
         shakes=options.shakes,
         together=options.together,
+        site=options.site or "",
         **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")

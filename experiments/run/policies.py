@@ -19,6 +19,9 @@ from spillway.schedulers.policykit.view import Policy
 REPLAY = "replay"
 """The policy that repeats a log's own schedule."""
 
+SITE = "site"
+"""The setting that holds a whole site, which no name in the results repeats."""
+
 FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
 """The policies that are compared when none is named: the thesis's baselines."""
 
@@ -80,7 +83,7 @@ def label(spec: PolicySpec) -> str:
     """Name in the results: the given label, or the policy and the options that were given, cut where they are many."""
     if spec.label:
         return spec.label
-    given = spec.options | spec.session
+    given = spec.options | {name: value for name, value in spec.session.items() if name != SITE}
     whole = " ".join([spec.policy, *(f"{key}={show(value)}" for key, value in given.items())])
     if len(whole) <= NAME.value:
         return whole

@@ -22,13 +22,12 @@ SchedMD, *Fair Tree Fairshare Algorithm*: sections "Algorithm", "Level Fairshare
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.errors import OptionError, shown
 from spillway.schedulers.model.site import Association
 
 Floats = npt.NDArray[np.float64]
@@ -43,38 +42,26 @@ class FairTree:
     Parameters
     ----------
     associations
-        Accounts and users. Accounts without a user below count as siblings of others and are not descended.
+        Accounts and users; :func:`spillway.schedulers.model.site.faults` finds accounts that are missing or below
+        themselves. Accounts without a user below count as siblings of others and are not descended.
 
     Attributes
     ----------
     users
         Place of each user association in what :meth:`factors` takes and gives, by account and user, in their order.
-
-    Raises
-    ------
-    OptionError
-        An association is there twice, names an account that the site does not have, or an account is below itself.
     """
 
     def __init__(self, associations: Sequence[Association]) -> None:
-        accounts = _accounts_of(associations)
-        self.users: dict[tuple[str, str], int] = {}
-        parents, shares = [0] * (1 + max(accounts.values())), [0] * (1 + max(accounts.values()))
-        for one in associations:
-            if not one.user and accounts[one.account]:
-                parents[accounts[one.account]] = _place(accounts, one.parent, f"account {shown(one.account)} is below")
-                shares[accounts[one.account]] = one.shares
-        for one in associations:
-            if one.user:
-                if (one.account, one.user) in self.users:
-                    raise OptionError(f"site: user {shown(one.user)} is in account {shown(one.account)} twice")
-                self.users[one.account, one.user] = len(self.users)
-                parents.append(_place(accounts, one.account, f"user {shown(one.user)} is in"))
-                shares.append(one.shares)
+        own = [one for one in associations if not one.user and not (one.account == _ROOT and not one.parent)]
+        users = [one for one in associations if one.user]
+        accounts = {"": 0, _ROOT: 0} | {one.account: place for place, one in enumerate(own, 1)}
+        self.users = {(one.account, one.user): place for place, one in enumerate(users)}
+        parents = [0, *(accounts[one.parent] for one in own), *(accounts[one.account] for one in users)]
+        shares = [0, *(one.shares for one in (*own, *users))]
         self._parents, self._shares = np.array(parents, np.intp), np.array(shares, np.float64)
         self._siblings = np.maximum(np.bincount(self._parents[1:], self._shares[1:], len(parents)), 1.0)
         self._first_user = len(parents) - len(self.users)
-        self._levels = self._levels_of(_depths(parents, {place: name for name, place in accounts.items()}))
+        self._levels = self._levels_of(_depths(parents))
         self._sizes = np.zeros(len(parents), np.intp)
         self._sizes[self._first_user :] = 1
         self._sum_up(self._sizes)
@@ -134,35 +121,12 @@ def _changes(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.concatenate(([True], values[1:] != values[:-1]))
 
 
-def _accounts_of(associations: Sequence[Association]) -> dict[str, int]:
-    """Places of the accounts in the tree; the root's is 0."""
-    accounts = {"": 0, _ROOT: 0}
-    for one in associations:
-        if one.user or (one.account == _ROOT and not one.parent):
-            continue
-        if one.account in accounts:
-            raise OptionError(f"site: account {shown(one.account)} is there twice")
-        accounts[one.account] = len(accounts) - 1
-    return accounts
-
-
-def _place(accounts: Mapping[str, int], name: str, what: str) -> int:
-    if name not in accounts:
-        raise OptionError(
-            f"site: {what} account {shown(name)}, which the site does not have: add it, or correct the name"
-        )
-    return accounts[name]
-
-
-def _depths(parents: Sequence[int], names: Mapping[int, str]) -> npt.NDArray[np.intp]:
+def _depths(parents: Sequence[int]) -> npt.NDArray[np.intp]:
     """How far each account and user is below the root."""
     depths = np.zeros(len(parents), np.intp)
     for place in range(1, len(parents)):
         above = [place]
         while above[-1] and not depths[above[-1]]:
-            if parents[above[-1]] in above:
-                around = [names[one] for one in [*above[above.index(parents[above[-1]]) :], parents[above[-1]]]]
-                raise OptionError(f"site: an account is below itself: {' is below '.join(map(shown, around))}")
             above.append(parents[above[-1]])
         for depth, one in enumerate(reversed(above[:-1]), int(depths[above[-1]]) + 1):
             depths[one] = depth

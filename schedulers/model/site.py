@@ -10,37 +10,34 @@ SchedMD, *slurm.conf*, *Multifactor Priority Plugin*, *Fair Tree Fairshare Algor
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
 import msgspec
 
-from spillway.base.errors import OptionError
-
-NodeRanges = tuple[tuple[int, int], ...]
-"""First and last node of each of several ranges; () for all nodes."""
-
-LARGEST_WEIGHT = 2**32 - 1
-"""Largest weight of a factor, and largest priority of a job."""
-
-
-def node_ranges(text: str) -> NodeRanges:
-    """Read ranges of nodes by their place, ``0-15 20``. Raises :class:`ValueError` for another form."""
-    return tuple(_range(one) for one in text.split())
-
-
-def _range(text: str) -> tuple[int, int]:
-    first, dash, last = text.partition("-")
-    if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) < int(first):
-        raise ValueError(f"{text!r} is no range of nodes")
-    return int(first), int(last or first)
-
-
-def nodes_within(ranges: NodeRanges, nodes: int) -> list[int]:
-    """The nodes of these ranges on a machine with so many, ascending."""
-    if not ranges:
-        return list(range(nodes))
-    return sorted({one for first, last in ranges for one in range(first, min(last + 1, nodes))})
+from spillway.base.errors import OptionError, shown
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.site_parts import (
+    Buffers,
+    Factor,
+    Length,
+    Limits,
+    Name,
+    Natural,
+    Preempts,
+    Reservation,
+    Resource,
+    Scheduler,
+    Seconds,
+    Values,
+    Weight,
+    layer_faults,
+    outside,
+    repeated,
+)
 
 
-class Partition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Partition(Values, frozen=True):
     """Nodes that a job may ask for by name, and the limits there.
 
     Attributes
@@ -63,24 +60,42 @@ class Partition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
         Whether jobs that name no partition go here.
     accepting
         Whether it takes jobs (``State=UP``).
+    qos
+        ``QoS``: QOS whose limits hold for all its jobs; "": no such one.
+    accounts, not_accounts
+        ``AllowAccounts``, ``DenyAccounts``; (): all, and no one.
+    only_qos, not_qos
+        ``AllowQos``, ``DenyQos``; (): all, and no one.
+    preempts
+        ``PreemptMode``: what happens to its jobs that are preempted.
+    grace_s
+        ``GraceTime``: time that they then have left (s).
     """
 
-    name: str
+    name: Name
     nodes: str = ""
-    tier: int = 1
-    factor: int = 1
-    longest_s: float | None = None
-    default_s: float | None = None
-    fewest_nodes: int = 1
-    most_nodes: int | None = None
+    tier: Natural = 1
+    factor: Natural = 1
+    longest_s: Seconds | None = None
+    default_s: Seconds | None = None
+    fewest_nodes: Natural = 1
+    most_nodes: Natural | None = None
     default: bool = False
     accepting: bool = True
+    qos: str = ""
+    accounts: tuple[Name, ...] = ()
+    not_accounts: tuple[Name, ...] = ()
+    only_qos: tuple[Name, ...] = ()
+    not_qos: tuple[Name, ...] = ()
+    preempts: Preempts = ""
+    grace_s: Seconds = 0.0
 
-    def __post_init__(self) -> None:
-        node_ranges(self.nodes)
+    def width(self, nodes: int) -> int:
+        """How many nodes it has on a machine with so many."""
+        return len(parse_intervals(self.nodes)) if self.nodes else nodes
 
 
-class Association(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Association(Values, frozen=True):
     """An account, or a user in an account, and its shares among its siblings.
 
     Attributes
@@ -97,17 +112,24 @@ class Association(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
         ``Priority``: its part of the association factor.
     default
         Whether it is the user's default account.
+    qos, default_qos
+        QOS that its jobs may name, and the one of those that name none; () and "": the site's.
+    limits
+        Of all its jobs.
     """
 
-    account: str
+    account: Name
     user: str = ""
     parent: str = ""
-    shares: int = 1
-    priority: int = 0
+    shares: Natural = 1
+    priority: Natural = 0
     default: bool = False
+    qos: tuple[Name, ...] = ()
+    default_qos: str = ""
+    limits: Limits = Limits()
 
 
-class Qos(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Qos(Values, frozen=True):
     """A quality of service.
 
     Attributes
@@ -118,21 +140,38 @@ class Qos(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         Its part of its jobs' priority, relative to the largest of all.
     usage_factor
         What usage under it counts, relative to that of others.
+    limits
+        Of all its jobs.
+    preempt
+        QOS whose jobs it may preempt.
+    preempts
+        ``PreemptMode``: what happens to its own jobs that are preempted.
+    grace_s, exempt_s
+        ``GraceTime``, ``PreemptExemptTime``: time that they then have left, and time from their start in which they
+        are not (s).
+    flags
+        As Slurm names them (``DenyOnLimit``, ``NoReserve`` ...).
     """
 
-    name: str
-    priority: int = 0
-    usage_factor: float = 1.0
+    name: Name
+    priority: Natural = 0
+    usage_factor: Factor = 1.0
+    limits: Limits = Limits()
+    preempt: tuple[Name, ...] = ()
+    preempts: Preempts = ""
+    grace_s: Seconds = 0.0
+    exempt_s: Seconds = 0.0
+    flags: tuple[Name, ...] = ()
 
 
-class License(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class License(Values, frozen=True):
     """A counted pool of the whole cluster: jobs hold some of it (field ``licenses``, ``name:count,...``)."""
 
-    name: str
-    count: int
+    name: Name
+    count: Natural
 
 
-class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Weights(Values, frozen=True):
     """Weights of the factors of a job's priority, and how they are calculated (``slurm.conf``, ``Priority...``).
 
     Attributes
@@ -154,33 +193,27 @@ class Weights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         ``PriorityFavorSmall``: small jobs get the larger size factor.
     small_relative_to_time
         ``SMALL_RELATIVE_TO_TIME``: size is relative to the walltime.
+    flags
+        Other ``PriorityFlags``, as Slurm names them (``NO_FAIR_TREE``, ``NO_NORMAL_PART`` ...).
     """
 
-    age: int = 0
-    fairshare: int = 0
-    size: int = 0
-    partition: int = 0
-    qos: int = 0
-    association: int = 0
-    tres: dict[str, int] = {}
-    billing: dict[str, float] = {}
-    longest_age_s: float = 604800.0
-    half_life_s: float = 604800.0
-    period_s: float = 300.0
+    age: Weight = 0
+    fairshare: Weight = 0
+    size: Weight = 0
+    partition: Weight = 0
+    qos: Weight = 0
+    association: Weight = 0
+    tres: dict[Name, Weight] = msgspec.field(default_factory=dict)
+    billing: dict[Literal["node", "bb"], Factor] = msgspec.field(default_factory=dict)
+    longest_age_s: Length = 604800.0
+    half_life_s: Seconds = 604800.0
+    period_s: Length = 300.0
     favor_small: bool = False
     small_relative_to_time: bool = False
-
-    def __post_init__(self) -> None:
-        weights = (self.age, self.fairshare, self.size, self.partition, self.qos, self.association)
-        if not all(0 <= weight <= LARGEST_WEIGHT for weight in (*weights, *self.tres.values())):
-            raise ValueError(f"weights must be from 0 to {LARGEST_WEIGHT}")
-        if not (self.longest_age_s > 0 and self.half_life_s >= 0 and self.period_s > 0):
-            raise ValueError("longest_age_s and period_s must be above 0 s, half_life_s at least 0")
-        if not all(name in ("node", "bb") and 0 <= weight < 1e18 for name, weight in self.billing.items()):
-            raise ValueError("billing must be weights of at least 0 of 'node' and 'bb'")
+    flags: tuple[Name, ...] = ()
 
 
-class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Site(Values, frozen=True):
     """What a scheduler has to know of a site.
 
     Attributes
@@ -189,17 +222,21 @@ class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         Of the cluster.
     nodes
         Compute nodes that partitions refer to by place; 0: as many as the machine has.
-    partitions, associations, qos, licenses, weights
+    partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
         As above; empty: the site has none.
     """
 
     name: str = ""
-    nodes: int = 0
+    nodes: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
     partitions: tuple[Partition, ...] = ()
     associations: tuple[Association, ...] = ()
     qos: tuple[Qos, ...] = ()
     licenses: tuple[License, ...] = ()
+    resources: tuple[Resource, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
     weights: Weights = Weights()
+    scheduler: Scheduler = Scheduler()
+    buffers: Buffers = Buffers()
 
 
 def site_text(site: Site) -> str:
@@ -208,8 +245,65 @@ def site_text(site: Site) -> str:
 
 
 def parse_site(text: str) -> Site:
-    """Read the compact text of a site. Raises :class:`OptionError` where it is none."""
+    """Read the compact text of a site. Raises :class:`OptionError` where it is none, or contradicts itself."""
     try:
-        return msgspec.json.decode(text, type=Site)
+        site = msgspec.json.decode(text, type=Site)
     except msgspec.MsgspecError as error:
         raise OptionError(f"setting site must be the JSON text of a site: {error}") from None
+    for fault in faults(site):
+        raise OptionError(f"setting site: {fault}")
+    return site
+
+
+def faults(site: Site) -> Iterator[str]:
+    """What contradicts itself in a site, each with its place."""
+    yield from repeated("partition", (one.name for one in site.partitions))
+    yield from repeated("qos", (one.name for one in site.qos))
+    yield from repeated("license", [*(one.name for one in site.licenses), *(one.name for one in site.resources)])
+    yield from repeated("reservation", (one.name for one in site.reservations))
+    yield from repeated("association", (f"{one.account}/{one.user}".rstrip("/") for one in site.associations))
+    defaults = [one.name for one in site.partitions if one.default]
+    if len(defaults) > 1:
+        yield f"partitions {defaults[0]!r} and {defaults[1]!r} are both the default: expected one"
+    for partition in site.partitions:
+        where = f"partition {shown(partition.name)}"
+        yield from outside(f"{where}: nodes", partition.nodes, site.nodes)
+        most, longest_s = partition.most_nodes, partition.longest_s
+        if most is not None and most < partition.fewest_nodes:
+            yield f"{where}: most_nodes is {most}, below fewest_nodes {partition.fewest_nodes}"
+        if longest_s is not None and partition.default_s is not None and partition.default_s > longest_s:
+            yield f"{where}: default_s is {partition.default_s:g} s, above longest_s {longest_s:g} s"
+        yield from _unknown(where, "qos", (partition.qos, *partition.only_qos, *partition.not_qos), site)
+    for qos in site.qos:
+        yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
+    for reservation in site.reservations:
+        yield from outside(f"reservation {shown(reservation.name)}: nodes", reservation.nodes, site.nodes)
+    yield from _accounts(site.associations)
+    for resource in site.resources:
+        yield from layer_faults(resource, site.nodes)
+
+
+def _unknown(where: str, what: str, names: Iterable[str], site: Site) -> Iterator[str]:
+    """Names of QOS that the site does not have, where it states its QOS at all."""
+    known = {one.name for one in site.qos}
+    for name in names:
+        if name and known and name not in known:
+            yield f"{where}: {what} {shown(name)} is none of {', '.join(sorted(known))}"
+
+
+def _accounts(associations: tuple[Association, ...]) -> Iterator[str]:
+    """Faults of the tree of accounts: parents that are not there, and accounts below themselves."""
+    parents = {one.account: one.parent for one in associations if not one.user}
+    for one in associations:
+        above = one.account if one.user else one.parent
+        if above and above not in parents:
+            whose = f"user {shown(one.user)}" if one.user else f"account {shown(one.account)}"
+            yield f"association: {whose} is below account {shown(above)}, which has no association of its own"
+    for account in parents:
+        seen, above = {account}, parents[account]
+        while above in parents and above not in seen:
+            seen.add(above)
+            above = parents[above]
+        if above == account:
+            yield f"association: account {shown(account)} is below itself"
+            return

@@ -19,7 +19,6 @@ from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
 from spillway.schedulers.model.decisions import Decision, Reject, Start, WakeAt
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.site import NodeRanges, node_ranges, nodes_within
 from spillway.schedulers.policykit.view import Around, View
 from spillway.schedulers.timeline import Timeline
 
@@ -54,11 +53,13 @@ class Window:
     start_s: float
     length_s: float
     every_s: float = math.inf
-    nodes: NodeRanges = ()
+    nodes: tuple[tuple[int, int], ...] = ()
 
     def indices(self, nodes: int) -> list[int]:
         """The nodes of a machine with so many."""
-        return nodes_within(self.nodes, nodes)
+        if not self.nodes:
+            return list(range(nodes))
+        return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
 
     def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
         """Begin and end of its occurrences that have not ended, as far as passes look ahead."""
@@ -90,7 +91,7 @@ def _parse(text: str) -> Window:
             raise ValueError("it has another form")
         start_s, length_s = TIME.read(found["start"]), TIME.read(found["length"])
         every_s = TIME.read(found["every"]) if found["every"] else math.inf
-        nodes = node_ranges(found["nodes"] or "")
+        nodes = tuple(_range(one) for one in (found["nodes"] or "").split())
         if not 0 < length_s < every_s:
             raise ValueError("its length must be above 0, and below the time from one to the next")
     except ValueError as error:
@@ -100,6 +101,13 @@ def _parse(text: str) -> Window:
             f": {error}"
         ) from None
     return Window(start_s, length_s, every_s, nodes)
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    if not first or ("-" in text and not last) or (last and int(last) < int(first)):
+        raise ValueError(f"{text!r} is no range of nodes")
+    return int(first), int(last or first)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ last each term is a factor from 0 to 1 times its weight, 0 by default. The sum i
 simulated time; in between a priority stands, and a job that comes has the age 0.
 
 Jobs of a partition with a higher tier come first, under every policy; then those of a higher priority; equals by the
-time of submission, then by number.
+time of submission (also of a job that other jobs held), then by number.
 
 References
 ----------
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from spillway.schedulers.model.explanations import Priority
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.model.site import LARGEST_WEIGHT, Site
+from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.shares import Sharers
 from spillway.schedulers.policykit.terms import Terms
 from spillway.schedulers.policykit.view import View
@@ -32,7 +32,10 @@ from spillway.schedulers.policykit.view import View
 _MEMORY = "priorities"
 """Key of the notebook."""
 
-_FIXED, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(7)
+_MOST = 2**32 - 1
+"""Largest priority."""
+
+_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,8 +62,9 @@ class Priorities:
 
     def __init__(self, site: Site, machine: Machine) -> None:
         self._weights = site.weights
-        self._terms = Terms(site, machine)
         self._sharers = Sharers(site)
+        self._terms = Terms(site, machine, self._sharers.qos_of)
+        self._accrue_always = "ACCRUE_ALWAYS" in site.weights.flags
         self._time_s = -math.inf
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
@@ -121,7 +125,9 @@ class Priorities:
             fixed, _ = self._terms.of(job)
             terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
             sharer = self._sharers.place(job.account, job.user)
-            self._rows[place] = terms - fixed.nice, job.submit_time_s, job.number, fixed.tier, sharer, 0.0
+            submit_s = round(job.submit_time_s - job.held_s, 6)
+            since_s = submit_s if self._accrue_always else job.submit_time_s
+            self._rows[place] = terms - fixed.nice, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
         self._calculate(self._rows[first : len(places)])
 
     def _association(self, job: Job) -> float:
@@ -129,10 +135,10 @@ class Priorities:
 
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
-        rows[:, _PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, LARGEST_WEIGHT)
+        rows[:, _PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, _MOST)
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """The terms that change: age and fair share."""
         weights = self._weights
-        age = weights.age * np.clip((self._time_s - rows[:, _SUBMIT_S]) / weights.longest_age_s, 0.0, 1.0)
+        age = weights.age * np.clip((self._time_s - rows[:, _SINCE_S]) / weights.longest_age_s, 0.0, 1.0)
         return age, weights.fairshare * self._sharers.factors[rows[:, _SHARER].astype(np.intp)]

@@ -3,6 +3,8 @@
 Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed. A job that states
 no account is its user's in the default account, else in the first that has the user. Where the site has no
 associations, all users seen so far are equal siblings.
+
+A job's QOS is what it states, else the default of its association, else ``normal``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
 from spillway.schedulers.policykit.fairness import Decayed
 from spillway.schedulers.policykit.history import Finished, Usage
+from spillway.schedulers.policykit.terms import relative
 from spillway.schedulers.policykit.view import View
 
 _DECIMALS = 3
@@ -41,8 +44,9 @@ class Sharers:
         self._accounts: dict[str, str] = {}
         for one in sorted(users, key=lambda one: not one.default):
             self._accounts.setdefault(one.user, one.account)
-        most = max((one.priority for one in site.associations), default=0)
-        self._priorities = {(one.account, one.user): one.priority / most for one in users if most > 0}
+        part = relative(site, "ASSOC", (one.priority for one in site.associations))
+        self._priorities = {(one.account, one.user): part(one.priority) for one in users}
+        self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
         self._weights = site.weights
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
         self._usage = Decayed(site.weights.half_life_s or math.inf, _charged)
@@ -59,14 +63,14 @@ class Sharers:
         if len(self._tree.users) < len(self._places):
             self._tree = FairTree([Association("", f"{place}") for place in range(len(self._places))])
         sums = np.zeros(len(self._places) + 1)
-        for place, ((_, _, qos), usage) in zip(places, used.items(), strict=True):
-            sums[place] += self._usage_factors.get(qos or "normal", 1.0) * self._billed(usage)
+        for place, (charged, usage) in zip(places, used.items(), strict=True):
+            sums[place] += self._usage_factors.get(self._qos_named(*charged), 1.0) * self._billed(usage)
         self.factors = np.append(self._tree.factors(np.round(sums[:-1], _DECIMALS)), 0.0)
 
     def place(self, account: str, user: str) -> int:
         """Place among the factors; -1 where it is nobody known."""
         if not self._alike:
-            return self._places.get((account or self._accounts.get(user, ""), user), -1)
+            return self._places.get(self._association_of(account, user), -1)
         if ("", user) not in self._places:
             self._places["", user] = len(self._places)
             self.factors = np.insert(self.factors, -1, 1.0)
@@ -74,7 +78,11 @@ class Sharers:
 
     def association(self, job: Job) -> float:
         """The factor of a job's association: its priority relative to the largest of all."""
-        return self._priorities.get((job.account or self._accounts.get(job.user, ""), job.user), 0.0)
+        return self._priorities.get(self._association_of(job.account, job.user), 0.0)
+
+    def qos_of(self, job: Job) -> str:
+        """The QOS of a job: what it states, else its association's default, else ``normal``."""
+        return self._qos_named(job.account, job.user, job.qos)
 
     def assumed(self, job: Job) -> Iterator[str]:
         """What had to be assumed for a job, in words."""
@@ -85,6 +93,12 @@ class Sharers:
         elif self.place(job.account, job.user) < 0:
             account = f" in account {job.account!r}" if job.account else ""
             yield f"user {job.user!r} has no association{account}: factors of fair share and association are 0"
+
+    def _association_of(self, account: str, user: str) -> tuple[str, str]:
+        return account or self._accounts.get(user, ""), user
+
+    def _qos_named(self, account: str, user: str, qos: str) -> str:
+        return qos or self._qos.get(self._association_of(account, user), "normal")
 
     def _billed(self, usage: Usage) -> float:
         if not self._weights.billing:

@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.model.site import Partition, Site, node_ranges, nodes_within
+from spillway.schedulers.model.site import Partition, Site
 
 _MOST_NICE = 2_147_483_645
+_PLAYED = {"FAIR_TREE", "ACCRUE_ALWAYS", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS"}
+"""Flags (``PriorityFlags``) with an effect here; that of ``CALCULATE_RUNNING`` would be on running jobs alone."""
+
 _EVERYWHERE = Partition("", tier=0, factor=0)
 """What a job is in where the site has no such partition."""
 
@@ -39,23 +42,27 @@ class Terms:
         Its weights, partitions and qualities of service.
     machine
         What sizes are relative to.
+    qos_of
+        The QOS of a job.
     """
 
-    def __init__(self, site: Site, machine: Machine) -> None:
+    def __init__(self, site: Site, machine: Machine, qos_of: Callable[[Job], str]) -> None:
         self._weights = site.weights
         self._nodes = machine.width
         self._partitions = {one.name: one for one in site.partitions}
         self._default = next((one for one in site.partitions if one.default), None)
-        self._most_factor = max((one.factor for one in site.partitions), default=0)
-        self._widths = {one.name: len(nodes_within(node_ranges(one.nodes), self._nodes)) for one in site.partitions}
+        self._partition_part = relative(site, "PART", (one.factor for one in site.partitions))
+        self._widths = {one.name: one.width(self._nodes) for one in site.partitions}
         self._qos = {one.name: one.priority for one in site.qos}
-        self._most_qos = max(self._qos.values(), default=0)
+        self._qos_part = relative(site, "QOS", self._qos.values())
+        self._qos_of = qos_of
         self._licenses = {one.name: one.count for one in site.licenses}
         self._buffer_bytes = sum(storage.capacity_bytes for storage in machine.storages)
         played = {name: share for name in site.weights.tres if (share := self._share_of(name)) is not None}
         self._tres = [(site.weights.tres[name], share) for name, share in played.items()]
         not_played = ", ".join(name for name in site.weights.tres if name not in played)
         self._assumed = [f"not played, with TRES factors of 0: {not_played}"] if not_played else []
+        self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in _PLAYED]
 
     def of(self, job: Job) -> tuple[Fixed, list[str]]:
         """A job's terms, and what had to be assumed for them, in words."""
@@ -65,7 +72,7 @@ class Terms:
         fixed = Fixed(
             site=float(_whole(job, "site_factor")),
             size=weights.size * self._size(job),
-            partition=weights.partition * _part(partition.factor, self._most_factor),
+            partition=weights.partition * self._partition_part(partition.factor),
             qos=weights.qos * self._qos_factor(job, assumed),
             nice=float(nice),
             tres=sum((weight * min(share(job, partition), 1.0) for weight, share in self._tres), 0.0),
@@ -81,16 +88,16 @@ class Terms:
         known = [self._partitions[name] for name in named.split(",") if name in self._partitions]
         if known:
             return max(known, key=lambda one: (one.tier, one.factor))
-        if self._weights.partition:
+        if self._weights.partition and self._partitions:
             what = f"the site has no partition {named!r}" if named else "the site has no default partition"
             assumed.append(f"{what}: the factor is 0")
         return _EVERYWHERE
 
     def _qos_factor(self, job: Job, assumed: list[str]) -> float:
-        name = job.qos or "normal"
+        name = self._qos_of(job)
         if name not in self._qos and self._weights.qos:
             assumed.append(f"the site has no QOS {name!r}: the factor is 0")
-        return _part(self._qos.get(name, 0), self._most_qos)
+        return self._qos_part(self._qos.get(name, 0))
 
     def _size(self, job: Job) -> float:
         """The factor of size: of nodes, as every job has whole ones, so that CPUs come to the same share."""
@@ -109,6 +116,14 @@ class Terms:
         if kind == "license" and name in self._licenses:
             return lambda job, _: _part(licenses_of(job).get(name, 0), self._licenses[name])
         return None
+
+
+def relative(site: Site, what: str, values: Iterable[int]) -> Callable[[int], float]:
+    """How a value becomes a factor: relative to the largest of all, or (``NO_NORMAL_...``) as it is."""
+    if not {"NO_NORMAL_ALL", f"NO_NORMAL_{what}"}.isdisjoint(site.weights.flags):
+        return float
+    most = max(values, default=0)
+    return lambda value: _part(value, most)
 
 
 def licenses_of(job: Job) -> Mapping[str, int]:

@@ -96,7 +96,8 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: what decides
     # Values that every part of the scheduler may see.
     "schedulers.model.*": _rule(
-        "schedulers.model.*", "protocol.messages", "protocol.limits", "base.errors", others="numpy msgspec"
+        "schedulers.model.*", "protocol.messages", "protocol.limits", "protocol.intervals", "base.errors",
+        others="numpy msgspec",
     ),
     # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
     "schedulers.policies": _rule(
@@ -178,6 +179,10 @@ LAW: Mapping[str, Rule] = {
     "schedulers.kernels": _rule("base.late", "base.main_script", "base.signals", standard=EVERYTHING),
     # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
+    # A file's reader beside it: the setting travels as a text, and every door takes the file.
+    "schedulers.site_file": _rule(
+        "schedulers.model.*", "protocol.intervals", "base.*", others="msgspec", standard=EVERYTHING
+    ),
     "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
     "schedulers.service.door": _rule("protocol.limits", "base.errors", others="zmq", standard=EVERYTHING),
     "schedulers.service.narrator": _rule(

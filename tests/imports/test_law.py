@@ -57,6 +57,8 @@ PROBES = [
     ("schedulers.timeline.probe", "from spillway.schedulers.policykit.view import View"),
     ("schedulers.timesharing.probe", "from spillway.schedulers.core.book import Book"),
     ("schedulers.timesharing.probe", "from spillway.schedulers.timeline import Timeline"),
+    ("schedulers.site_file", "from spillway.schedulers.core.session import Session"),
+    ("schedulers.site_file", "from spillway.platforms.model import Platform"),
     ("schedulers.core.probe", "from spillway.schedulers.policies import POLICIES"),
     ("schedulers.core.probe", "from spillway.schedulers.jobmodels.io_aware import IoAware"),
     ("schedulers.core.probe", "from spillway.schedulers.assembly import assemble"),

@@ -59,7 +59,9 @@ def test_without_replay_nothing_changes(tmp_path: Path) -> None:
     """The field is only there where a policy reads it."""
     path = log(tmp_path / "site.swf", [(0, 5, 4), (10, 40, 8)])
     out = tmp_path / "out"
-    assert main(["run", "--workload", str(path), "--policy", "fcfs", "--no-replay", "--no-plots", "--out", str(out)]) == 0
+    assert (
+        main(["run", "--workload", str(path), "--policy", "fcfs", "--no-replay", "--no-plots", "--out", str(out)]) == 0
+    )
     (workload,) = (out / "inputs").glob("*.json")
     assert not [job for job in json.loads(workload.read_text())["jobs"] if "site_wait_s" in job]
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.base.errors import OptionError
 from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.site import Association
 from tests.reference import fair_tree as reference
@@ -91,22 +89,6 @@ def test_a_user_may_be_in_two_accounts() -> None:
 def test_no_associations() -> None:
     """Nobody is ranked."""
     assert FairTree([]).factors(np.zeros(0)).tolist() == []
-
-
-@pytest.mark.parametrize(
-    ("associations", "words"),
-    [
-        ([*accounts(1), user("b", "u")], r"user 'u' is in account 'b', which the site does not have"),
-        ([Association("a", parent="z")], r"account 'a' is below account 'z', which the site"),
-        ([*accounts(1, 1), Association("a", parent="b")], r"account 'a' is there twice"),
-        ([*accounts(1), user("a", "u"), user("a", "u")], r"user 'u' is in account 'a' twice"),
-        ([Association("a", parent="b"), Association("b", parent="a")], r"'a' is below 'b' is below 'a'"),
-    ],
-)
-def test_trees_that_are_none(associations: list[Association], words: str) -> None:
-    """They are refused with the names."""
-    with pytest.raises(OptionError, match=words):
-        FairTree(associations)
 
 
 @st.composite

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from spillway.base.errors import OptionError
 from spillway.schedulers.model.explanations import PassNotes, Priority
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
@@ -20,7 +19,6 @@ from spillway.schedulers.model.site import (
     Qos,
     Site,
     Weights,
-    parse_site,
 )
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
@@ -90,6 +88,15 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     assert explained(site, one, 600.0).age == 100.0
 
 
+def test_a_flag_lets_age_grow_while_other_jobs_hold_a_job() -> None:
+    """ACCRUE_ALWAYS: 600 s have passed since its submission. Of equals it comes before one that came at 100 s."""
+    site = Site(weights=Weights(age=1000, longest_age_s=1000.0, flags=("ACCRUE_ALWAYS",)))
+    one = msgspec.structs.replace(job(1, 1, 60.0, submit_s=500.0), held_s=500.0)
+    assert explained(site, one, 600.0).age == 600.0
+    queue = [job(0, 1, 60.0, submit_s=100.0), one]
+    assert ordered(seen(Site(), queue, 600.0), queue, "multifactor") == [one, queue[0]]
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
@@ -137,6 +144,29 @@ def test_a_higher_tier_comes_first_whatever_the_priority() -> None:
     site = Site(partitions=PARTITIONS, weights=Weights(size=1000))
     assert of(site, queue) == [100, 200, 1]
     assert [one.number for one in ordered(seen(site, queue), queue, "multifactor")] == [2, 1, 0]
+
+
+def test_flags_leave_factors_as_they_are() -> None:
+    """NO_NORMAL_PART: 4 times the weight; NO_NORMAL_ALL: QOS and associations, too. What is not played is said."""
+    site = Site(
+        partitions=PARTITIONS,
+        qos=(Qos("normal", 3), Qos("high", 20)),
+        weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_PART", "MAX_TRES")),
+    )
+    found = explained(site, with_fields(job(0, 1, 60.0), partition="debug"))
+    assert (found.partition, found.qos, found.assumed) == (40.0, 1.5, "not played: MAX_TRES")
+    every = msgspec.structs.replace(site, weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_ALL",)))
+    assert explained(every, job(0, 1, 60.0)).qos == 30.0
+
+
+def test_the_default_qos_of_an_association() -> None:
+    """ann's is high in account a; bob states none, and has none."""
+    users = (Association("a", "ann", default_qos="high"), Association("a", "bob"))
+    site = Site(
+        associations=(Association("a"), *users), qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000)
+    )
+    queue = [with_fields(job(number, 1, 60.0), user=user) for number, user in enumerate(("ann", "bob"))]
+    assert [explained(site, one).qos for one in queue] == [1000.0, 250.0]
 
 
 @pytest.mark.parametrize(("stated", "expected"), [("high", 1000.0), ("normal", 250.0), ("", 250.0), ("none", 0.0)])
@@ -323,18 +353,3 @@ def test_memory_does_not_grow_for_ever() -> None:
         found = of(site, queue, 300.0 * first, notebook=notebook)
         assert found == [100 * one.nodes for one in queue]
     assert len(notebook["priorities"]._places) < 1500
-
-
-@pytest.mark.parametrize(
-    "weights", ['{"age":-1}', '{"period_s":0}', '{"tres":{"bb":4294967296}}', '{"billing":{"gpu":1}}']
-)
-def test_weights_that_are_none(weights: str) -> None:
-    """They are refused as part of the site's text."""
-    with pytest.raises(OptionError, match="must be"):
-        parse_site(f'{{"weights":{weights}}}')
-
-
-def test_nodes_of_a_partition_that_are_none() -> None:
-    """A range has a first and a last node."""
-    with pytest.raises(OptionError, match="'3-1' is no range of nodes"):
-        parse_site('{"partitions":[{"name":"a","nodes":"0 3-1"}]}')

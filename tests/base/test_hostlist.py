@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.platforms.hostlist import compressed, expanded
+from spillway.base.hostlist import compressed, expanded
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,280 @@
+"""Parts of a site's description that partitions, accounts and the machine have in common: limits, pools, schedulers.
+
+References
+----------
+SchedMD, *slurm.conf*, *Resource Limits*, *Hierarchical Resource (HRES) Scheduling*, *Advanced Resource Reservation
+Guide*, *burst_buffer.conf*.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+import msgspec
+
+from spillway.base.errors import shown
+from spillway.protocol.intervals import parse_intervals
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Natural = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Length = Annotated[float, msgspec.Meta(gt=0, le=1e12)]
+Factor = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+Counts = dict[Name, Natural]
+"""Amounts of trackable resources by name: ``node``, ``cpu``, ``gres/gpu``, ``bb/NAME``, ``license/NAME``; ``bb/`` and
+``mem`` in bytes."""
+
+
+class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Base of all values of a site: never changed; a field that is not known is an error."""
+
+
+class Limits(Values, frozen=True):
+    """Limits of an association or a QOS; ``None`` or no entry: no limit.
+
+    Attributes
+    ----------
+    group_jobs, group_submitted, group_tres
+        ``GrpJobs``, ``GrpSubmit``, ``GrpTRES``: jobs that run, jobs that wait or run, and resources held at a time, of
+        all jobs below it.
+    user_jobs, user_submitted, user_tres
+        ``MaxJobs``, ``MaxSubmit`` (QOS: ``MaxJobsPU``, ``MaxSubmitPU``, ``MaxTRESPU``): the same for each user.
+    account_jobs, account_submitted, account_tres
+        ``MaxJobsPA``, ``MaxSubmitPA``, ``MaxTRESPA`` of a QOS: the same for each account.
+    job_tres, job_least_tres
+        ``MaxTRES``, ``MinTRES``: most and least resources of one job.
+    job_longest_s
+        ``MaxWall``: longest walltime of one job (s).
+    """
+
+    group_jobs: Natural | None = None
+    group_submitted: Natural | None = None
+    group_tres: Counts = {}
+    user_jobs: Natural | None = None
+    user_submitted: Natural | None = None
+    user_tres: Counts = {}
+    account_jobs: Natural | None = None
+    account_submitted: Natural | None = None
+    account_tres: Counts = {}
+    job_tres: Counts = {}
+    job_least_tres: Counts = {}
+    job_longest_s: Seconds | None = None
+
+
+Preempts = Literal["", "off", "cancel", "requeue", "suspend"]
+"""What happens to a job that is preempted; "": what the site's ``PreemptMode`` says."""
+
+
+class Layer(Values, frozen=True):
+    """So many of a resource on some nodes.
+
+    Attributes
+    ----------
+    name
+        Unique within the resource.
+    nodes
+        Ranges of nodes by place; of a layer with children (mode 3) "": theirs together.
+    count
+        How many there are; -1: infinitely many.
+    parent
+        Layer above it (mode 3); "": it is the root.
+    base
+        Of them in use always, by what is no job (a power supply's own load).
+    """
+
+    name: Name
+    nodes: str = ""
+    count: Annotated[int, msgspec.Meta(ge=-1, le=2**62)] = 0
+    parent: str = ""
+    base: Natural = 0
+
+
+class Resource(Values, frozen=True):
+    """A hierarchical resource (``resources.yaml``): counted on layers of nodes.
+
+    Attributes
+    ----------
+    name
+        As jobs name it among their licenses.
+    mode
+        1: enough on one layer that overlaps the allocation; 2: enough on all of them; 3: per node, summed upward.
+    layers
+        At least one.
+    variables
+        Names that stand for counts.
+    """
+
+    name: Name
+    mode: Annotated[int, msgspec.Meta(ge=1, le=3)]
+    layers: Annotated[tuple[Layer, ...], msgspec.Meta(min_length=1)]
+    variables: Counts = {}
+
+
+class Reservation(Values, frozen=True):
+    """Nodes, licenses and buffers that are kept over an interval.
+
+    Attributes
+    ----------
+    name
+        As jobs name it.
+    start_s
+        Its begin (s since 1970, as logs state times: without a zone they are taken as they stand).
+    length_s
+        Above 0.
+    every_s
+        From one begin to the next (s); 0: once.
+    nodes
+        Ranges of nodes by place; "": no nodes, or all of them where it has the flag ``ALL_NODES``.
+    licenses, tres
+        What else it keeps; buffers as ``bb/NAME`` in bytes.
+    users, accounts
+        Who may use it.
+    flags
+        As Slurm names them (``MAINT``, ``IGNORE_JOBS``, ``FLEX`` ...).
+    """
+
+    name: Name
+    start_s: Seconds
+    length_s: Annotated[float, msgspec.Meta(gt=0, le=1e12)]
+    every_s: Seconds = 0.0
+    nodes: str = ""
+    licenses: Counts = {}
+    tres: Counts = {}
+    users: tuple[Name, ...] = ()
+    accounts: tuple[Name, ...] = ()
+    flags: tuple[Name, ...] = ()
+
+
+class Scheduler(Values, frozen=True):
+    """How the site's two schedulers are set (``SchedulerParameters`` and its neighbours); ``None``: not stated.
+
+    Attributes
+    ----------
+    backfill
+        Whether there is a backfill scheduler (``SchedulerType=sched/backfill``).
+    default_queue_depth, partition_job_depth
+        Jobs that an event-driven pass looks at, in all and of each partition.
+    sched_interval_s, batch_sched_delay_s
+        Time between two main passes, and the least between two after events (s).
+    bf_interval_s, bf_window_s, bf_resolution_s
+        Time between two backfill passes, how far ahead they plan, and in which steps (s).
+    bf_max_job_test, bf_max_job_part, bf_max_job_user, bf_max_job_array_resv
+        Jobs that a backfill pass looks at: in all, of each partition, of each user; tasks of an array with a
+        reservation.
+    bf_max_time_s, bf_yield_interval_s
+        Longest backfill pass, and time after which it lets others work (s).
+    bf_min_prio_reserve, bf_job_part_count_reserve
+        Least priority of a job that gets a reservation; jobs of each partition that get one whatever their priority.
+    bf_continue, bf_licenses, bf_one_resv_per_job, bf_window_linear
+        The flags of the same names.
+    bb_array_stage_cnt
+        Tasks of an array that stage in at a time.
+    preempt
+        What preempts: ``partition_prio``, ``qos``; "": nothing does.
+    preempts
+        ``PreemptMode``.
+    exempt_s
+        ``PreemptExemptTime`` (s).
+    enforce
+        ``AccountingStorageEnforce``: what of associations is enforced (``limits``, ``qos`` ...).
+    others
+        Further parameters as they stand, which nothing here reads.
+    """
+
+    backfill: bool = True
+    default_queue_depth: Natural | None = None
+    partition_job_depth: Natural | None = None
+    sched_interval_s: Seconds | None = None
+    batch_sched_delay_s: Seconds | None = None
+    bf_interval_s: Seconds | None = None
+    bf_window_s: Seconds | None = None
+    bf_resolution_s: Seconds | None = None
+    bf_max_job_test: Natural | None = None
+    bf_max_job_part: Natural | None = None
+    bf_max_job_user: Natural | None = None
+    bf_max_job_array_resv: Natural | None = None
+    bf_max_time_s: Seconds | None = None
+    bf_yield_interval_s: Seconds | None = None
+    bf_min_prio_reserve: Natural | None = None
+    bf_job_part_count_reserve: Natural | None = None
+    bf_continue: bool = False
+    bf_licenses: bool = False
+    bf_one_resv_per_job: bool = False
+    bf_window_linear: Natural = 0
+    bb_array_stage_cnt: Natural | None = None
+    preempt: str = ""
+    preempts: Preempts = ""
+    exempt_s: Seconds = 0.0
+    enforce: tuple[Name, ...] = ()
+    others: tuple[Name, ...] = ()
+
+
+class Buffers(Values, frozen=True):
+    """How the site's burst buffers are set (``burst_buffer.conf``); how large they are is the platform's.
+
+    Attributes
+    ----------
+    kind
+        ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; "": not stated.
+    default_pool, pools
+        Pool of jobs that name none, and granularity of each other one by name (bytes).
+    granularity
+        Requests are rounded up to whole ones of it (bytes); 0: not stated.
+    stage_in_timeout_s, stage_out_timeout_s
+        Time after which a transfer has failed (s); ``None``: never.
+    flags
+        As Slurm names them (``EnablePersistent``, ``TeardownFailure`` ...).
+    """
+
+    kind: str = ""
+    default_pool: str = ""
+    pools: Counts = {}
+    granularity: Natural = 0
+    stage_in_timeout_s: Seconds | None = None
+    stage_out_timeout_s: Seconds | None = None
+    flags: tuple[Name, ...] = ()
+
+
+def repeated(what: str, names: Iterable[str]) -> Iterator[str]:
+    """Faults of names that stand twice."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield f"{what} {shown(name)} stands {count} times; expected once"
+
+
+def outside(where: str, nodes: str, most: int) -> Iterator[str]:
+    """A fault of ranges of nodes that are malformed or beyond the machine's (0: not known how many)."""
+    try:
+        places = parse_intervals(nodes)
+    except ValueError as error:
+        yield f"{where}: {error}"
+        return
+    if most and places and places[-1] >= most:
+        yield f"{where}: node {places[-1]} is none of the site's {most}, which count from 0"
+
+
+def layer_faults(resource: Resource, nodes: int) -> Iterator[str]:
+    """Faults of a hierarchical resource: layers twice, parents unknown, no rooted tree of uniform depth in mode 3."""
+    where = f"resource {shown(resource.name)}"
+    layers = {one.name: one for one in resource.layers}
+    yield from repeated(f"{where}: layer", (one.name for one in resource.layers))
+    depths = set()
+    inner = {one.parent for one in resource.layers}
+    for one in resource.layers:
+        yield from outside(f"{where}, layer {shown(one.name)}: nodes", one.nodes, nodes)
+        if one.parent and (resource.mode != 3 or one.parent not in layers):
+            yield f"{where}, layer {shown(one.name)}: parent {shown(one.parent)} is no layer of mode 3 here"
+            return
+        if one.nodes and one.name in inner:
+            yield f"{where}, layer {shown(one.name)}: it has layers below it, whose nodes are its own: leave nodes out"
+        depth, above = 0, one
+        while above.parent and depth <= len(layers):
+            depth, above = depth + 1, layers[above.parent]
+        if one.name not in inner:
+            depths.add(depth)
+    roots = [one.name for one in resource.layers if not one.parent]
+    if resource.mode == 3 and (len(roots) != 1 or len(depths) != 1 or max(depths) >= len(layers)):
+        yield f"{where}: mode 3 needs one root and leaves of one depth, got {len(roots)} roots"

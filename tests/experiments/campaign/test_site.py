@@ -1,0 +1,83 @@
+"""``--site``: its machine where no other is named, the same text at every door, a clear error where it cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import spillway
+from spillway.experiments.cli import main
+from spillway.experiments.run.errors import SpecError
+from spillway.schedulers.model.site import site_text
+from spillway.schedulers.site_file import read_site
+
+SMALL = Path(__file__).parents[2] / "data" / "site" / "small.toml"
+RUN = ["run", "kth-like:jobs=20", "--policy", "fcfs", "--workers", "1", "--no-plots", "--no-uncontended"]
+
+
+def described(out: Path) -> list[dict]:
+    """The descriptions of all runs in a folder of results."""
+    return [json.loads(path.read_text())["configuration"] for path in sorted(out.glob("*/run.json"))]
+
+
+def test_run_on_the_site_s_machine(tmp_path: Path):
+    """Its number of nodes, and its whole text in the description of the run; names in the results do not repeat it."""
+    assert main([*RUN, "--site", str(SMALL), "--out", str(tmp_path / "out")]) == 0
+    (run,) = described(tmp_path / "out")
+    assert run["settings"]["site"] == site_text(read_site(SMALL))
+    assert run["policy"]["label"] == "fcfs"
+    assert run["platform"]["name"] == "nodes-16"
+
+
+def test_another_machine_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Partitions state nodes by place, so that the platform has to have as many."""
+    assert main([*RUN, "--site", str(SMALL), "--platform", "thesis", "--out", str(tmp_path / "out")]) == 2
+    assert "site 'small' has 16 nodes, platform thesis has 96" in capsys.readouterr().err
+    assert main([*RUN, "--site", str(SMALL), "--nodes", "16", "--out", str(tmp_path / "same")]) == 0
+
+
+def test_buffers_beside_the_site(tmp_path: Path):
+    """What is stated of burst buffers goes with the site's nodes."""
+    command = [*RUN, "--site", str(SMALL), "--burst-buffer-total", "1TB", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1TB"
+
+
+def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """The file, the key, what to do; exit code 2."""
+    path = tmp_path / "site.toml"
+    path.write_text("[[partition]]\nname = 'p'\ntear = 1\n")
+    assert main([*RUN, "--site", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert f"{path}: partition[0]: unknown key 'tear'" in capsys.readouterr().err
+
+
+def test_the_key_of_a_campaign_file(tmp_path: Path):
+    """Relative to the file; a policy may have a site of its own, of as many nodes."""
+    (tmp_path / "site.toml").write_text("nodes = 16")
+    (tmp_path / "other.toml").write_text("nodes = 16\nname = 'other'")
+    campaign = tmp_path / "campaign.toml"
+    campaign.write_text(
+        'site = "site.toml"\nplots = false\nuncontended = false\n[[workload]]\nsource = "kth-like:jobs=20"\n'
+        '[[policy]]\npolicy = "fcfs"\n[[policy]]\npolicy = "easy"\nsession = { site = "other.toml" }\n'
+    )
+    assert main(["campaign", str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 0
+    texts = {run["policy"]["label"]: run["settings"]["site"] for run in described(tmp_path / "out")}
+    assert texts == {"fcfs": '{"nodes":16}', "easy": '{"name":"other","nodes":16}'}
+    (tmp_path / "other.toml").write_text("nodes = 17")
+    assert main(["campaign", str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 2
+
+
+def test_whatif_and_the_api(tmp_path: Path):
+    """Both take the file; a knob on the machine's nodes contradicts the site's."""
+    ask = ["whatif", "kth-like:jobs=20", "--policy", "fcfs", "--seeds", "1", "--shakes", "0", "--no-plots", "--force"]
+    ask += ["--workers", "1", "--no-uncontended", "--site", str(SMALL)]
+    assert main([*ask, "--set", "load=x1.1", "--out", str(tmp_path / "asked")]) == 0
+    text = site_text(read_site(SMALL))
+    assert {run["settings"]["site"] for run in described(tmp_path / "asked")} == {text}
+    assert main([*ask, "--set", "nodes=x0.5", "--out", str(tmp_path / "less")]) == 2
+    spillway.compare("kth-like:jobs=20", "fcfs", site=SMALL, workers=1, progress=False, folder=tmp_path / "compared")
+    assert described(tmp_path / "compared")[0]["settings"]["site"] == text
+    with pytest.raises(SpecError, match="site 'small' has 16 nodes"):
+        spillway.compare("kth-like:jobs=20", "fcfs", site=str(SMALL), machine="thesis", progress=False)
