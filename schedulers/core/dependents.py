@@ -83,12 +83,11 @@ class Dependents:
 
     def started(self, job_id: str, now_s: float) -> None:
         """A job has started; of a job with several attempts the first one counts."""
-        if math.isnan(self._started[job_id]):
-            self._started[job_id] = now_s
+        self._started.note(job_id, now_s, again=False)
 
     def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
         """A job has ended, or was rejected (then it failed)."""
-        self._ended[job_id] = math.copysign(now_s, -1.0 if failed else 1.0)
+        self._ended.note(job_id, -now_s if failed else now_s)
 
     def settled(self, changed: list[str], now_s: float) -> Iterator[Settled]:
         """Jobs that became settled: by these jobs' starts and ends, or because a delay is over."""
@@ -221,14 +220,17 @@ class _Times:
         block = self._blocks.get((workload, number // _BLOCK))
         return math.nan if block is None else block[number % _BLOCK]
 
-    def __setitem__(self, job_id: str, time_s: float) -> None:
+    def note(self, job_id: str, time_s: float, *, again: bool = True) -> None:
+        """Keep a job's time; where it has one, only if it may have another one ``again``."""
         numbered = numbered_id(job_id)
         if numbered is None:
-            self._others[job_id] = time_s
+            if again or job_id not in self._others:
+                self._others[job_id] = time_s
             return
         workload, number = numbered
-        key = workload, number // _BLOCK
+        key, place = (workload, number // _BLOCK), number % _BLOCK
         block = self._blocks.get(key)
         if block is None:
             block = self._blocks[key] = array("d", [math.nan]) * _BLOCK
-        block[number % _BLOCK] = time_s
+        if again or math.isnan(block[place]):
+            block[place] = time_s

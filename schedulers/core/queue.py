@@ -13,6 +13,7 @@ from spillway.schedulers.policykit.waiting import NOWHERE, Columns, Shown, Waiti
 
 Row = tuple[int, int, int, int, int]
 
+_FEWEST_PLACES = 32
 _MOST_GAPS = 64
 """Places without a job that are always let be."""
 
@@ -55,7 +56,7 @@ class Queue:
         """A job waits again, at the place of its number."""
         self.jobs[job.id] = job
         self.jobs = {one.id: one for one in sorted(self.jobs.values(), key=lambda one: one.number)}
-        self._lay_out([(one, self._demand_of(one)) for one in self.jobs.values()])
+        self._lay_out(self.jobs.values())
         self.changes += 1
 
     def remove(self, job_id: str) -> None:
@@ -96,25 +97,37 @@ class Queue:
             assert (columns.nodes[place], columns.walltimes_s[place]) == (job.nodes, job.walltime_s)
         assert np.count_nonzero(columns.nodes[: len(columns.jobs)] < NOWHERE) == len(there), "a job has gone in part"
 
-    def _append(self, job: Job, demand: Row | npt.NDArray[np.int64]) -> None:
+    def _append(self, job: Job, demand: Row) -> None:
         columns, place = self._columns, len(self._columns.jobs)
         if place == len(columns.nodes):
-            columns.nodes = np.concatenate((columns.nodes, np.empty_like(columns.nodes)))
-            columns.demands = np.concatenate((columns.demands, np.empty_like(columns.demands)))
-            columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty_like(columns.walltimes_s)))
+            more = max(place, _FEWEST_PLACES)
+            columns.nodes = np.concatenate((columns.nodes, np.empty(more, np.int64)))
+            columns.demands = np.concatenate((columns.demands, np.empty((more, 5), np.int64)))
+            columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty(more)))
         columns.jobs.append(job)
         columns.nodes[place], columns.walltimes_s[place] = job.nodes, job.walltime_s
         columns.demands[place] = demand
         self._places[job] = place
 
-    def _lay_out(self, jobs: Iterable[tuple[Job, Row | npt.NDArray[np.int64]]]) -> None:
+    def _lay_out(self, jobs: Iterable[Job]) -> None:
         """Begin anew with these jobs; whoever has the old columns keeps them."""
-        self._columns = Columns([], np.empty(32, np.int64), np.empty((32, 5), np.int64), np.empty(32))
-        self._places: dict[Job, int] = {}
+        self._use(Columns([], np.empty(0, np.int64), np.empty((0, 5), np.int64), np.empty(0)))
+        for job in jobs:
+            self._append(job, self._demand_of(job))
+
+    def _close_gaps(self) -> None:
+        """The same jobs in columns without gaps; whoever has the old columns keeps them."""
+        columns = self._columns
+        there = np.flatnonzero(columns.nodes[: len(columns.jobs)] < NOWHERE)
+        self._use(
+            Columns([*self.jobs.values()], columns.nodes[there], columns.demands[there], columns.walltimes_s[there])
+        )
+
+    def _use(self, columns: Columns) -> None:
+        self._columns = columns
+        self._places = {job: place for place, job in enumerate(columns.jobs) if job is not None}
         self._gone: list[int] = []
         self._first = 0
-        for job, demand in jobs:
-            self._append(job, demand)
 
     def _let_go(self) -> None:
         """Empty the places of jobs that wait no longer."""
@@ -130,4 +143,4 @@ class Queue:
         while self._first < len(columns.jobs) and columns.jobs[self._first] is None:
             self._first += 1
         if len(columns.jobs) - len(self.jobs) > max(_MOST_GAPS, len(self.jobs) // 4):
-            self._lay_out([(job, columns.demands[self._places[job]]) for job in self.jobs.values()])
+            self._close_gaps()

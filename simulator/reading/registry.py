@@ -1,12 +1,16 @@
 """Which workloads, profiles and jobs exist, and which names were ever used.
 
 Batsim never lets a name be used twice, even after the job or profile is gone, so names are kept when their
-objects are dropped; job names that count up from 0 take no memory.
+objects are dropped; job names that count up from 0 take no memory. Workloads that a scheduler made stay, for it may
+name their profiles again; those without a job are packed.
 """
 
 from __future__ import annotations
 
+import pickle
+import zlib
 from collections.abc import Iterable
+from itertools import islice
 
 from spillway.base.errors import shown
 from spillway.protocol.fields import Fields
@@ -17,6 +21,9 @@ from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
+
+_PACKED_AT_A_TIME = 32
+"""Workloads that are packed, and unpacked, together: what they have in common takes memory once."""
 
 
 class UsedNames:
@@ -70,8 +77,7 @@ class Workload(ProfileLookup):
     rules
         Of the version of Batsim that reads it.
     live
-        Number of its jobs that came by :class:`spillway.protocol.messages.RunSubJobs` and have not been reported as
-        ended.
+        Number of its jobs that have not been reported as ended; one more where it has a file.
     """
 
     __slots__ = ("file", "job_names", "jobs", "live", "nb_res", "rules")
@@ -138,38 +144,68 @@ class Registry:
 
     Attributes
     ----------
-    workloads
-        By name.
     jobs
         Jobs that the scheduler may name, by full id.
     """
 
-    __slots__ = ("_rules", "jobs", "workloads")
+    __slots__ = ("_idle", "_packed", "_rules", "_workloads", "jobs")
 
     def __init__(self, workloads: Iterable[Workload], rules: Rules = BATSIM_4) -> None:
         self._rules = rules
-        self.workloads: dict[str, Workload] = {}
+        self._workloads: dict[str, Workload] = {}
+        self._idle: dict[str, None] = {}
+        self._packed: dict[str, bytes] = {}
         for workload in workloads:
-            if workload.name in self.workloads:
+            if workload.name in self._workloads:
                 raise ValueError(f"two workloads are called {shown(workload.name)}")
-            self.workloads[workload.name] = workload
-        self.jobs: dict[str, Job] = {job.id: job for workload in self.workloads.values() for job in workload.jobs}
+            self._workloads[workload.name] = workload
+            workload.live = len(workload.jobs) + 1
+        self.jobs: dict[str, Job] = {job.id: job for workload in self._workloads.values() for job in workload.jobs}
+
+    def find(self, name: str) -> Workload | None:
+        """The workload of that name; ``None`` where there is none."""
+        if name in self._packed:
+            for workload in pickle.loads(zlib.decompress(self._packed[name])):
+                del self._packed[workload.name]
+                self._workloads[workload.name] = workload
+                self._idle[workload.name] = None
+        return self._workloads.get(name)
 
     def workload(self, name: str) -> Workload:
         """The workload of that name, made if there is none."""
-        found = self.workloads.get(name)
+        found = self.find(name)
         if found is None:
-            found = self.workloads[name] = Workload(name, rules=self._rules)
+            found = self._workloads[name] = Workload(name, rules=self._rules)
         return found
+
+    def enter(self, workload: Workload, jobs: Iterable[Job]) -> None:
+        """Let the scheduler name jobs of a workload from now on."""
+        self._idle.pop(workload.name, None)
+        for job in jobs:
+            self.jobs[job.id] = job
+            workload.live += 1
 
     def forget(self, job: Job) -> None:
         """Drop a job that has been reported as ended, and with the last one a workload that only lives in memory."""
         del self.jobs[job.id]
         workload = job.workload
-        if workload.local and isinstance(workload, Workload):
-            workload.live -= 1
-            if not workload.live:
-                del self.workloads[workload.name]
+        if not isinstance(workload, Workload):
+            return
+        workload.live -= 1
+        if workload.live:
+            return
+        if workload.local:
+            del self._workloads[workload.name]
+            return
+        self._idle[workload.name] = None
+        if len(self._idle) >= 2 * _PACKED_AT_A_TIME:
+            self._pack([*islice(self._idle, _PACKED_AT_A_TIME)])
+
+    def _pack(self, names: list[str]) -> None:
+        for name in names:
+            del self._idle[name]
+        packed = zlib.compress(pickle.dumps([self._workloads.pop(name) for name in names]), 1)
+        self._packed.update(dict.fromkeys(names, packed))
 
     def job(self, job_id: str) -> Job:
         """The job of that id; :class:`ValueError` states what is wrong with the id."""
@@ -180,7 +216,7 @@ class Registry:
         job = self.jobs.get(f"{workload_name}!{name}")
         if job is not None:
             return job
-        workload = self.workloads.get(workload_name)
+        workload = self.find(workload_name)
         if workload is None:
             raise ValueError(f"there is no workload {shown(workload_name)}")
         if name in workload.job_names:

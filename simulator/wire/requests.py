@@ -351,11 +351,11 @@ class Requests:
 
     def _register_job(self, request: RegisterJob) -> None:
         workload_name, name = split_id(request.job_id)
-        workload = self._registry.workloads.get(workload_name)
+        workload = self._registry.find(workload_name)
         owner, separator, other = str(request.job.get("profile", "")).partition("!")
-        if separator and self._options.rules.links and owner in self._registry.workloads:
+        if separator and self._options.rules.links and (linked := self._registry.find(owner)) is not None:
             workload = self._registry.workload(workload_name)
-            workload.profiles.setdefault(request.job["profile"], self._registry.workloads[owner].profile(other))
+            workload.profiles.setdefault(request.job["profile"], linked.profile(other))
         if workload is None:
             raise ValueError(f"there is no workload {shown(workload_name)}; register a profile of it first")
         acknowledge = self._options.acknowledge_dynamic_jobs
@@ -363,7 +363,7 @@ class Requests:
         if job.name != name:
             raise ValueError(f"the 'id' in 'job' names another job, {shown(job.id)}")
         workload.claim(job)
-        self._registry.jobs[job.id] = job
+        self._registry.enter(workload, (job,))
         self._server.submitted += 1
         if acknowledge:
             self._server.announce(job)
@@ -384,15 +384,15 @@ class Requests:
             workload.profiles[request.profile_name] = profile
         walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
         begin = len(workload.name) + 1
-        known = self._registry.jobs
+        jobs: list[Job] = []
         starts: list[Start | None] = [None] * (len(request.ids) - request.known)
         for sub_id, (allocation, task, place) in zip(request.ids, self._places_of(request, profile), strict=True):
             job = Job(workload, sub_id[begin:], sub_id, profile, now, len(allocation.ids), walltime, None)
             job.state = JobState.SUBMITTED
-            known[sub_id] = job
+            jobs.append(job)
             starts.append(Start(job, allocation, task, place, 0))
-        self._server.submitted += len(request.ids)
-        workload.live += len(request.ids)
+        self._registry.enter(workload, jobs)
+        self._server.submitted += len(jobs)
         return starts
 
     def _places_of(self, request: RunSubJobs, profile: Profile) -> list[_Placed]:

@@ -1,0 +1,75 @@
+"""Workloads that a scheduler made: those without a job are packed, and all that was registered can be named again."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.jobs.profiles import read_profile
+from spillway.simulator.jobs.profiles.base import DelayWork
+from spillway.simulator.reading.registry import Registry, Workload
+
+MADE = 300
+
+
+def begin(registry: Registry, name: str, profile: str = "q") -> Job:
+    """Register the next job of a workload."""
+    workload = registry.workload(name)
+    job = workload.read_job({"id": "0", "subtime": 0, "res": 1, "profile": profile}, "'job'", True, False)
+    workload.claim(job)
+    registry.enter(workload, (job,))
+    return job
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """A job of each of many workloads has ended: of profile ``q``, a delay of so many seconds as its number."""
+    made = Registry([Workload("w0", "file.json")])
+    for number in range(1, MADE + 1):
+        workload = made.workload(f"dyn{number}")
+        workload.profiles["q"] = read_profile("q", {"type": "delay", "delay": number})
+        workload.profiles["gone"] = read_profile("gone", {"type": "delay", "delay": number})
+        workload.drop_profile("gone")
+        made.forget(begin(made, workload.name))
+    return made
+
+
+def test_those_without_a_job_are_packed(registry: Registry) -> None:
+    """A bounded number of objects stays; one that is named is as it was, and the others are, too."""
+    gc.collect()
+    assert sum(isinstance(one, Workload) for one in gc.get_objects()) < 70
+    for number in (1, MADE, 40, 1, 200):
+        workload = registry.find(f"dyn{number}")
+        assert workload is not None
+        work = workload.profile("q").work
+        assert isinstance(work, DelayWork)
+        assert work.seconds == number
+        assert "0" in workload.job_names
+        with pytest.raises(ValueError, match="existed, but is dropped"):
+            workload.profile("gone")
+    assert registry.find("dyn0") is None
+    assert registry.find("w0") is not None
+
+
+def test_a_job_of_a_packed_one(registry: Registry) -> None:
+    """Its workload is unpacked while it lives; names that ended jobs had are not free."""
+    with pytest.raises(ValueError, match="a job 'dyn7!0' exists already, or did"):
+        begin(registry, "dyn7")
+    with pytest.raises(ValueError, match="it does not exist any more"):
+        registry.job("dyn7!0")
+    with pytest.raises(ValueError, match="there is no workload 'dyn0'"):
+        registry.job("dyn0!0")
+    living = registry.workload("dyn8")
+    job = living.read_job({"id": "1", "subtime": 0, "res": 1, "profile": "q"}, "'job'", True, False)
+    living.claim(job)
+    registry.enter(living, (job,))
+    for number in range(400, 500):
+        registry.workload(f"dyn{number}").profiles["q"] = job.profile
+        registry.forget(begin(registry, f"dyn{number}"))
+    assert registry.job("dyn8!1") is job
+    assert registry.find("dyn8") is living
+    registry.forget(job)
+    with pytest.raises(ValueError, match="it does not exist any more"):
+        registry.job("dyn8!1")

@@ -1,0 +1,58 @@
+"""What the embedded simulator keeps of IO-Aware jobs that have ended, whose sub-jobs came by messages."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+from spillway.platforms.catalogue import resolve_platform
+from spillway.platforms.xml_reader import parse_platform
+from spillway.protocol.messages import JobSubmitted, Message, RegisterProfile, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+
+BEFORE, JOBS = 96, 192
+"""Multiples of what is packed at a time."""
+
+
+def test_an_ended_io_aware_job_leaves_little() -> None:
+    """Its four profiles may be named again: they are packed. Together with what the session keeps (0.2 kB)."""
+    session = SessionSpec("easy", model="io", model_options={"phase_target": 4e9}).session()
+    traced: list[int] = []
+    profiles = 0
+
+    def handle(message: Message) -> Reply:
+        nonlocal profiles
+        reply = session.handle(message)
+        profiles += sum(isinstance(request, RegisterProfile) for request in reply.events)
+        for event in message.events:
+            if isinstance(event, JobSubmitted) and event.job_id in (f"w0!{BEFORE}", f"w0!{BEFORE + JOBS}"):
+                gc.collect()
+                traced.append(tracemalloc.get_traced_memory()[0])
+        return reply
+
+    rows = [
+        {"id": str(n), "subtime": 100.0 * n, "res": 2, "walltime": 3600, "bb": 10_000 + 7 * n, "profile": f"p{n % 9}"}
+        for n in range(BEFORE + JOBS + 1)
+    ]
+    work = {f"p{n}": {"type": "parallel_homogeneous", "cpu": 1e10 + n, "com": 0} for n in range(9)}
+    platform = parse_platform(resolve_platform("tiny"))
+    with FluidEngine(platform) as engine:
+        simulation = Simulation(
+            platform,
+            [workload_from_object({"nb_res": 4, "jobs": rows, "profiles": work})],
+            engine,
+            InProcessLink(handle),
+            SimulationOptions(dynamic_jobs=True, profile_reuse=True),
+        )
+        tracemalloc.start()
+        try:
+            simulation.run()
+        finally:
+            tracemalloc.stop()
+    assert profiles == 4 * len(rows)
+    assert (traced[1] - traced[0]) / JOBS < 500
