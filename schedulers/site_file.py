@@ -63,7 +63,7 @@ def read_site(path: Path) -> Site:
         It cannot be read, or is no site: with the file and the key.
     """
     try:
-        table = parse_toml(text_of(read_file(path, limits.DESCRIPTION_BYTES)))
+        table = parse_toml(text_of(read_file(path, limits.SITE_BYTES)), limits.SITE_BYTES)
     except limits.InputError as error:
         raise InputError(f"{path}: {error}; expected a site (spillway site import writes one)") from None
     return site_of(table, str(path))

@@ -165,7 +165,15 @@ class Qos(Values, frozen=True):
 
 
 class License(Values, frozen=True):
-    """A counted pool of the whole cluster: jobs hold some of it (field ``licenses``, ``name:count,...``)."""
+    """A counted pool of the whole cluster: jobs hold some of it (field ``licenses``, ``name:count,...``).
+
+    Attributes
+    ----------
+    name
+        As jobs name it.
+    count
+        How many there are.
+    """
 
     name: Name
     count: Natural

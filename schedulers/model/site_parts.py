@@ -219,8 +219,8 @@ class Buffers(Values, frozen=True):
     ----------
     kind
         ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; "": not stated.
-    default_pool, pools
-        Pool of jobs that name none, and granularity of each other one by name (bytes).
+    default_pool
+        Pool of jobs that name none.
     granularity
         Requests are rounded up to whole ones of it (bytes); 0: not stated.
     stage_in_timeout_s, stage_out_timeout_s
@@ -231,7 +231,6 @@ class Buffers(Values, frozen=True):
 
     kind: str = ""
     default_pool: str = ""
-    pools: Counts = {}
     granularity: Natural = 0
     stage_in_timeout_s: Seconds | None = None
     stage_out_timeout_s: Seconds | None = None
