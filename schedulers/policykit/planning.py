@@ -118,7 +118,7 @@ class Planner:
                 times=np.empty(capacity),
                 rows=np.empty((capacity, width), np.int64),
                 starts=np.zeros(number),
-                placed=np.zeros((2, number), np.int64),
+                placed=np.zeros((3, number), np.int64),
             )
         )
         slots = plan_kernels.Slots(

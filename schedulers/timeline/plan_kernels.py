@@ -21,8 +21,8 @@ Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ``keys: int64[2, jobs]``       demands to compare, as the smaller one and as the larger one
                                (:mod:`spillway.schedulers.timeline.demand_keys`)
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
-``placed: int64[2, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
-                               smaller one
+``placed: int64[3, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
+                               smaller one; and by block of positions the latest start
 ``held: bool``                 whether nodes are held one rounding step longer
 (:mod:`spillway.schedulers.timeline.published`) ``machine, scratch``           the last arguments of ``find_fit``
 """
@@ -55,6 +55,8 @@ from spillway.schedulers.timeline.kernel_types import (
 )
 from spillway.schedulers.timeline.layout import FREE_NODES, HEAD
 
+_BLOCK = 128
+"""Positions in a block."""
 _SPANS = types.Array(types.float64, 2, "C")
 _RANDOM = types.Array(types.uint64, 1, "C")
 _SHAPE = types.UniTuple(types.float64, 3)
@@ -209,8 +211,10 @@ def _from_bits(_context: Any, bits: Any) -> Any:
 @inner(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
 def _note_placed(placed, position, jobs, job, start_s):
     """Write down what was placed at a position."""
-    placed[0, position] = _bits(start_s)
+    start, block = _bits(start_s), position // _BLOCK
+    placed[0, position] = start
     placed[1, position] = jobs.keys[0, job]
+    placed[2, block] = start if position % _BLOCK == 0 else max(placed[2, block], start)
 
 
 @inner(float64(ROWS, int64, JOBS, int64, int64), **_OPTIONS)
@@ -219,14 +223,18 @@ def _not_before(placed, position, jobs, job, guards):
 
     Neither before its start alone, nor before the start of a job placed earlier in this plan that requests no more of
     anything, and is striped alike: where the larger job fits now, the smaller one would have fitted then. Whole numbers
-    without a branch become vector instructions; with branches this took most of the time of long plans.
+    without a branch become vector instructions; with branches this took most of the time of long plans. Blocks of
+    positions in which no job starts later than what is known already are left out.
     """
     if jobs.spans[job, 4] > 0:
         return jobs.spans[job, 3]  # its parts begin at different times: others tell nothing of it, nor it of them
     earliest, key = _bits(jobs.spans[job, 3]), jobs.keys[1, job] | guards
-    for before in range(np.uint64(position)):
-        more = ~(key - placed[1, before]) & guards  # none set where that job requests no more of anything
-        earliest = max(earliest, placed[0, before] if more == 0 else np.int64(0))
+    for block in range((position - 1) // _BLOCK, -1, -1):
+        if placed[2, block] <= earliest:
+            continue
+        for before in range(np.uint64(block * _BLOCK), np.uint64(min(block * _BLOCK + _BLOCK, position))):
+            more = ~(key - placed[1, before]) & guards  # none set where that job requests no more of anything
+            earliest = max(earliest, placed[0, before] if more == 0 else np.int64(0))
     return _from_bits(earliest)
 
 

@@ -240,8 +240,9 @@ class Executor:
         """
         noise = 4 * math.ulp(self._kernel.clock)
         for job in jobs:
-            missing = (1.0 - self._drop_tasks(job)) * job.budget
-            in_time = missing <= WORK_PRECISION * job.budget + noise
+            done = self._drop_tasks(job)
+            missing = (1.0 - done) * job.budget  # (s) of a task of which this share took all of the budget
+            in_time = done > 0.0 and missing <= (WORK_PRECISION * job.budget + noise) * done
             job.budget = 0.0
             self._done(job, _OK if in_time else TIMEOUT)
 

@@ -78,7 +78,7 @@ def read_power_states(host: Host) -> _PowerStates:
                     f"host {shown(host.name)}: property {_PROPERTY!r} names the power state {state}, the host has "
                     f"0..{len(kinds) - 1}"
                 )
-            if kinds[state] not in (Kind.COMPUTATION, kind) or (kind is Kind.SLEEP and state in off):
+            if kinds[state] not in (Kind.COMPUTATION, kind) or state in off:
                 raise SimulatorInputError(
                     f"host {shown(host.name)}: property {_PROPERTY!r} uses the power state {state} for two purposes"
                 )

@@ -88,7 +88,7 @@ class GivenDurations:
 
     def __init__(self, platform: Platform | None = None) -> None:
         self.clock = 0.0
-        self._next = 0
+        self._next = -1
         self._platform = platform
         self._speeds: dict[int, float] = {}
         self._tasks: dict[int, tuple[float, float]] = {}

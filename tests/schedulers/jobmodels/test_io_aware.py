@@ -25,10 +25,11 @@ from spillway.protocol.messages import (
     SetJobMetadata,
     SimulationBegins,
 )
+from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.execution import Ended
 from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
-from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.schedulers.jobmodels.io_aware import IoAware, flops_per_node, staged_bytes
 from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job
@@ -255,6 +256,40 @@ def test_staged_bytes(stated: dict[str, int], sizes: tuple[int, int]) -> None:
         operation = next(program)
         assert isinstance(operation, Transfer)
         assert operation.bytes_per_node == size
+
+
+def test_bytes_that_a_stream_of_stages_carries() -> None:
+    """In once, out once, and a drain of half after every phase but the last, as far as the job does not say less."""
+    model, one = IoAware(phase_target=1e10), job(30e9)
+    assert staged_bytes(one, model) == 2 * (4 * GB + 1) + 2 * HALF
+    less = msgspec.structs.replace(one, extras={"stage_in_bytes": 6.5, "stage_out_bytes": 0})
+    assert staged_bytes(less, model) == 7 + 2 * HALF
+
+
+def test_a_job_without_a_burst_buffer() -> None:
+    """One phase, and nothing is staged or kept."""
+    model, one = IoAware(phase_target=1e9), job(30e9, bb_bytes=0)
+    assert model.phases(one) == 1
+    assert [*model.stage_in(one), *model.stage_out(one)] == []
+
+
+@pytest.mark.parametrize(
+    ("profile", "flops"), [({}, 0.0), ({"cpu": []}, 0.0), ({"cpu": [1, 3, 2]}, 3.0), ({"cpu": 4}, 4.0)]
+)
+def test_work_per_node(profile: dict[str, object], flops: float) -> None:
+    """The most of a node counts; nothing where nothing is stated."""
+    assert flops_per_node(profile) == flops
+
+
+def test_what_the_model_states_of_itself() -> None:
+    """It passes the I/O gate and restarts from checkpoints; as published, a killed job leaves its drains behind."""
+    settings = {"io_control": "exclusive", "on_outage": "requeue", "restart": "checkpoint"}
+    assert SessionSpec("easy", model="io", settings=settings).session()
+    assert not IoAware().early_release
+    literal = SessionSpec("easy", model="io", thesis_literal=True).make_model()
+    assert isinstance(literal, IoAware)
+    assert literal.early_release
+    assert not literal.alone().early_release
 
 
 @pytest.mark.parametrize(

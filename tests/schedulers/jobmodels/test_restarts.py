@@ -145,6 +145,8 @@ def _record(resumed: Checkpoints | None, written: int, drained: int, computed_s:
         (_record(Checkpoints(2, 1), 1, 1, 9.0), Checkpoints(3, 2)),
         (_record(Checkpoints(2, 1), 1, 2, 9.0), Checkpoints(3, 3)),
         (_record(Checkpoints(2, 1), 0, 0, 9.0), Checkpoints(2, 1)),
+        # the drains of 2 and 3 were lost: without one of its own, no more than 1 is on the file system
+        (_record(Checkpoints(3, 1), 0, 0, 9.0), Checkpoints(3, 1)),
         # from one in the buffers that was drained already: the first drain is that of the next
         (_record(Checkpoints(2, 2), 1, 1, 9.0), Checkpoints(3, 3)),
         # from the file system: nothing is in the buffers until something was computed from it

@@ -122,7 +122,7 @@ def test_tasks_and_timers_of_one_instant() -> None:
     kernel.task_order = lambda handle: number
     kernel.task_ended = lambda handle: log.append((kernel.clock, f"task {handle}"))
     kernel.run()
-    assert [name for _, name in log] == ["timer 1", "task 1", "timer 2"]
+    assert [name for _, name in log] == ["timer 1", "task 0", "timer 2"]
 
 
 def test_stop() -> None:

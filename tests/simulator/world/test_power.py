@@ -83,7 +83,7 @@ def test_a_machine_that_woke_up_computes_again(tmp_path: Path) -> None:
 
 def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
     """Joules of each job, and all messages: two machines with SimGrid's model, a network of 0.6 ms between them."""
-    watts = '<prop id="wattage_per_state" value="60:70:120,5:5,99:99"/><prop id="sleep_pstates" value="1:2:2"/>'
+    watts = '<prop id="wattage_per_state" value="60:70:120,5:5,50:99"/><prop id="sleep_pstates" value="1:2:2"/>'
     ends = "".join(f'<host id="{name}" speed="1Gf,1f,0.1f">{watts}</host>' for name in ("master_host", "a", "b"))
     routes = "".join(
         f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
@@ -112,6 +112,65 @@ def test_a_switch_ends_as_work_does() -> None:
     _, messages = fluid(jobs({"subtime": 10}), (state(1, 0),), (), (), (), (execute("w0!1", 1, at=10.0006),))
     kinds = [(m.now, {type(e).__name__ for e in m.events}) for m in messages if 9 < m.now < 11]
     assert kinds == [(10.0, {"JobSubmitted"}), (10.0006, {"ResourceStateChanged", "Notify"})]
+
+
+def test_a_switch_draws_the_power_of_work() -> None:
+    """10 s at 99 W, not at the 50 W of the idle virtual state, then 5 s asleep; the other machine idles."""
+    _, messages = fluid(jobs({"subtime": 15}), (state(1, 0),), (), (QueryEnergy(15.0),), (execute("w0!1", 1, at=15.0),))
+    (energy,) = (event for m in messages for event in m.events if isinstance(event, EnergyAnswer))
+    assert energy.consumed_energy == pytest.approx(10 * 99 + 5 * 5 + 15 * 60, abs=0.1)
+
+
+TWO_STATES = """<platform version="4.1"><zone id="z" routing="Full">
+<host id="master_host" speed="1Gf"><prop id="wattage_per_state" value="1:1"/></host>
+<host id="a" speed="1Gf,2Gf,1f,{virtual}"><prop id="wattage_per_state" value="9:9,9:9,9:9,9:9"/>
+<prop id="sleep_pstates" value="2:3:3"/></host>
+<link id="wire" bandwidth="1GBps" latency="500ms"/><route src="a" dst="master_host"><link_ctn id="wire"/></route>
+</zone></platform>"""
+
+
+def test_a_machine_at_work_changes_between_computation_states() -> None:
+    """Only sleep is refused there."""
+    platform = parse_platform(TWO_STATES.format(virtual="0.1f"))
+
+    def answer(message: Message) -> Any:
+        for event in message.events:
+            if type(event).__name__ == "JobSubmitted":
+                yield execute(event.job_id, 0, at=message.now)
+                yield call(2.5, at=message.now)
+            if isinstance(event, RequestedCall):
+                yield state(1, 0, at=message.now)
+
+    _, scheduler = run(jobs({}, profiles=PTASK), answer, platform=platform, energy=True)
+    (changed,) = scheduler.events(ResourceStateChanged)
+    assert (changed.timestamp, changed.state) == (2.5, 1)
+
+
+def test_a_change_without_speed_would_never_end() -> None:
+    """It is refused with the virtual state."""
+    platform = parse_platform(TWO_STATES.format(virtual="0f"))
+    with pytest.raises(SchedulerFault, match="its virtual power state 3 has no speed"):
+        run(None, scripted((state(2, 0),)), platform=platform, energy=True)
+
+
+def test_a_change_at_once_beside_one_under_way() -> None:
+    """A machine that wakes up for 20 s, and one that computes already: each is told for itself, to the same state."""
+
+    def answer(message: Message) -> Any:
+        if message.now == 0.0:
+            return (state(1, 0), call(15.0))
+        called = any(isinstance(event, RequestedCall) for event in message.events)
+        return (state(0, 0, at=15.0), state(0, 1, at=15.0)) if called else ()
+
+    platform = small_platform(power=True)
+    _, scheduler = run(None, answer, platform=platform, energy=True, fail_on_deadlock=True)
+    reported = [(round(e.timestamp), e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
+    assert reported == [(10, (0,), 1), (15, (1,), 0), (36, (0,), 0)]
+
+
+def test_power_states_do_not_count_without_energy() -> None:
+    """Nor need hosts have any."""
+    assert run(jobs({}, profiles=PTASK))[0].totals.success == 1
 
 
 def test_between_computation_states_at_once() -> None:
