@@ -14,8 +14,13 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Partition, Site
 
 _MOST_NICE = 2_147_483_645
-_PLAYED = {"FAIR_TREE", "ACCRUE_ALWAYS", "NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS"}
-"""Flags (``PriorityFlags``) with an effect here; that of ``CALCULATE_RUNNING`` would be on running jobs alone."""
+PLAYED_FLAGS = frozenset(
+    {
+        *("FAIR_TREE", "ACCRUE_ALWAYS", "CALCULATE_RUNNING"),
+        *("NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS"),
+    }
+)
+"""Flags (``PriorityFlags``) that are played; ``CALCULATE_RUNNING`` is about running jobs, which have no place here."""
 
 _EVERYWHERE = Partition("", tier=0, factor=0)
 """What a job is in where the site has no such partition."""
@@ -62,7 +67,7 @@ class Terms:
         self._tres = [(site.weights.tres[name], share) for name, share in played.items()]
         not_played = ", ".join(name for name in site.weights.tres if name not in played)
         self._assumed = [f"not played, with TRES factors of 0: {not_played}"] if not_played else []
-        self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in _PLAYED]
+        self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in PLAYED_FLAGS]
 
     def of(self, job: Job) -> tuple[Fixed, list[str]]:
         """A job's terms, and what had to be assumed for them, in words."""
