@@ -16,12 +16,12 @@ from spillway.experiments.run.terminal import show as print_table
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
+from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 
 NOT_PLAYED: Mapping[str, Callable[[Site], object]] = {
     "partitions: jobs may use any node, and no limit of a partition holds": lambda site: site.partitions,
-    "associations: no order of jobs uses their shares": lambda site: site.associations,
-    "weights of priority: no order of jobs uses them": lambda site: site.weights != Weights(),
-    "QOS: neither their priority nor their preemption counts": lambda site: site.qos,
+    "flags of priority beyond those of docs/priority.md": lambda site: set(site.weights.flags) - PLAYED_FLAGS,
+    "QOS: their preemption": lambda site: any(one.preempt for one in site.qos),
     "licences: jobs hold none": lambda site: site.licenses,
     "hierarchical resources: jobs hold none": lambda site: site.resources,
     "limits of users, accounts and QOS": lambda site: any(
