@@ -16,13 +16,17 @@ from spillway.experiments.run.terminal import show as print_table
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
+from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ("partition", "partitions: jobs may use any node, and no limit of a partition holds", lambda site: site.partitions),
-    ("association", "associations: no order of jobs uses their shares", lambda site: site.associations),
-    ("priority", "weights of priority: no order of jobs uses them", lambda site: site.weights != Weights()),
-    ("qos", "QOS: neither their priority nor their preemption counts", lambda site: site.qos),
+    (
+        "flags",
+        "flags of priority beyond those of docs/priority.md",
+        lambda site: set(site.weights.flags) - PLAYED_FLAGS,
+    ),
+    ("preemption", "QOS: their preemption", lambda site: any(one.preempt for one in site.qos)),
     ("license", "licences: jobs hold none", lambda site: site.licenses),
     ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
     (
