@@ -110,6 +110,9 @@ class Partitions:
         partition, nodes = self._partitions[place], len(self._machine.partitions[place].nodes)
         if not partition.accepting:
             return "it takes no jobs"
+        barred = _barred(partition, job)
+        if barred is not None:
+            return barred
         if partition.most_nodes is not None and job.nodes > partition.most_nodes:
             return f"{job.nodes} nodes > {partition.most_nodes}, the most of a job there"
         if job.nodes < partition.fewest_nodes:
@@ -123,3 +126,16 @@ class Partitions:
         if infeasible_reason(self._machine, job) is None and self._empty.fit_now(restricted, 1.0) is None:
             return f"its {nodes} nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
         return None
+
+
+def _barred(partition: Partition, job: Job) -> str | None:
+    """Why a partition does not take jobs of the job's account or QOS; ``None`` where it does."""
+    for what, value, only, never in (
+        ("account", job.account, partition.accounts, partition.not_accounts),
+        ("QOS", job.qos, partition.only_qos, partition.not_qos),
+    ):
+        if only and value not in only:
+            return f"it takes jobs of the {what} {', '.join(only)} alone, not of {shown(value)}"
+        if value in never:
+            return f"it takes no jobs of the {what} {shown(value)}"
+    return None

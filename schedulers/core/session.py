@@ -177,7 +177,6 @@ class Session:
         self._runtime = runtime
         self._unplayable = unplayable or runtime.refuses
         self._defaults = defaults
-        self._site = site or Site()
         self._placement = placement or Placement()
         self._timeline_class = timeline
         self._explain = explain
@@ -186,6 +185,7 @@ class Session:
         self._steering = steering
         self._fewest_nodes = fewest_nodes
         self._demand = demand
+        self._site = site
         if lives is not None and timeline.holds_nodes_longer:
             raise OptionError(
                 "holdings with lives of their own and the published timeline exclude each other: the published "
@@ -328,13 +328,13 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
-        machine = dataclasses.replace(machine, partitions=node_sets(self._site, len(machine.nodes)))
+        machine = dataclasses.replace(machine, partitions=node_sets(self._site or Site(), len(machine.nodes)))
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)
         self._admission = Admission(
             self._machine, event.profiles, self._placement, self._timeline_class, self._estimator, self._unplayable,
-            self._demand, self._lives, self._site,
+            self._demand, self._lives, self._site or Site(),
         )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
@@ -603,7 +603,7 @@ class Session:
         )
         if self._pool.requests or self._pool.buffers:
             view.pool = self._pool
-        view.demands, view.changes = self._queue.demands, self._changes
+        view.demands, view.changes, view.site = self._queue.demands, self._changes, self._site
         if self._lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):

@@ -21,6 +21,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Length = Annotated[float, msgspec.Meta(gt=0, le=1e12)]
 Factor = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 Counts = dict[Name, Natural]
 """Amounts of trackable resources by name: ``node``, ``cpu``, ``gres/gpu``, ``bb/NAME``, ``license/NAME``; ``bb/`` and

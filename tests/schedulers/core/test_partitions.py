@@ -117,3 +117,18 @@ def test_sites_that_do_not_go_with_the_platform() -> None:
         node_sets(msgspec.structs.replace(SITE, nodes=9), 8)
     with pytest.raises(OptionError, match="partition 'wide' has the nodes '2-7', the platform's are 0 to 5"):
         node_sets(SITE, 6)
+
+
+@pytest.mark.parametrize(
+    ("account", "qos", "reason"),
+    [
+        ("ours", "normal", None),
+        ("theirs", "normal", "partition p: it takes jobs of the account ours alone, not of 'theirs'"),
+        ("ours", "scavenge", "partition p: it takes no jobs of the QOS 'scavenge'"),
+    ],
+)
+def test_accounts_and_qualities_of_service(account: str, qos: str, reason: str | None) -> None:
+    """Only some accounts may use the partition, and all but one QOS."""
+    one = Site(partitions=(Partition("p", default=True, accounts=("ours",), not_qos=("scavenge",)),))
+    job = Job("w!1", 0, 0.0, 9.0, 1, extras={"account": account, "qos": qos})
+    assert Partitions(one.partitions, _with(simple_machine(2), one), Placement()).assign(job)[1] == reason
