@@ -101,7 +101,7 @@ class Queue:
         if place == len(columns.nodes):
             more = max(place, _FEWEST_PLACES)
             columns.nodes = np.concatenate((columns.nodes, np.empty(more, np.int64)))
-            columns.demands = np.concatenate((columns.demands, np.empty((more, 5), np.int64)))
+            columns.demands = np.concatenate((columns.demands, np.empty((more, len(Demand._fields)), np.int64)))
             columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty(more)))
         columns.jobs.append(job)
         columns.nodes[place], columns.walltimes_s[place] = job.nodes, job.walltime_s
