@@ -164,6 +164,25 @@ def test_without_partitions_and_nodes():
     assert (site.nodes, site.licenses) == (16, (License("matlab", 25),))
 
 
+def test_lines_of_slurm_conf(tmp_path: Path):
+    """Values of DEFAULT hold for the lines below it; names of nodes with several numbers; what else is to be given."""
+    conf = write(
+        tmp_path / "slurm.conf",
+        "ClusterName=c\nInclude nodes.conf\nNodeName=r[1-2]n[0-1] CPUs=1\nPartitionName=DEFAULT MaxTime=60 State=UP\n"
+        "PartitionName=a Nodes=ALL TRESBillingWeights=CPU=1.0\nPartitionName=DEFAULT MaxTime=30 PriorityTier=3\n"
+        "PartitionName=b Nodes=r2n[0-1] MaxTime=5\nPartitionName=empty\n",
+    )
+    site, said = of(conf)
+    assert site.partitions == (Partition("a", longest_s=3600.0), Partition("b", "2-3", 3, longest_s=300.0))
+    assert site.nodes == 4
+    assert f"{conf} includes nodes.conf: name that file, too, unless scontrol shows what is in it" in said
+    assert "partition empty has no nodes: left out" in said
+    assert any("TRESBillingWeights=CPU=1.0 is not kept" in line for line in said)
+    included = write(tmp_path / "nodes.conf", "NodeName=r3n[0-1] CPUs=1\n")
+    assert of(conf, included)[0].nodes == 6
+    assert of(conf, included)[0].name == "c"
+
+
 def write(path: Path, text: str) -> Path:
     """A file with a text."""
     path.write_text(text)
