@@ -7,7 +7,9 @@ licences; values below were read off them by hand.
 from __future__ import annotations
 
 import itertools
+import random
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -311,3 +313,28 @@ def test_pairs_of_files():
     for pair in itertools.combinations(FILES, 2):
         if {"reservations.txt", "resources.yaml"}.isdisjoint({path.name for path in pair}):
             of(*pair)
+
+
+def test_damaged_files_are_located():
+    """Characters changed, cut out and doubled at random in each file: a description, or one error; nothing else."""
+    rng = random.Random(3)
+    for path in FILES:
+        text = path.read_text()
+        for _ in range(60):
+            damaged = text
+            for _ in range(rng.randint(1, 3)):
+                place, length = rng.randrange(len(damaged)), rng.choice((1, 1, 3, 40))
+                piece = rng.choice(("", "|", "=", "\n", "x", "-1", "[", " ", damaged[place : place + length] * 2))
+                damaged = damaged[:place] + piece + damaged[place + length :]
+            try:
+                found = imported_text(damaged)
+            except InputError as error:
+                assert str(error)  # noqa: PT017
+            else:
+                site_of(parse_toml(found), "x")
+
+
+def imported_text(text: str) -> str:
+    """The description of one file with a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        return imported([write(Path(folder) / "file", text)]).text
