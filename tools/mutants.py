@@ -33,7 +33,10 @@ TESTS: Mapping[str, str] = {
     "tests/simulator/test_dynamic.py tests/simulator/test_outputs.py tests/simulator/world",
     "simulator/engines/weights.py": "tests/simulator/engines",
     "simulator/world/power.py": "tests/simulator/world",
-    "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline",
+    # Not those of other kernels, which would be compiled anew for each mutant.
+    "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline/test_timeline.py "
+    "tests/schedulers/timeline/test_timeline_history.py tests/schedulers/timeline/test_placement.py "
+    "tests/schedulers/timeline/test_kernels.py",
     "schedulers/jobmodels/io_aware.py": "tests/schedulers/jobmodels/test_io_aware.py "
     "tests/schedulers/jobmodels/test_restarts.py tests/schedulers/jobmodels/test_gated.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/base/test_options.py",
@@ -157,7 +160,8 @@ class Copy:
     def __init__(self, root: Path, folder: Path) -> None:
         ignored = shutil.ignore_patterns(".git", ".venv", "site", "results", ".*_cache", ".hypothesis", "*.egg-info")
         self.root = Path(shutil.copytree(root, folder / "tree", symlinks=True, ignore=ignored))
-        kernels = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "numba")}
+        # Without optimisation: compiling takes longer than the tests.
+        kernels = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(folder / "numba")}
         self._env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"} | kernels
 
     def passes(self, tests: str, seconds: float | None = None) -> bool:
