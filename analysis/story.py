@@ -71,6 +71,10 @@ _WORDS = {
 _FOR_BUFFERS = {"burst buffers", "no burst buffer yet"}
 """Bindings that a drained storage node may stand behind."""
 
+_PRIORITY_TERMS = ("site", "age", "association", "fairshare", "size", "partition", "qos", "nice", "tres")
+_SPRIO = ("PRIORITY", "SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE", "TRES")
+"""The columns of ``sprio -l``, in the order of ``priorities.csv``."""
+
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 
 
@@ -159,6 +163,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
             lines += _drained(folder, float(table.submit_s[row]), float(table.start_s[row]))
         lines += _expectations(waiting, float(table.start_s[row]))
         lines += _overtaking(table, row)
+    lines += _priorities(folder, table.job_id[row], table.workload[row])
     return [*lines, _end(table, row), *_staging(folder, table.job_id[row], table.workload[row])]
 
 
@@ -181,6 +186,25 @@ def _held(folder: Path, job_id: str, workload: str) -> list[str]:
             why = f"it depends on them ({row['depends']})" if row["depends"] else "its array has a limit"
             return [f"Other jobs held it for {duration(held_s)} before that: {why}. Its wait counts from then on."]
     return []
+
+
+def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:
+    """A job's first and last priority by terms, and what was assumed, where jobs were ordered by priority."""
+    path = folder / "priorities.csv"
+    names = ("job_id", "workload_name", "time_s", "priority", *_PRIORITY_TERMS, "assumed")
+    rows = [
+        row
+        for row in (read_rows(path, names, "expected the results of a run") if path.exists() else ())
+        if (row["job_id"], row["workload_name"]) == (job_id, workload)
+    ]
+    if not rows:
+        return []
+    terms = [[f"{row.number(name):.0f}" for name in ("priority", *_PRIORITY_TERMS)] for row in rows]
+    cells = [["As sprio -l:", *_SPRIO]]
+    cells += [[clock(row.number("time_s")), *texts] for row, texts in zip(rows, terms, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells]
+    return [*lines, *(f"Assumed for its priority: {text}." for text in rows[-1]["assumed"].split("; ") if text)]
 
 
 def _staging(folder: Path, job_id: str, workload: str) -> list[str]:

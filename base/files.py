@@ -242,10 +242,10 @@ def text_of(data: bytes) -> str:
         raise InputError(f"not a UTF-8 text (byte {error.start})") from None
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse_toml(text: str, limit: Limit = DESCRIPTION_BYTES) -> dict[str, Any]:
     """Read TOML text; raise :class:`InputError` where it is none, or goes beyond the limits."""
-    if len(text) > DESCRIPTION_BYTES.value:
-        raise InputError(DESCRIPTION_BYTES.text())
+    if len(text) > limit.value:
+        raise InputError(limit.text())
     if any(map(_is_too_dotted, text.splitlines())):
         raise InputError(NESTING.text())
     try:

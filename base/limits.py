@@ -95,6 +95,13 @@ DESCRIPTION_BYTES = Limit(
     "SPILLWAY_MAX_TOML_BYTES",
     "holds more than {most} bytes of TOML; a campaign or a machine takes a few kilobytes ({option} changes the limit)",
 )
+SITE_BYTES = Limit(
+    "a site's description (partitions, accounts and users)",
+    2**26,
+    "bytes",
+    "SPILLWAY_MAX_SITE_BYTES",
+    "holds more than {most} bytes of TOML; a user takes a hundred ({option} changes the limit)",
+)
 NESTING = Limit(
     "tables and lists within each other, in TOML and JSON files",
     100,
@@ -138,7 +145,20 @@ ELEMENTS = Limit(
     "elements are nested more than {most} deep",
 )
 
-LIMITS = (FILE_BYTES, LOG_BYTES, LINE_BYTES, EXPANSION, DESCRIPTION_BYTES, NESTING, DIGITS, NAME, RUNS, HOSTS, ELEMENTS)
+LIMITS = (
+    FILE_BYTES,
+    LOG_BYTES,
+    LINE_BYTES,
+    EXPANSION,
+    DESCRIPTION_BYTES,
+    SITE_BYTES,
+    NESTING,
+    DIGITS,
+    NAME,
+    RUNS,
+    HOSTS,
+    ELEMENTS,
+)
 """All of them, in the order of the table."""
 
 

@@ -90,10 +90,10 @@ ABSENT = "absent"
 
 def tables(kind: type = Description, path: str = "", several: bool = False) -> list[Table]:
     """All tables, each before those in it."""
-    meanings = _meanings_of(kind)
+    meanings = meanings_of(kind)
     fields = dataclasses.fields(kind)
     keys = tuple(_key(field, meanings.get(field.name, "")) for field in fields)
-    found = [Table(path, several, _first_paragraph(kind), keys)]
+    found = [Table(path, several, first_paragraph(kind), keys)]
     for field in fields:
         inner = parser_of(field)
         many = isinstance(inner, Several)
@@ -103,7 +103,7 @@ def tables(kind: type = Description, path: str = "", several: bool = False) -> l
     return found
 
 
-def _meanings_of(kind: type) -> dict[str, str]:
+def meanings_of(kind: type) -> dict[str, str]:
     """What each attribute means, from the docstring of its class."""
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
     found: dict[str, list[str]] = {}
@@ -191,5 +191,6 @@ def _default(field: dataclasses.Field[Any], parser: Any) -> str:
     return ABSENT if field.default is None or field.default == () else toml(parser, field.default)
 
 
-def _first_paragraph(kind: type) -> str:
+def first_paragraph(kind: type) -> str:
+    """The first paragraph of a class's docstring, on one line."""
     return " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())

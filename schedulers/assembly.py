@@ -328,6 +328,7 @@ def assemble(
         demand=model.demand() if settings.bandwidth == "aware" else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
         on_outage=settings.on_outage,
+        site=parse_site(settings.site) if settings.site else None,
     )
 
 

@@ -24,7 +24,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "play and compare": ("run", "whatif", "campaign", "study"),
     "read results": ("report", "explain", "export", "verify"),
     "policies": ("check-policy", "conformance"),
-    "machines and jobs": ("platform", "workload"),
+    "machines and jobs": ("platform", "site", "workload"),
     "scheduler and simulator as processes of their own": ("serve", "simulate", "verify-batsim"),
     "against real resource managers": ("validate",),
     "help": ("list", "completion"),

@@ -19,7 +19,7 @@ from spillway.experiments.run import folders, manifest
 from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.provenance import SOURCES
-from spillway.experiments.run.reasons import REASONS
+from spillway.experiments.run.reasons import PRIORITIES, REASONS
 from spillway.experiments.run.single import Task, execute
 from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
 
@@ -87,8 +87,10 @@ def _repeat(folder: Path) -> None:
             raise SpecError(
                 f"{folder}: repeating the run gave another schedule (was it made by another version?); run it anew"
             )
-        durable.write_bytes(folder / REASONS, (again / REASONS).read_bytes())
-        manifest.add(folder, REASONS)
+        for name in (PRIORITIES, REASONS):  # the last one says that all is there
+            if (again / name).exists():
+                durable.write_bytes(folder / name, (again / name).read_bytes())
+                manifest.add(folder, name)
 
 
 def _with_copies(run: RunSpec, copies: Mapping[str, str]) -> RunSpec:

@@ -1,4 +1,4 @@
-"""Keeps what every pass noted about every waiting job: ``reasons.csv``, one row per change of mind."""
+"""Keeps what passes noted about waiting jobs: ``reasons.csv``, a row per change of mind, and ``priorities.csv``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import csv
 from pathlib import Path
 
 from spillway.experiments.run.recorder import Recorder, open_table
-from spillway.schedulers.model.explanations import Note, PassNotes
+from spillway.protocol.messages import JobState
+from spillway.schedulers.model.explanations import Note, PassNotes, Priority
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policykit.view import Running
 
 REASONS = "reasons.csv"
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
+PRIORITIES = "priorities.csv"
+PRIORITY_COLUMNS = ("job_id", "workload_name", "time_s", *Priority._fields)
+"""Columns of ``priorities.csv``, which is only there when a policy looked at jobs in the order of their priorities."""
 
 
 class ReasonRecorder(Recorder):
@@ -18,6 +23,7 @@ class ReasonRecorder(Recorder):
 
     A row has how a pass treated a job (``role``), what kept it from starting (``binding``, empty when it started),
     when the policy expected it to start (empty where it has no estimate), and which job's reservation was in the way.
+    ``priorities.csv`` has the terms of each job's priority in the first and in the last pass that looked at it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -26,11 +32,25 @@ class ReasonRecorder(Recorder):
         self._reason_rows = csv.writer(self._reasons, lineterminator="\n")
         self._reason_rows.writerow(REASON_COLUMNS)
         self._last: dict[str, Note] = {}
+        self._folder = folder
+        self._first_seen: dict[str, tuple[float, Priority]] = {}
+        self._last_seen: dict[str, tuple[float, Priority]] = {}
+        self._priorities: list[tuple[str, ...]] = []
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Keep what a job was given."""
         super().started(job, allocation, now_s)
         self._last.pop(job.id, None)
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Keep the priorities of a job that was started."""
+        super().ended(running, state, now_s)
+        self._keep(running.job.id)
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Keep the priorities of a job that was refused while it waited."""
+        super().rejected(job, reason, now_s)
+        self._keep(job.id)
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """Keep what is new in a pass's notes."""
@@ -45,7 +65,26 @@ class ReasonRecorder(Recorder):
                 (name, workload, f"{now_s:.6f}", note.role.value, binding, estimate, note.blocker.partition("!")[2])
             )
 
+        for job_id, priority in notes.priorities.items():
+            self._first_seen.setdefault(job_id, (now_s, priority))
+            self._last_seen[job_id] = now_s, priority
+
     def close(self) -> None:
         """Finish the files."""
+        for job_id in [*self._first_seen]:
+            self._keep(job_id)
         super().close()
         self._reasons.close()
+        if self._priorities:
+            with open_table(self._folder / PRIORITIES) as stream:
+                csv.writer(stream, lineterminator="\n").writerows((PRIORITY_COLUMNS, *self._priorities))
+
+    def _keep(self, job_id: str) -> None:
+        """Write down a job's first and last priority, where there was one."""
+        if job_id not in self._first_seen:
+            return
+        workload, _, name = job_id.partition("!")
+        first, last = self._first_seen.pop(job_id), self._last_seen.pop(job_id)
+        for time_s, (priority, *terms, assumed) in (first, last) if first != last else (first,):
+            texts = (f"{term:.6f}" for term in terms)
+            self._priorities.append((name, workload, f"{time_s:.6f}", str(priority), *texts, assumed))

@@ -4,7 +4,7 @@
 ``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
 ``allocations.csv``    nodes, burst buffers and user of each started job
 ``rejections.csv``     refused jobs and why
-``reasons.csv``        why jobs waited, where that was requested
+``reasons.csv``        why jobs waited, where that was requested; ``priorities.csv``, where there were any
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of

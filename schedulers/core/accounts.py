@@ -67,9 +67,10 @@ class Accounts:
             self._finished = self._finished.last(self._most)  # views of before keep what they have
         self._finished.append(
             Finished(
-                job.id, job.user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage
+                job.id, job.user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage,
+                job.account, job.qos,
             )
-        )
+        )  # fmt: skip
         self._total += 1
 
     def finished(self) -> FinishedJobs:

@@ -88,6 +88,7 @@ from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.model.persistent import PersistentBuffer, Pool
+from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import Policy, Running, View, warnings_of
 from spillway.schedulers.timeline import Timeline
@@ -142,6 +143,8 @@ class Session:
         How long a job's burst buffers and bandwidth are held, around its nodes; default: as long as its nodes.
     on_outage
         What happens to running jobs on nodes and storage nodes that machine events take away.
+    site
+        The site whose scheduler this is; ``None``: none is described.
     """
 
     def __init__(
@@ -163,6 +166,7 @@ class Session:
         demand: Demand | None = None,
         lives: Callable[[Job], Lives | None] | None = None,
         on_outage: OnOutage = OnOutage.CONTINUE,
+        site: Site | None = None,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -178,6 +182,7 @@ class Session:
         self._steering = steering
         self._fewest_nodes = fewest_nodes
         self._demand = demand
+        self._site = site
         if lives is not None and timeline.holds_nodes_longer:
             raise OptionError(
                 "holdings with lives of their own and the published timeline exclude each other: the published "
@@ -594,7 +599,7 @@ class Session:
         )
         if self._pool.requests or self._pool.buffers:
             view.pool = self._pool
-        view.demands, view.changes = self._queue.demands, self._changes
+        view.demands, view.changes, view.site = self._queue.demands, self._changes, self._site
         if self._lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):

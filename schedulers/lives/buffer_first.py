@@ -22,7 +22,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
-from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, View
 from spillway.schedulers.timeline import Resource
 
@@ -88,7 +88,7 @@ class Slurm(Life):
     policies_give: ClassVar[bool] = True
     """Whether a policy may give the buffers itself."""
 
-    order: str = option("fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are given burst buffers")
+    order: str = option("fcfs", choices=ORDER_NAMES, help="order in which waiting jobs are given burst buffers")
     overtake: bool = option(
         True, help="whether a job may get its buffer while an earlier one waits for more than is free"
     )
@@ -167,7 +167,7 @@ class Slurm(Life):
     def _candidates(self, view: View) -> Sequence[Job]:
         """Jobs that wait for a buffer, in order."""
         waiting = [job for job in view.queue if job.bb_bytes and job.id not in view.held]
-        return ordered(waiting, self.order, view.now_s)
+        return ordered(view, waiting, self.order)
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
         """What is done for jobs for which no buffer is free: nothing."""

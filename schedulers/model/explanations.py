@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 class Binding(enum.Enum):
@@ -53,6 +54,32 @@ class Note:
     blocker: str = ""
 
 
+class Priority(NamedTuple):
+    """A job's priority as its sum: each factor times its weight, as ``sprio -l`` has them.
+
+    Attributes
+    ----------
+    priority
+        The sum, a whole number from 1 to 2^32 - 1.
+    site, age, association, fairshare, size, partition, qos, nice, tres
+        Its terms; ``nice`` is subtracted.
+    assumed
+        What had to be assumed for this job, in words; "" for nothing.
+    """
+
+    priority: int
+    site: float
+    age: float
+    association: float
+    fairshare: float
+    size: float
+    partition: float
+    qos: float
+    nice: float
+    tres: float
+    assumed: str = ""
+
+
 @dataclass(slots=True)
 class PassNotes:
     """Notes of one pass.
@@ -63,10 +90,13 @@ class PassNotes:
         Job id to :class:`Note`.
     remarks
         Remarks on the pass as a whole, in words.
+    priorities
+        Job id to :class:`Priority`, where jobs were looked at in this order.
     """
 
     notes: dict[str, Note] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    priorities: dict[str, Priority] = field(default_factory=dict)
 
     def write(
         self,

@@ -28,6 +28,12 @@ IO_RATE_FIELD = "io_rate"
 _USER_FIELD = "user"
 """Field of the job that names its user."""
 
+_ACCOUNT_FIELD = "account"
+"""Field of the job that names the account of its user that it is charged to."""
+
+_QOS_FIELD = "qos"
+"""Field of the job that names its quality of service."""
+
 
 class Lives(msgspec.Struct, frozen=True, gc=False):
     """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
@@ -195,10 +201,23 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def user(self) -> str:
         """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
-        user = self.extras.get(_USER_FIELD)
-        if isinstance(user, str):
-            return user
-        return str(user) if isinstance(user, int | float) and not isinstance(user, bool) else ""
+        return self._named(_USER_FIELD)
+
+    @property
+    def account(self) -> str:
+        """The account that it is charged to, as its field ``account`` says; ``""`` where it names none."""
+        return self._named(_ACCOUNT_FIELD)
+
+    @property
+    def qos(self) -> str:
+        """Its quality of service, as its field ``qos`` says; ``""`` where it names none."""
+        return self._named(_QOS_FIELD)
+
+    def _named(self, field: str) -> str:
+        name = self.extras.get(field)
+        if isinstance(name, str):
+            return name
+        return str(name) if isinstance(name, int | float) and not isinstance(name, bool) else ""
 
     @property
     def area(self) -> float:

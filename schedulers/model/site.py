@@ -11,14 +11,17 @@ SchedMD, *slurm.conf*, *Multifactor Priority Plugin*, *Fair Tree Fairshare Algor
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
 from spillway.base.errors import OptionError, shown
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.job import JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
     Factor,
+    Length,
     Limits,
     Name,
     Natural,
@@ -33,6 +36,17 @@ from spillway.schedulers.model.site_parts import (
     outside,
     repeated,
 )
+
+SITE_FIELDS = (
+    JobField("account", "job", "text, or a number", "account of its user that it is charged to"),
+    JobField("qos", "job", "text", "quality of service"),
+    JobField(
+        "licenses", "job", "text: `name:count`, several separated by commas",
+        "what it holds of the site's licenses while it runs",
+    ),
+    JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
+)  # fmt: skip
+"""Fields of a job that only a site gives a meaning."""
 
 
 class Partition(Values, frozen=True):
@@ -87,6 +101,10 @@ class Partition(Values, frozen=True):
     not_qos: tuple[Name, ...] = ()
     preempts: Preempts = ""
     grace_s: Seconds = 0.0
+
+    def width(self, nodes: int) -> int:
+        """How many nodes it has on a machine with so many."""
+        return len(parse_intervals(self.nodes)) if self.nodes else nodes
 
 
 class Association(Values, frozen=True):
@@ -159,7 +177,15 @@ class Qos(Values, frozen=True):
 
 
 class License(Values, frozen=True):
-    """A counted pool of the whole cluster: jobs hold some of it (field ``licenses``, ``name:count,...``)."""
+    """A counted pool of the whole cluster: jobs hold some of it (field ``licenses``, ``name:count,...``).
+
+    Attributes
+    ----------
+    name
+        As jobs name it.
+    count
+        How many there are.
+    """
 
     name: Name
     count: Natural
@@ -173,7 +199,10 @@ class Weights(Values, frozen=True):
     age, fairshare, size, partition, qos, association
         Weights, 0 to 2^32 - 1.
     tres
-        Weights of trackable resources by name (``node``, ``bb``, ``license/NAME``).
+        Weights of trackable resources by name (``node``, ``cpu``, ``bb``, ``license/NAME``).
+    billing
+        ``TRESBillingWeights``: what usage counts, by resource: ``node`` per node, ``bb`` per gigabyte of burst buffer;
+        empty: nodes alone.
     longest_age_s
         ``PriorityMaxAge``: age from which the factor is 1 (s).
     half_life_s
@@ -195,9 +224,10 @@ class Weights(Values, frozen=True):
     qos: Weight = 0
     association: Weight = 0
     tres: dict[Name, Weight] = msgspec.field(default_factory=dict)
-    longest_age_s: Seconds = 604800.0
+    billing: dict[Literal["node", "bb"], Factor] = msgspec.field(default_factory=dict)
+    longest_age_s: Length = 604800.0
     half_life_s: Seconds = 604800.0
-    period_s: Seconds = 300.0
+    period_s: Length = 300.0
     favor_small: bool = False
     small_relative_to_time: bool = False
     flags: tuple[Name, ...] = ()

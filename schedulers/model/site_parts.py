@@ -21,6 +21,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+Length = Annotated[float, msgspec.Meta(gt=0, le=1e12)]
 Factor = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 Counts = dict[Name, Natural]
 """Amounts of trackable resources by name: ``node``, ``cpu``, ``gres/gpu``, ``bb/NAME``, ``license/NAME``; ``bb/`` and
@@ -218,8 +219,8 @@ class Buffers(Values, frozen=True):
     ----------
     kind
         ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; "": not stated.
-    default_pool, pools
-        Pool of jobs that name none, and granularity of each other one by name (bytes).
+    default_pool
+        Pool of jobs that name none.
     granularity
         Requests are rounded up to whole ones of it (bytes); 0: not stated.
     stage_in_timeout_s, stage_out_timeout_s
@@ -230,7 +231,6 @@ class Buffers(Values, frozen=True):
 
     kind: str = ""
     default_pool: str = ""
-    pools: Counts = {}
     granularity: Natural = 0
     stage_in_timeout_s: Seconds | None = None
     stage_out_timeout_s: Seconds | None = None

@@ -17,7 +17,7 @@ from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.continued import continued
-from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -47,8 +47,8 @@ class Backfill:
     backfilling: bool = option(
         True, help="whether later jobs may start after one that does not fit (off: strict order)"
     )
-    order: str = option("fcfs", choices=tuple(ORDERS), help="queue order of the jobs started and reserved in order")
-    fill_order: str = option("fcfs", choices=tuple(ORDERS), help="queue order in which the gaps are filled")
+    order: str = option("fcfs", choices=ORDER_NAMES, help="queue order of the jobs started and reserved in order")
+    fill_order: str = option("fcfs", choices=ORDER_NAMES, help="queue order in which the gaps are filled")
     covered: str = option("all", choices=tuple(COVERED), help="resources that reservations cover")
     literal_depth: bool = option(
         False,
@@ -79,13 +79,13 @@ class Backfill:
         """Run a pass in which the first ``tried`` jobs wait, and cannot start; what is reserved for them is booked."""
         if not self.backfilling:
             if not tried:
-                yield from start_in_order(view, ordered(view.queue, self.order, view.now_s), [])
+                yield from start_in_order(view, ordered(view, view.queue, self.order), [])
             return
         reserved = len(view.reserved) if tried else 0
         waiting: Sequence[Job] = view.queue[reserved if reserved < self.depth else tried :]
         head = ""
         if reserved < self.depth:
-            waiting = ordered(waiting, self.order, view.now_s)
+            waiting = ordered(view, waiting, self.order)
             started: list[Job] = []
             if not tried:
                 yield from start_in_order(view, waiting, started)
@@ -98,7 +98,7 @@ class Backfill:
             waiting = waiting[max(self.depth, tried) - reserved :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
-        yield from fill(view, ordered(waiting, self.fill_order, view.now_s), head)
+        yield from fill(view, ordered(view, waiting, self.fill_order), head)
 
 
 def _take_all_from(view: View, shadow_s: float) -> None:

@@ -18,7 +18,7 @@ from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
 from spillway.schedulers.policykit.settled import Settled
@@ -37,9 +37,7 @@ class Conservative:
 
     source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
 
-    order: str = option(
-        "fcfs", choices=tuple(ORDERS), help="order in which waiting jobs are promised and moved earlier"
-    )
+    order: str = option("fcfs", choices=ORDER_NAMES, help="order in which waiting jobs are promised and moved earlier")
     replan: bool = option(False, help="drop promises and plan the whole queue anew in each pass")
     limit: PassLimit | None = field(default=None, repr=False)
 
@@ -56,7 +54,7 @@ class Conservative:
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Book all promises, then move each job as early as it can go; start those that may start now."""
-        queue = ordered(view.queue, self.order, view.now_s)
+        queue = ordered(view, view.queue, self.order)
         if not queue:
             view.notebook.pop(PROMISES, None)
             return

@@ -24,7 +24,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
-from spillway.schedulers.policykit.ordering import CHANGING, ORDERS, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -69,7 +69,7 @@ class SlurmBackfill:
 
     source: ClassVar[str] = "Slurm 22.05, sched/backfill and burst_buffer/lua"
 
-    order: str = option("fcfs", choices=tuple(ORDERS), help="order of priority; PriorityType=priority/basic: fcfs")
+    order: str = option("fcfs", choices=ORDER_NAMES, help="order of priority; PriorityType=priority/basic: fcfs")
     bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
     bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass looks at")
     bf_window: float = option(
@@ -111,7 +111,7 @@ class SlurmBackfill:
         view.notebook[_WAITED] = True
         due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one, decided = _Pass(view, apart, ordered(view.queue, self.order, view.now_s)), False
+            one, decided = _Pass(view, apart, ordered(view, view.queue, self.order)), False
             for name in due:
                 for decision in self._main(one) if name == MAIN else self._backfill(one):
                     decided = True

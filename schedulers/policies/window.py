@@ -22,7 +22,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.balance import nodes_first
 from spillway.schedulers.policykit.instant import Free, free_until
-from spillway.schedulers.policykit.ordering import ORDERS, ordered
+from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.search.packing import Fits, Packing, pack
@@ -119,7 +119,7 @@ class Window:
         choices=("aged", "empty", "always"),
         help="first jobs get reservations: at max_age (the thesis's code), when nothing was chosen (its text), always",
     )
-    fill_order: str = option("sjf", choices=tuple(ORDERS), help="order in which gaps are filled afterwards")
+    fill_order: str = option("sjf", choices=ORDER_NAMES, help="order in which gaps are filled afterwards")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class Window:
         kept = yield from reserve_first(view, first, literal_depth=self.literal_depth)
         served = set(first)
         others = [job for job in waiting if job not in served]
-        yield from fill(view, ordered(others, self.fill_order, view.now_s), kept[0].id if kept else "")
+        yield from fill(view, ordered(view, others, self.fill_order), kept[0].id if kept else "")
 
     def _grow_older(self, view: View) -> dict[str, int]:
         """Count one more pass for each job of the window."""

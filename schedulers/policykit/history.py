@@ -49,6 +49,8 @@ class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
         ``COMPLETED_WALLTIME_REACHED``, ``COMPLETED_KILLED``.
     usage
         What it held, as it was: nodes that it was expanded by count, nodes that it gave back early count until then.
+    account, qos
+        As in :class:`spillway.schedulers.model.job.Job`.
     """
 
     id: str
@@ -60,6 +62,8 @@ class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
     nodes: int
     state: str
     usage: Usage
+    account: str = ""
+    qos: str = ""
 
 
 class PackedJobs(Sequence[Finished]):

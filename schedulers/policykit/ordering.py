@@ -1,4 +1,4 @@
-"""Queue orders: one small key function each. Smaller keys come first; ties are broken by submission number.
+"""Queue orders: one small key function each, but for a site's priorities. Smaller keys come first, then submission.
 
 References
 ----------
@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.view import View
 from spillway.schedulers.policykit.waiting import WaitingJobs
 
 Key = Callable[[Job, float], float]
@@ -166,9 +168,15 @@ ORDERS: dict[str, Key] = {
     "f3": f3,
     "f4": f4,
 }
+"""Keys of queue orders by their name on the command line."""
+
+MULTIFACTOR = "multifactor"
+"""The order of the site's priorities (:mod:`spillway.schedulers.policykit.priority`)."""
+
+ORDER_NAMES = (*ORDERS, MULTIFACTOR)
 """Queue orders by their name on the command line."""
 
-CHANGING = frozenset({"expansion", "wfp3", "unicef"})
+CHANGING = frozenset({"expansion", "wfp3", "unicef", MULTIFACTOR})
 """Orders whose keys change with time; in all others a job's keys are constant."""
 
 THESIS_STARTS = (
@@ -183,11 +191,17 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
     return [key(job, now_s) for job in jobs]
 
 
-def ordered(jobs: Iterable[Job], order: str, now_s: float) -> Sequence[Job]:
-    """Jobs in a queue order (a name of :data:`ORDERS`); the input must be in order of submission for ``fcfs``."""
+def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
+    """Jobs in a queue order (a name of :data:`ORDER_NAMES`); the input must be in order of submission for ``fcfs``."""
     if order == "fcfs":
         return jobs if isinstance(jobs, WaitingJobs) else list(jobs)
-    key = ORDERS[order]
+    if order == MULTIFACTOR:
+        priorities = priorities_of(view)
+        found = priorities.ordered(jobs)
+        if view.notes is not None:
+            view.notes.priorities.update(priorities.explained(found))
+        return found
+    key, now_s = ORDERS[order], view.now_s
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 
 

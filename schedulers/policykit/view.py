@@ -20,6 +20,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.rules import Rules, Trait
+from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
@@ -128,6 +129,8 @@ class View:
     demands
         What jobs request as rows of a table (:meth:`spillway.schedulers.timeline.Timeline.demand_of`); ``None``: not
         kept.
+    site
+        The site whose scheduler this is; ``None`` where none is described.
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
@@ -162,6 +165,7 @@ class View:
         "reserved",
         "rng",
         "running",
+        "site",
         "stages_first",
         "taken_from_s",
         "unavailable",
@@ -190,6 +194,7 @@ class View:
         self.taken_from_s = math.inf
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
+        self.site: Site | None = None
         self.changes: Callable[[], int] | None = None
         self.reserved: list[float] = []
         self.reservations: dict[str, Fit] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from spillway.protocol.messages import (
     CallMeLater,
@@ -44,6 +46,8 @@ class MiniJob:
     bb_bytes: int = 0
     io_rate: int = 0
     site_wait_s: float = 0.0
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields."""
 
 
 @dataclass
@@ -107,7 +111,7 @@ def play(session: Session, machine: MiniMachine, jobs: list[MiniJob], late_s: fl
         job_id = f"w0!{index}"
         durations[job_id] = job.run_s
         wire = {"id": job_id, "subtime": job.submit_s, "res": job.nodes, "walltime": job.walltime_s, "profile": "p"}
-        wire |= {"bb": job.bb_bytes, "io_rate": job.io_rate, "site_wait_s": job.site_wait_s}
+        wire |= {"bb": job.bb_bytes, "io_rate": job.io_rate, "site_wait_s": job.site_wait_s, **job.extras}
         heapq.heappush(heap, (job.submit_s, 1, counter, JobSubmitted(job.submit_s, job_id, wire)))
         counter += 1
     walltimes = {f"w0!{i}": j.walltime_s for i, j in enumerate(sorted(jobs, key=lambda j: j.submit_s))}

@@ -18,7 +18,9 @@ from spillway.schedulers.core.session import Cadence, Observer
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.view import Around, Holding, Running, View
 from spillway.schedulers.timeline import NodeOrder, StorageOrder
 from spillway.simulator.engines.fluid import FluidEngine
@@ -27,6 +29,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 from tests.properties.buffer_cases import SHARING
+from tests.properties.sites import SITES, fields_of
 from tests.properties.small_world import workload
 
 TINY = platform_from("tiny")
@@ -45,6 +48,12 @@ WORLDS = {
     ("easy", "with-nodes", "malleable:moldable"): 2,
 }
 """How many worlds are played; more where only few of them show a difference that was there once."""
+
+
+LIFE_OPTIONS = {
+    "slurm": ("slurm", f"slurm:order={MULTIFACTOR}"),
+    "standby": ("standby:bound=5", f"standby:bound=5,order={MULTIFACTOR}"),
+}
 
 
 class Whole(Around):
@@ -120,11 +129,14 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
     while True:
         known = POLICIES[policy].options()
         options = {info.name: value(rng, info) for info in rng.sample(known, min(len(known), rng.randint(0, 4)))}
+        ordered = [info.name for info in known if MULTIFACTOR in (info.choices or ())]
+        options |= dict.fromkeys(ordered, MULTIFACTOR) if rng.random() < 0.4 else {}
         settings = {
-            "bb_life": "standby:bound=5" if life == "standby" else life,
+            "bb_life": rng.choice(LIFE_OPTIONS.get(life, (life,))),
             "node_order": rng.choice((NodeOrder.FIRST_FIT, *NodeOrder)).value,
             "storage_order": rng.choice((StorageOrder.NEAREST, *StorageOrder)).value,
             "estimates": rng.choice(("walltime", "walltime", "history", "survival")),
+            "site": rng.choice(("", *map(site_text, SITES.values()))),
         }
         literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))
         spec = SessionSpec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
@@ -159,6 +171,8 @@ def test_every_world(policy: str, life: str, model: str) -> None:
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"{policy} {life} {model} {seed}")
         spec, data = spec_of(rng, policy, life, model), workload(model.partition(":")[0], jobs(rng))
+        for stated in data["jobs"]:
+            stated |= fields_of(rng)
         for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
             profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
         expected = play(spec, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import random
@@ -22,8 +23,9 @@ from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.site import Site
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
-from spillway.schedulers.policykit.ordering import ORDERS
+from spillway.schedulers.policykit.ordering import ORDER_NAMES
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Placement, StorageOrder
@@ -37,6 +39,7 @@ from spillway.workloads.load import load_workload
 from tests.properties.buffer_cases import APART, GB
 from tests.properties.buffer_world import platform
 from tests.properties.mini import MiniJob, play
+from tests.properties.sites import SITES, fields_of
 from tests.properties.small_world import NODES
 from tests.properties.test_policies import SHAPE, TREE
 from tests.schedulers.machine_strategies import job, machines, placements
@@ -96,17 +99,21 @@ JOBS = st.lists(
 @given(
     jobs=JOBS,
     tree=st.booleans(),
-    order=st.sampled_from(sorted(ORDERS)),
+    order=st.sampled_from([*sorted(ORDER_NAMES), "multifactor", "multifactor"]),
+    site=st.sampled_from(list(SITES.values())),
+    fields=st.randoms(use_true_random=False),
     storage_order=st.sampled_from(StorageOrder),
     late_s=st.sampled_from([1e-4, 1e-4, 9e-4]),
 )
 def test_jobs_killed_at_their_walltimes_make_no_other_later(
-    jobs: list[MiniJob], tree: bool, order: str, storage_order: StorageOrder, late_s: float
-) -> None:
+    jobs: list[MiniJob], tree: bool, order: str, site: Site, fields: random.Random, storage_order: StorageOrder,
+    late_s: float,
+) -> None:  # fmt: skip
     """No job starts later than it was ever promised, but for the sum of what could be late."""
+    jobs = [dataclasses.replace(one, extras=fields_of(fields)) for one in jobs]
     promises = Promises()
     placement = Placement(storage_order=storage_order)
-    session = Session(Conservative(order), rigid(), explain=True, observer=promises, placement=placement)
+    session = Session(Conservative(order), rigid(), explain=True, observer=promises, placement=placement, site=site)
     play(session, TREE if tree else SHAPE, jobs, late_s)
     assert max(promises.late_s().values(), default=0.0) <= OVERDUE_S * len(jobs)
 
@@ -115,7 +122,7 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
 @given(
     machine=machines(),
     placement=placements,
-    order=st.sampled_from(sorted(ORDERS)),
+    order=st.sampled_from(sorted(ORDER_NAMES)),
     late_s=st.sampled_from([0.0, 1e-4, 0.5, 7.0, 3600.0]),
     rng=st.randoms(use_true_random=False),
 )
@@ -210,7 +217,9 @@ def test_every_life_of_burst_buffers_keeps_promises(life: str, model: str) -> No
         settings = {"bb_life": life, "node_order": rng.choice(("first-fit", "pack"))}
         if life == "with-nodes":
             settings["storage_order"] = rng.choice([order.value for order in StorageOrder])
-        spec = SessionSpec("conservative", {"order": rng.choice(["fcfs", *ORDERS])}, model=model, settings=settings)
+        spec = SessionSpec(
+            "conservative", {"order": rng.choice(["fcfs", *ORDER_NAMES])}, model=model, settings=settings
+        )
         promises = played(data, platform(rng.choice(("two", "four")), 1), spec)
         assert max(promises.late_s().values(), default=0.0) <= OVERDUE_S * len(data["jobs"]), f"seed {seed}"
         promised += len(promises.promised)

@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.ordering import ORDERS, ordered, positions
+from tests.schedulers.policies.scenes import view
+
+MACHINE = simple_machine(80)
 
 REQUESTS = st.tuples(
     st.sampled_from([1, 2, 2, 8, 80]),
@@ -36,7 +40,9 @@ def test_several_orders_at_a_time_are_the_orders_one_by_one(
         for _ in range(2):
             found = positions(jobs, tuple(ORDERS), now_s, known)
             for name, order in zip(ORDERS, found, strict=True):
-                assert [jobs[index] for index in order.tolist()] == ordered(jobs, name, now_s), name
+                assert [jobs[index] for index in order.tolist()] == ordered(
+                    view(MACHINE, jobs, now_s=now_s), jobs, name
+                ), name
         now_s += 1000.0
 
 
@@ -44,8 +50,8 @@ def test_orders_by_bandwidth() -> None:
     """What counts is what all nodes of a job stream together: 8 x 1, 2 x 3 and 1 x 5; 4 x 2 is as much as the first."""
     rates = ((8, 1), (2, 3), (1, 5), (4, 2))
     jobs = [Job(f"w0!{i}", i, 0.0, 60.0, nodes, 0, rate) for i, (nodes, rate) in enumerate(rates)]
-    assert [job.number for job in ordered(jobs, "small-io", 0.0)] == [2, 1, 0, 3]
-    assert [job.number for job in ordered(jobs, "large-io", 0.0)] == [0, 3, 1, 2]
+    assert [job.number for job in ordered(view(MACHINE, jobs), jobs, "small-io")] == [2, 1, 0, 3]
+    assert [job.number for job in ordered(view(MACHINE, jobs), jobs, "large-io")] == [0, 3, 1, 2]
 
 
 def test_memory_does_not_grow_for_ever() -> None:

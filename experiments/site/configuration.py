@@ -1,0 +1,151 @@
+"""What ``slurm.conf`` (or ``scontrol show config``) and ``burst_buffer.conf`` say.
+
+References
+----------
+SchedMD, manual pages *slurm.conf(5)* and *burst_buffer.conf(5)*; *Multifactor Priority Plugin*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spillway.base.errors import InputError, shown
+from spillway.base.hostlist import expanded
+from spillway.experiments.site.machine import partition_of
+from spillway.experiments.site.pieces import Pieces
+from spillway.experiments.site.source import (
+    Entry,
+    bare_seconds,
+    counts,
+    number,
+    preempts,
+    settings,
+    span,
+    whole,
+)
+from spillway.schedulers.model.site import License, Weights
+from spillway.schedulers.model.site_parts import Buffers, Scheduler
+from spillway.workloads.logs.slurm_units import UnitError, size_of
+
+
+def _minutes(text: str) -> float:
+    return number(text) * 60
+
+
+_PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "default_queue_depth": ("default_queue_depth", whole),
+    "partition_job_depth": ("partition_job_depth", whole),
+    "sched_interval": ("sched_interval_s", number),
+    "batch_sched_delay": ("batch_sched_delay_s", number),
+    "bf_interval": ("bf_interval_s", number),
+    "bf_window": ("bf_window_s", _minutes),
+    "bf_resolution": ("bf_resolution_s", number),
+    "bf_max_job_test": ("bf_max_job_test", whole),
+    "bf_max_job_part": ("bf_max_job_part", whole),
+    "bf_max_job_user": ("bf_max_job_user", whole),
+    "bf_max_job_array_resv": ("bf_max_job_array_resv", whole),
+    "bf_max_time": ("bf_max_time_s", number),
+    "bf_yield_interval": ("bf_yield_interval_s", lambda text: number(text) / 1e6),
+    "bf_min_prio_reserve": ("bf_min_prio_reserve", whole),
+    "bf_job_part_count_reserve": ("bf_job_part_count_reserve", whole),
+    "bf_window_linear": ("bf_window_linear", whole),
+    "bb_array_stage_cnt": ("bb_array_stage_cnt", whole),
+}
+"""Parameters with a value: the field of each, and its reader."""
+
+_FLAGS = ("bf_continue", "bf_licenses", "bf_one_resv_per_job")
+
+
+def read_slurm(text: str, name: str, pieces: Pieces) -> None:
+    """``slurm.conf``, or what ``scontrol show config`` prints of it."""
+    entry, several = settings(text, name)
+    if entry.values:  # else it is a file of partitions and nodes that slurm.conf includes
+        pieces.weights = _weights(entry, pieces)
+        pieces.scheduler = _scheduler(entry)
+    for line in several:
+        if line.text("PartitionName") not in ("", "DEFAULT") and (found := partition_of(line, pieces)):
+            pieces.configured.append(found)
+        if line.text("NodeName") not in ("", "DEFAULT"):
+            pieces.configured_nodes += line.read(expanded, "NodeName", ())
+    if any("DEFAULT" in (line.text("PartitionName"), line.text("NodeName")) for line in several):
+        pieces.notes.append(f"{name}: lines of PartitionName=DEFAULT are not read; scontrol show partition has them")
+    pieces.configured_licenses += [License(*one) for one in entry.read(counts, "Licenses", {}).items()]
+    pieces.cluster = pieces.cluster or entry.text("ClusterName")
+    if kind := entry.text("BurstBufferType"):
+        pieces.buffers = Buffers(kind=kind.rpartition("/")[2])
+
+
+def _weights(entry: Entry, pieces: Pieces) -> Weights:
+    if entry.text("PriorityType").lower().endswith("basic"):
+        pieces.notes.append("PriorityType=priority/basic: jobs are in order of submission, all weights are 0")
+        return Weights()
+    flags = tuple(flag.upper() for flag in entry.names("PriorityFlags"))
+    return Weights(
+        age=entry.read(whole, "PriorityWeightAge", 0),
+        fairshare=entry.read(whole, "PriorityWeightFairshare", 0),
+        size=entry.read(whole, "PriorityWeightJobSize", 0),
+        partition=entry.read(whole, "PriorityWeightPartition", 0),
+        qos=entry.read(whole, "PriorityWeightQOS", 0),
+        association=entry.read(whole, "PriorityWeightAssoc", 0),
+        tres=entry.read(_tres_weights, "PriorityWeightTRES", {}),
+        longest_age_s=entry.read(span, "PriorityMaxAge", Weights().longest_age_s),
+        half_life_s=entry.read(span, "PriorityDecayHalfLife", Weights().half_life_s),
+        period_s=entry.read(span, "PriorityCalcPeriod", Weights().period_s),
+        favor_small=entry.flag("PriorityFavorSmall"),
+        small_relative_to_time="SMALL_RELATIVE_TO_TIME" in flags,
+        flags=tuple(flag for flag in flags if flag != "SMALL_RELATIVE_TO_TIME"),
+    )
+
+
+def _tres_weights(text: str) -> dict[str, int]:
+    """``cpu=1000,gres/gpu=3000``, names in lower case but for what follows a ``/``."""
+    found = {}
+    for item in filter(None, text.split(",")):
+        kind, slash, own = item.partition("=")[0].strip().partition("/")
+        if "=" not in item:
+            raise UnitError("weights such as cpu=1000,mem=2000")
+        found[kind.lower() + slash + own] = round(number(item.partition("=")[2].strip()))
+    return found
+
+
+def _scheduler(entry: Entry) -> Scheduler:
+    values: dict[str, Any] = {}
+    others: list[str] = []
+    for item in filter(None, (part.strip() for part in entry.text("SchedulerParameters").split(","))):
+        key, equals, value = item.partition("=")
+        if key in _FLAGS:
+            values[key] = value.lower() not in ("no", "0", "false")
+        elif key in _PARAMETERS and equals:
+            field, reader = _PARAMETERS[key]
+            try:
+                values[field] = reader(value)
+            except UnitError as error:
+                raise InputError(
+                    f"{entry.where}: SchedulerParameters: {key} must be {error}, got {shown(value)}"
+                ) from None
+        else:
+            others.append(item)
+    kind = entry.text("SchedulerType")
+    return Scheduler(
+        backfill=not kind.endswith("builtin"),
+        preempt=entry.text("PreemptType").rpartition("/")[2],
+        preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
+        exempt_s=entry.read(bare_seconds, "PreemptExemptTime", 0.0) or 0.0,
+        enforce=entry.names("AccountingStorageEnforce"),
+        others=tuple(others),
+        **values,
+    )
+
+
+def read_buffers(text: str, name: str, pieces: Pieces) -> None:
+    """``burst_buffer.conf``."""
+    entry, _ = settings(text, name)
+    pieces.buffers = Buffers(
+        kind=pieces.buffers.kind if pieces.buffers else "",
+        default_pool=entry.text("DefaultPool"),
+        granularity=entry.read(size_of, "Granularity", 0),
+        stage_in_timeout_s=entry.read(bare_seconds, "StageInTimeout", None),
+        stage_out_timeout_s=entry.read(bare_seconds, "StageOutTimeout", None),
+        flags=entry.names("Flags"),
+    )

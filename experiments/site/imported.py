@@ -1,0 +1,226 @@
+"""The files of a site into its description: each is recognised by what stands in it, and what is missing is assumed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from spillway.base import limits
+from spillway.base.errors import InputError
+from spillway.base.files import parse_toml, read_file
+from spillway.base.hostlist import compressed, expanded
+from spillway.experiments.site.accounts import ROOT, read_associations, read_qos, read_users, with_defaults
+from spillway.experiments.site.configuration import read_buffers, read_slurm
+from spillway.experiments.site.hierarchical import read_resources
+from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
+from spillway.experiments.site.pieces import Pieces
+from spillway.experiments.site.written import Written, written
+from spillway.schedulers.model.site import Association, Site, Weights
+from spillway.schedulers.model.site_parts import Buffers, Reservation, Scheduler
+from spillway.schedulers.site_file import site_of
+from spillway.workloads.logs.lines import decoded
+
+_SLURM = re.compile(
+    r"^\s*(?:ClusterName|SlurmctldHost|ControlMachine|SchedulerType|SchedulerParameters|Priority\w+|SelectType|AuthType"
+    r"|SlurmUser|AccountingStorage\w+|PreemptType|PreemptMode|BurstBufferType|Licenses)\s*=",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LINES = re.compile(r"^\s*(?:PartitionName|NodeName)=", re.MULTILINE | re.IGNORECASE)
+_BUFFERS = re.compile(
+    r"^\s*(?:StageInTimeout|StageOutTimeout|ValidateTimeout|OtherTimeout|GetSysState|GetSysStatus|DefaultPool|AltPool"
+    r"|CreateBuffer|DestroyBuffer|AllowUsers|DenyUsers|Granularity)\s*=",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+class Kind(NamedTuple):
+    """A kind of file: what prints it, whether a text is one, and its reader."""
+
+    command: str
+    recognises: Callable[[str], bool]
+    read: Callable[[str, str, Pieces], None]
+
+
+def _records(first: str, key: str, empty: str = "") -> Callable[[str], bool]:
+    """Recognises records of ``scontrol show``: they begin with a key, and have another that a configuration has not."""
+    begins = re.compile(rf"^{first}=.*(?:\n[ \t].*)*?\b{key}=", re.MULTILINE)
+    return lambda text: bool(begins.search(text)) or (bool(empty) and text.strip().startswith(empty))
+
+
+def _columns(*needed: str, without: str = "?") -> Callable[[str], bool]:
+    """Recognises a table by the names of its columns."""
+
+    def recognises(text: str) -> bool:
+        header = text.lstrip().partition("\n")[0].lower().replace(" ", "").split("|")
+        return len(header) > 1 and set(needed) <= set(header) and without not in header
+
+    return recognises
+
+
+def _nothing(text: str, name: str, pieces: Pieces) -> None:
+    """A file that says that there are none."""
+
+
+KINDS = (
+    Kind("sacctmgr show assoc -P", _columns("account", "user"), read_associations),
+    Kind("sacctmgr show user -P", _columns("user", "defacct", without="account"), read_users),
+    Kind("sacctmgr show qos -P", _columns("name", "priority"), read_qos),
+    Kind("slurm.conf", lambda text: bool(_SLURM.search(text)), read_slurm),
+    Kind("scontrol show partition -o", _records("PartitionName", "TotalNodes"), read_partitions),
+    Kind("scontrol show node -o", _records("NodeName", "CPUAlloc"), read_nodes),
+    Kind(
+        "scontrol show reservation -o",
+        _records("ReservationName", "StartTime", "No reservations"),
+        read_reservations,
+    ),
+    Kind("scontrol show lic -o", _records("LicenseName", "Total", "No licenses"), read_licenses),
+    Kind(
+        "resources.yaml",
+        lambda text: bool(re.search(r"^\s*-\s+resource\s*:", text, re.MULTILINE)),
+        read_resources,
+    ),
+    Kind("burst_buffer.conf", lambda text: bool(_BUFFERS.search(text)), read_buffers),
+    Kind("slurm.conf", lambda text: bool(_LINES.search(text)), read_slurm),
+)
+"""In the order in which a text is tried; the last are lines that ``slurm.conf`` includes."""
+
+COMMANDS = tuple(dict.fromkeys(kind.command for kind in KINDS))
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A site's description.
+
+    Attributes
+    ----------
+    text
+        TOML with comments.
+    said
+        What was read, passed over and assumed, in lines.
+    """
+
+    text: str
+    said: list[str] = field(default_factory=list)
+
+
+def imported(files: Sequence[Path], cluster: str = "") -> Imported:
+    """The description of the site that some files are about, in any order.
+
+    Parameters
+    ----------
+    cluster
+        Whose associations are taken where the accounts are of several.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or is none of these, a value in it is wrong, or two contradict each other: with the place.
+    """
+    pieces = Pieces(cluster)
+    texts = [(_kind_of(text, str(path)), text, str(path)) for path in files for text in [_text(path)]]
+    for kind, text, name in sorted(
+        texts, key=lambda one: one[0].command != "slurm.conf"
+    ):  # slurm.conf names the cluster
+        kind.read(text, name, pieces)
+        pieces.kinds[name] = kind.command
+    made = _written(pieces)
+    text = written(made)
+    site_of(parse_toml(text, limits.SITE_BYTES), "the description of these files")
+    read = [f"{name}: read as {command}" for name, command in pieces.kinds.items()]
+    return Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
+
+
+def _text(path: Path) -> str:
+    try:
+        return decoded(read_file(path))
+    except limits.InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _kind_of(text: str, name: str) -> Kind:
+    for kind in KINDS:
+        if kind.recognises(text):
+            return kind
+    raise InputError(f"{name}: expected what one of these prints or holds: {', '.join(COMMANDS)}")
+
+
+def _written(pieces: Pieces) -> Written:
+    """The pieces as one site, with what is assumed of those that are missing, by table."""
+    partitions = pieces.partitions or pieces.configured
+    nodes = _nodes(pieces)
+    assumed = dict(_assumed(pieces, bool(nodes)))
+    site = Site(
+        name=pieces.cluster,
+        partitions=tuple(partitions),
+        associations=tuple(_with_accounts(with_defaults(pieces), pieces)),
+        qos=tuple(pieces.qos),
+        licenses=tuple(pieces.licenses or pieces.configured_licenses),
+        resources=tuple(pieces.resources),
+        reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
+        weights=pieces.weights or Weights(),
+        scheduler=pieces.scheduler or Scheduler(),
+        buffers=pieces.buffers or Buffers(),
+    )
+    return Written(site, compressed(nodes), assumed, tuple(pieces.notes))
+
+
+def _nodes(pieces: Pieces) -> list[str]:
+    """Names of compute nodes: listed, else those of partitions, in their order; of ``slurm.conf`` all its nodes."""
+    if pieces.nodes:
+        return pieces.nodes
+    named = [name for one in (pieces.partitions or pieces.configured) for name in expanded(one.nodes)]
+    every = pieces.configured_nodes if not named or any(not one.nodes for one in pieces.configured) else named
+    return list(dict.fromkeys(every or named))
+
+
+def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
+    """What is missing and what is assumed for it: the table, and the sentence."""
+    partitions = pieces.partitions or pieces.configured
+    if not nodes:
+        yield "nodes", "no nodes (scontrol show node -o): as many as the machine has, by number"
+    elif not pieces.nodes:
+        yield "nodes", "no 'scontrol show node -o': the nodes are those of the partitions, in their order"
+    if not partitions:
+        yield "partition", "no partitions (scontrol show partition -o): one of all nodes, without limits"
+    if not pieces.associations:
+        yield "association", "no associations (sacctmgr show assoc -P): users are equal siblings, without limits"
+    if not pieces.qos:
+        yield "qos", "no QOS (sacctmgr show qos -P): the QOS that jobs name have no priority and no limits"
+    if "scontrol show lic -o" not in pieces.kinds.values() and not pieces.configured_licenses:
+        yield "license", "no licences (scontrol show lic -o): there are none"
+    if "resources.yaml" not in pieces.kinds.values() and not pieces.resources:
+        yield "resource", "no resources.yaml: there are no hierarchical resources"
+    if "scontrol show reservation -o" not in pieces.kinds.values():
+        yield "reservation", "no reservations (scontrol show reservation -o): there are none"
+    if pieces.weights is None:
+        yield "priority", "no slurm.conf: all weights are 0, Slurm's default: jobs in order of submission"
+        yield "scheduler", "no slurm.conf: the schedulers have the defaults of the policy that plays them"
+    if "burst_buffer.conf" not in pieces.kinds.values():
+        yield "burst_buffer", "no burst_buffer.conf: buffers are as the platform describes them, transfers never fail"
+
+
+def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Association]:
+    """The associations, with those of accounts that only stand behind their users or below others."""
+    known = {one.account for one in associations if not one.user}
+    named = [one.account if one.user else one.parent for one in associations]
+    missing = [account for account in dict.fromkeys(named) if account and account not in known and account != ROOT]
+    if any(one.account == ROOT for one in associations) and ROOT not in known:
+        missing.append(ROOT)
+    for account in missing:
+        pieces.notes.append(f"ASSUMED: account {account} has no association of its own: 1 share, below the root")
+    return [*(Association(account) for account in missing), *associations]
+
+
+def _within(one: Reservation, nodes: set[str], pieces: Pieces) -> Reservation:
+    """A reservation without nodes that are none of the machine's."""
+    names = expanded(one.nodes)
+    kept = [name for name in names if name in nodes]
+    if len(kept) == len(names):
+        return one
+    pieces.notes.append(f"reservation {one.name}: nodes that belong to no partition are left out of it")
+    return msgspec.structs.replace(one, nodes=compressed(kept))

@@ -1,0 +1,142 @@
+"""What ``scontrol show`` says of partitions, nodes, reservations and licences.
+
+References
+----------
+SchedMD, manual page *scontrol(1)*.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spillway.base.errors import InputError, shown
+from spillway.base.hostlist import expanded
+from spillway.experiments.site.pieces import Pieces
+from spillway.experiments.site.source import (
+    Entry,
+    bare_seconds,
+    counts,
+    limit,
+    preempts,
+    records,
+    resources,
+    seconds,
+    whole,
+)
+from spillway.schedulers.model.site import License, Partition
+from spillway.schedulers.model.site_parts import Layer, Reservation, Resource
+from spillway.workloads.logs.slurm_units import time_of
+
+_EVERY_S = {"HOURLY": 3600.0, "DAILY": 86_400.0, "WEEKLY": 604_800.0}
+_IRREGULAR = ("WEEKDAY", "WEEKEND")
+
+
+def read_partitions(text: str, name: str, pieces: Pieces) -> None:
+    """``scontrol show partition -o``."""
+    found = (partition_of(entry, pieces) for entry in records(text, name, "PartitionName"))
+    pieces.partitions += [one for one in found if one is not None]
+
+
+def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
+    """A partition, of ``scontrol`` or of a line of ``slurm.conf``; ``None`` where it has no nodes."""
+    if not entry.text("Nodes"):
+        pieces.notes.append(f"partition {entry.text('PartitionName')} has no nodes: left out")
+        return None
+    longest_s = entry.read(seconds, "MaxTime", None)
+    default_s = entry.read(seconds, "DefaultTime", None)
+    most = entry.read(limit, "MaxNodes", None)
+    state = entry.text("State").upper() or "UP"
+    if entry.text("OverSubscribe").upper().startswith(("FORCE", "YES")):
+        pieces.notes.append(f"partition {entry.text('PartitionName')}: OverSubscribe is not kept: nodes go to one job")
+    return Partition(
+        name=entry.text("PartitionName"),
+        nodes=_nodes(entry),
+        tier=entry.read(whole, "PriorityTier", 1),
+        factor=entry.read(whole, "PriorityJobFactor", 1),
+        longest_s=longest_s,
+        default_s=default_s,
+        fewest_nodes=max(entry.read(whole, "MinNodes", 1), 1),
+        most_nodes=most,
+        default=entry.flag("Default"),
+        accepting=state == "UP",
+        qos=entry.text("QoS"),
+        accounts=entry.names("AllowAccounts"),
+        not_accounts=entry.names("DenyAccounts"),
+        only_qos=entry.names("AllowQos"),
+        not_qos=entry.names("DenyQos"),
+        preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
+        grace_s=entry.read(bare_seconds, "GraceTime", 0.0) or 0.0,
+    )
+
+
+def _nodes(entry: Entry) -> str:
+    """Names of nodes as they stand, once they were read; "" for all."""
+    if entry.text("Nodes").upper() == "ALL":
+        return ""
+    entry.read(expanded, "Nodes", ())
+    return entry.text("Nodes")
+
+
+def read_nodes(text: str, name: str, pieces: Pieces) -> None:
+    """``scontrol show node -o``: names; nodes that belong to no partition are none that jobs get."""
+    for entry in records(text, name, "NodeName"):
+        if entry.values.get("partitions", "?").strip() not in ("", "(null)"):
+            pieces.nodes.append(entry.text("NodeName"))
+        else:
+            pieces.notes.append(f"node {entry.text('NodeName')} belongs to no partition: left out")
+
+
+def read_reservations(text: str, name: str, pieces: Pieces) -> None:
+    """``scontrol show reservation -o``."""
+    for entry in records(text, name, "ReservationName"):
+        start_s, end_s = (entry.read(time_of, key, -1) for key in ("StartTime", "EndTime"))
+        if start_s < 0 or end_s <= start_s:
+            raise InputError(f"{entry.where}: expected StartTime before EndTime, got {shown(entry.text('StartTime'))}")
+        flags = entry.names("Flags")
+        if irregular := [flag for flag in flags if flag.upper() in _IRREGULAR]:
+            pieces.notes.append(
+                f"reservation {entry.text('ReservationName')}: its flag {irregular[0]} is no fixed period: taken once"
+            )
+        pieces.reservations.append(
+            Reservation(
+                name=entry.text("ReservationName"),
+                start_s=float(start_s),
+                length_s=float(end_s - start_s),
+                every_s=next((_EVERY_S[flag.upper()] for flag in flags if flag.upper() in _EVERY_S), 0.0),
+                nodes=_nodes(entry),
+                licenses=entry.read(counts, "Licenses", {}),
+                tres=entry.read(resources, "TRES", {}),
+                users=entry.names("Users"),
+                accounts=entry.names("Accounts"),
+                flags=flags,
+            )
+        )
+        if buffers := entry.text("BurstBuffer"):
+            pieces.notes.append(f"reservation {entry.text('ReservationName')}: BurstBuffer={buffers} is not kept")
+
+
+def read_licenses(text: str, name: str, pieces: Pieces) -> None:
+    """``scontrol show lic -o``: licences, and the layers of hierarchical resources, which stand among them."""
+    layers: dict[str, tuple[int, list[Layer]]] = {}
+    for entry in records(text, name, "LicenseName"):
+        label = entry.text("LicenseName")
+        if not entry.text("LayerName"):
+            pieces.licenses.append(License(label, entry.read(whole, "Total", 0)))
+            continue
+        base = entry.read(counts, "Base", {})
+        values: dict[str, Any] = {
+            "nodes": _nodes(entry),
+            "count": -1 if entry.text("ConfTotal") == "-1" else entry.read(whole, "ConfTotal", 0),
+            "parent": entry.text("ParentName"),
+            "base": sum(base.values()),
+        }
+        layers.setdefault(label, (entry.read(whole, "Mode", 1), []))[1].append(Layer(entry.text("LayerName"), **values))
+    for label, (mode, found) in layers.items():
+        inner = {one.parent for one in found}
+        leaves = tuple(_without_nodes(one) if mode == 3 and one.name in inner else one for one in found)
+        pieces.resources.append(Resource(label, mode, leaves))
+
+
+def _without_nodes(layer: Layer) -> Layer:
+    """A layer with layers below it, whose nodes are its own."""
+    return Layer(layer.name, "", layer.count, layer.parent, layer.base)

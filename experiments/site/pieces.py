@@ -1,0 +1,51 @@
+"""What the files of a site say, collected; nodes stand by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from spillway.schedulers.model.site import Association, License, Partition, Qos, Weights
+from spillway.schedulers.model.site_parts import Buffers, Reservation, Resource, Scheduler
+
+
+@dataclass
+class Pieces:
+    """What has been read so far; ``None`` or an empty list: no file said anything of it.
+
+    Attributes
+    ----------
+    cluster
+        Name of the cluster to take from the accounts; "": the only one there.
+    kinds
+        Kinds of files that were read, by the file's name.
+    nodes
+        Names of compute nodes in the order of the files.
+    partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
+        As in :class:`~spillway.schedulers.model.site.Site`.
+    configured, configured_nodes
+        Partitions and nodes of ``slurm.conf``, for sites whose files have no others.
+    configured_licenses
+        Licences of ``slurm.conf``, likewise.
+    default_accounts
+        By user.
+    notes
+        What was passed over, in words.
+    """
+
+    cluster: str = ""
+    kinds: dict[str, str] = field(default_factory=dict)
+    nodes: list[str] = field(default_factory=list)
+    partitions: list[Partition] = field(default_factory=list)
+    associations: list[Association] = field(default_factory=list)
+    qos: list[Qos] = field(default_factory=list)
+    licenses: list[License] = field(default_factory=list)
+    resources: list[Resource] = field(default_factory=list)
+    reservations: list[Reservation] = field(default_factory=list)
+    weights: Weights | None = None
+    scheduler: Scheduler | None = None
+    buffers: Buffers | None = None
+    configured: list[Partition] = field(default_factory=list)
+    configured_nodes: list[str] = field(default_factory=list)
+    configured_licenses: list[License] = field(default_factory=list)
+    default_accounts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,208 @@
+"""What a site's description says, in tables; and what of it is not played yet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from rich.console import Console
+
+from spillway.analysis.document.blocks import Table
+from spillway.base.units import NONE, duration
+from spillway.experiments.run.terminal import say
+from spillway.experiments.run.terminal import show as print_table
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
+from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
+from spillway.schedulers.policykit.terms import PLAYED_FLAGS
+from spillway.schedulers.site_file import PLAYED
+
+_PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
+    ("partition", "partitions: jobs may use any node, and no limit of a partition holds", lambda site: site.partitions),
+    (
+        "flags",
+        "flags of priority beyond those of docs/priority.md",
+        lambda site: set(site.weights.flags) - PLAYED_FLAGS,
+    ),
+    ("preemption", "QOS: their preemption", lambda site: any(one.preempt for one in site.qos)),
+    ("license", "licences: jobs hold none", lambda site: site.licenses),
+    ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
+    (
+        "limits",
+        "limits of users, accounts and QOS",
+        lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
+    ),
+    (
+        "reservation",
+        "reservations (a window in which nothing runs is the setting 'maintenance')",
+        lambda site: site.reservations,
+    ),
+    ("preemption", "preemption", lambda site: site.scheduler.preempt not in ("", "none")),
+    (
+        "scheduler",
+        "parameters of the schedulers: state them as options of policy slurm-backfill",
+        lambda site: site.scheduler != Scheduler(),
+    ),
+    (
+        "burst_buffer",
+        "settings of burst buffers: their timeouts, and pools beside the platform's",
+        lambda site: site.buffers != Buffers(),
+    ),
+)
+"""Parts of a site: the name in :data:`~spillway.schedulers.site_file.PLAYED`, what is missing while it is not played,
+and whether a site states it."""
+
+
+def not_played(site: Site) -> list[str]:
+    """What a site states and no run plays."""
+    return [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
+
+
+def show(site: Site, console: Console) -> None:
+    """Print it."""
+    say(console, f"site {site.name or '(no name)'}: {site.nodes or 'as many nodes as the machine has'}"
+                 f"{' nodes' if site.nodes else ''}")  # fmt: skip
+    for title, table in _tables(site):
+        if table.rows:
+            print_table(console, table, title)
+    for line in _lines(site):
+        say(console, line)
+    for words in not_played(site):
+        say(console, f"not played yet: {words}")
+
+
+def _tables(site: Site) -> Iterator[tuple[str, Table]]:
+    yield (
+        "Partitions",
+        Table(
+            ("partition", "nodes", "tier", "factor", "longest", "default", "nodes of a job", "state"),
+            [_partition(one, site) for one in site.partitions],
+        ),
+    )
+    yield (
+        "Shares",
+        Table(("account or user", "shares", "normalised", "priority", "limits"), list(_shares(site.associations))),
+    )
+    yield (
+        "QOS",
+        Table(
+            ("qos", "priority", "usage counts", "preempts jobs of", "limits"),
+            [
+                (
+                    one.name,
+                    str(one.priority),
+                    f"{one.usage_factor:g}",
+                    ", ".join(one.preempt) or NONE,
+                    _limits(one.limits),
+                )
+                for one in site.qos
+            ],
+        ),
+    )
+    yield ("Pools", Table(("pool", "count", "where"), list(_pools(site))))
+    yield (
+        "Reservations",
+        Table(
+            ("reservation", "begin", "length", "nodes", "flags"), [_reservation(one, site) for one in site.reservations]
+        ),
+    )
+
+
+def _partition(one: Partition, site: Site) -> Sequence[str]:
+    least, most = one.fewest_nodes, one.most_nodes
+    return (
+        f"{one.name}{' (default)' if one.default else ''}",
+        str(_count(one.nodes, site)),
+        str(one.tier),
+        str(one.factor),
+        _time(one.longest_s),
+        _time(one.default_s),
+        f"{least} to {most if most is not None else 'all'}",
+        "up" if one.accepting else "takes no jobs",
+    )
+
+
+def _count(nodes: str, site: Site) -> int | str:
+    return len(parse_intervals(nodes)) if nodes else site.nodes or "all"
+
+
+def _time(seconds: float | None) -> str:
+    return NONE if seconds is None else duration(seconds)
+
+
+def _reservation(one: Reservation, site: Site) -> Sequence[str]:
+    begin = f"{datetime.fromtimestamp(one.start_s, UTC):%Y-%m-%d %H:%M:%S}"
+    every = f", every {duration(one.every_s)}" if one.every_s else ""
+    nodes = len(parse_intervals(one.nodes))
+    return one.name, begin + every, duration(one.length_s), str(nodes), ", ".join(one.flags) or NONE
+
+
+def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
+    """The tree of accounts, users below theirs; shares among siblings, and of the whole."""
+    below: dict[str, list[Association]] = defaultdict(list)
+    for one in associations:
+        below[one.account if one.user else one.parent].append(one)
+
+    def under(account: str, part: float, depth: int) -> Iterator[Sequence[str]]:
+        siblings = below[account]
+        total = sum(one.shares for one in siblings) or 1
+        for one in siblings:
+            own = part * one.shares / total
+            name = f"{'  ' * depth}{one.user or one.account}{' (default account)' if one.default else ''}"
+            yield name, str(one.shares), f"{own:.4f}", str(one.priority), _limits(one.limits)
+            if not one.user:
+                yield from under(one.account, own, depth + 1)
+
+    return under("", 1.0, 0)
+
+
+def _limited(one: Association | Qos) -> bool:
+    return any(getattr(one.limits, name) not in (None, {}) for name in one.limits.__struct_fields__)
+
+
+def _limits(limits: Limits) -> str:
+    """Limits in words: ``user_jobs 4, group_tres node=8``."""
+    found = []
+    for name, value in msgspec.structs.asdict(limits).items():
+        if isinstance(value, dict):
+            found += [f"{name} {key}={amount}" for key, amount in value.items()]
+        elif value is not None:
+            found.append(f"{name} {duration(value) if name.endswith('_s') else value}")
+    return ", ".join(found) or NONE
+
+
+def _pools(site: Site) -> Iterator[Sequence[str]]:
+    for one in site.licenses:
+        yield one.name, f"{one.count:,}", "the cluster"
+    for resource in site.resources:
+        for layer in resource.layers:
+            count = "infinitely many" if layer.count < 0 else f"{layer.count:,}"
+            where = f"{_count(layer.nodes, site)} nodes" if layer.nodes else "the layers below it"
+            base = f", {layer.base:,} of them in use always" if layer.base else ""
+            yield f"{resource.name} (mode {resource.mode}), {layer.name}", count, where + base
+
+
+def _lines(site: Site) -> Iterator[str]:
+    """Weights, schedulers and buffers, where they differ from the defaults."""
+    for title, value, default in (
+        ("priority", site.weights, Weights()),
+        ("scheduler", site.scheduler, Scheduler()),
+        ("burst buffers", site.buffers, Buffers()),
+    ):
+        changed = {
+            name: found for name in value.__struct_fields__ if (found := getattr(value, name)) != getattr(default, name)
+        }
+        words = ", ".join(f"{name} {_plain(name, found)}" for name, found in changed.items())
+        yield f"{title}: {words or 'the defaults'}"
+
+
+def _plain(name: str, value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={amount}" for key, amount in value.items())
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    if isinstance(value, float):
+        return duration(value) if name.endswith("_s") else f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

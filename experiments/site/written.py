@@ -1,0 +1,151 @@
+"""A site's description as TOML, with the meanings of its keys as comments: to be edited by its operator."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from spillway.base.errors import printable
+from spillway.base.units import duration
+from spillway.platforms.fields import first_paragraph, meanings_of
+from spillway.schedulers.model.site import Partition, Site
+from spillway.schedulers.model.site_parts import Reservation
+from spillway.schedulers.site_file import SINGLE, START, TABLES
+
+HEAD = (
+    "A site for spillway: --site FILE. Nodes stand by name; their places in the machine are those in the list 'nodes'. "
+    "A key that does not stand in a table has its default. Times are in seconds, sizes in bytes. "
+    "'spillway site show FILE' prints what this says, and what of it is not played yet."
+)
+WIDTH = 100
+_READABLE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is written.
+
+    Attributes
+    ----------
+    site
+        Its values; in place of places, nodes have their names.
+    nodes
+        Names of the machine's nodes as a list of hosts; "": as many as the machine has.
+    assumed
+        What was assumed for a table that no file states, by its name in the file.
+    notes
+        What was passed over.
+    """
+
+    site: Site
+    nodes: str = ""
+    assumed: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def written(what: Written) -> str:
+    """The text of the file."""
+    lines = [*_comment(HEAD), ""]
+    lines += [line for note in what.notes for line in _comment(f"NOTE: {printable(note)}")]
+    lines += [f"name = {_value(what.site.name)}"] if what.site.name else []
+    lines += _comment(f"ASSUMED: {what.assumed['nodes']}") if "nodes" in what.assumed else []
+    lines += [f"nodes = {_value(what.nodes)}"] if what.nodes else []
+    for key, (name, kind) in TABLES.items():
+        value = getattr(what.site, name)
+        lines += ["", *_comment(f"{first_paragraph(kind)}")]
+        lines += list(_meanings(kind))
+        lines += _comment(f"ASSUMED: {what.assumed[key]}") if key in what.assumed else []
+        if key in SINGLE:
+            lines += [f"[{key}]", *_keys(value)]
+        for one in () if key in SINGLE else value:
+            lines += [f"[[{key}]]", *_keys(one), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _meanings(kind: type[msgspec.Struct]) -> Iterator[str]:
+    """The keys of a table with their meanings; keys of one meaning together."""
+    by_meaning: dict[str, list[str]] = {}
+    found = {name: _of_file(words) for name, words in meanings_of(kind).items()}
+    found |= {name: words for (of, name), words in _IN_THE_FILE.items() if of is kind}
+    for name in kind.__struct_fields__:
+        key = START if name == "start_s" else name
+        by_meaning.setdefault(found.get(name, ""), []).append(key)
+    for meaning, names in by_meaning.items():
+        yield from _comment(f"- {', '.join(names)}: {meaning}" if meaning else f"- {', '.join(names)}", "  ")
+
+
+_IN_THE_FILE: Mapping[tuple[type[msgspec.Struct], str], str] = {
+    (Partition, "nodes"): "Names of nodes; absent: all nodes. Partitions may overlap.",
+    (Reservation, "nodes"): "Names of nodes; absent: no nodes, or all of them where it has the flag ALL_NODES.",
+    (Reservation, "start_s"): "Its begin: a date with a time, without a zone as logs have them.",
+}
+"""Meanings of fields that have another form in the file."""
+
+
+def _of_file(words: str) -> str:
+    """The meaning of a field in words of the file."""
+    return words.replace("``None``", "absent").replace("()", "[]")
+
+
+def _keys(value: msgspec.Struct) -> Iterator[str]:
+    """``key = value`` of all that is no default."""
+    for name in value.__struct_fields__:
+        found = getattr(value, name)
+        if found == _default(value, name):
+            continue
+        if name == "start_s":
+            yield f"{START} = {datetime.fromtimestamp(found, UTC):%Y-%m-%dT%H:%M:%S}"
+            continue
+        readable = isinstance(found, float) and name.endswith("_s") and found >= _READABLE_S
+        yield f"{name} = {_value(found)}{f'  # {duration(found)}' if readable else ''}"
+
+
+_NO_DEFAULT = object()
+
+
+def _default(value: msgspec.Struct, name: str) -> Any:
+    for info in msgspec.structs.fields(value):
+        if info.name == name:
+            if info.default_factory is not msgspec.NODEFAULT:
+                return info.default_factory()
+            return info.default if info.default is not msgspec.NODEFAULT else _NO_DEFAULT
+    return _NO_DEFAULT
+
+
+def _value(value: Any) -> str:
+    """A value as TOML."""
+    if isinstance(value, msgspec.Struct):
+        inner = (line.partition("  #")[0] for line in _keys(value))
+        return "{ " + ", ".join(inner) + " }"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }"
+    if isinstance(value, tuple | list):
+        if value and isinstance(value[0], msgspec.Struct):
+            return "[\n" + "".join(f"    {_value(one)},\n" for one in value) + "]"
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    return _text(value) if isinstance(value, str) else str(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(value: str) -> str:
+    """A text as TOML: as JSON has it, but for the one control character that JSON lets be."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _comment(text: str, indent: str = "") -> list[str]:
+    plain = text.replace("``", "'").replace("`", "'")
+    return [f"# {line}" for line in textwrap.wrap(plain, WIDTH, subsequent_indent=indent)]

@@ -1,0 +1,144 @@
+"""Priorities of waiting jobs as a site weighs them: Slurm's multifactor priority with Fair Tree.
+
+``priority = site + age + association + fairshare + size + partition + qos + tres - nice``: but for the first and the
+last each term is a factor from 0 to 1 times its weight, 0 by default. The sum is rounded down, to a whole number from
+1 to 2^32 - 1 (0 would hold the job). Usage and all priorities are calculated at whole multiples of the site's period in
+simulated time; in between a priority stands, and a job that comes has the age 0.
+
+Jobs of a partition with a higher tier come first, under every policy; then those of a higher priority; equals by the
+time of submission (also of a job that other jobs held), then by number.
+
+References
+----------
+SchedMD, *Multifactor Priority Plugin*, *Fair Tree Fairshare Algorithm*, and *slurm.conf*, ``Priority...``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.schedulers.model.explanations import Priority
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.site import Site
+from spillway.schedulers.policykit.shares import Sharers
+from spillway.schedulers.policykit.terms import Terms
+from spillway.schedulers.policykit.view import View
+
+_MEMORY = "priorities"
+"""Key of the notebook."""
+
+_MOST = 2**32 - 1
+"""Largest priority."""
+
+_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
+
+Floats = npt.NDArray[np.float64]
+
+
+def priorities_of(view: View) -> Priorities:
+    """The priorities of a pass's waiting jobs, by the site of its session; without one all weights are 0."""
+    found: Priorities | None = view.notebook.get(_MEMORY)
+    if found is None:
+        found = view.notebook[_MEMORY] = Priorities(view.site or Site(), view.machine)
+    found.bring_up(view)
+    return found
+
+
+class Priorities:
+    """Priorities of waiting jobs, a row of numbers for each job.
+
+    Parameters
+    ----------
+    site
+        Its weights, associations, partitions and qualities of service.
+    machine
+        What sizes are relative to.
+    """
+
+    def __init__(self, site: Site, machine: Machine) -> None:
+        self._weights = site.weights
+        self._sharers = Sharers(site)
+        self._terms = Terms(site, machine, self._sharers.qos_of)
+        self._accrue_always = "ACCRUE_ALWAYS" in site.weights.flags
+        self._time_s = -math.inf
+        self._waiting: Sequence[Job] = ()
+        self._places: dict[str, int] = {}
+        self._rows: Floats = np.empty((32, _COLUMNS))
+
+    def bring_up(self, view: View) -> None:
+        """Look at what waits now, and calculate anew where a period has begun since the last time."""
+        self._waiting = view.waiting
+        time_s = math.floor(view.now_s / self._weights.period_s) * self._weights.period_s
+        if time_s <= self._time_s:
+            return
+        self._time_s = time_s
+        if self._weights.fairshare:
+            self._sharers.calculate(view, time_s)
+        if len(self._places) > 2 * len(self._waiting) + 1000:
+            self._places.clear()  # most jobs that have rows do not wait any more
+        self._calculate(self._rows[: len(self._places)])
+
+    def ordered(self, jobs: Iterable[Job]) -> list[Job]:
+        """Jobs in order of tier, priority, submission and number."""
+        these = list(jobs)
+        rows = self._rows_of(these)
+        order = np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
+        return [these[place] for place in order.tolist()]
+
+    def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
+        """Ids of jobs, and the priority of each as its sum; of several jobs with an id what waits counts."""
+        waiting = {job.id: job for job in self._waiting}
+        for job in jobs:
+            one = waiting.get(job.id, job)
+            row = self._rows_of([one])
+            age, fairshare = self._changing(row)
+            fixed, assumed = self._terms.of(one)
+            assumed = [*assumed, *self._sharers.assumed(one)]
+            yield job.id, Priority(
+                int(row[0, _PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
+                fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
+            )  # fmt: skip
+
+    def _rows_of(self, jobs: Sequence[Job]) -> Floats:
+        try:
+            found = [self._places[job.id] for job in jobs]
+        except KeyError:
+            self._add(self._waiting)
+            self._add(jobs)
+            found = [self._places[job.id] for job in jobs]
+        return self._rows[found]
+
+    def _add(self, jobs: Iterable[Job]) -> None:
+        """Make rows for jobs that have none."""
+        places, first = self._places, len(self._places)
+        for job in jobs:
+            if job.id in places:
+                continue
+            place = places[job.id] = len(places)
+            if place == len(self._rows):
+                self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+            fixed, _ = self._terms.of(job)
+            terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
+            sharer = self._sharers.place(job.account, job.user)
+            submit_s = round(job.submit_time_s - job.held_s, 6)
+            since_s = submit_s if self._accrue_always else job.submit_time_s
+            self._rows[place] = terms - fixed.nice, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
+        self._calculate(self._rows[first : len(places)])
+
+    def _association(self, job: Job) -> float:
+        return self._weights.association * self._sharers.association(job)
+
+    def _calculate(self, rows: Floats) -> None:
+        age, fairshare = self._changing(rows)
+        rows[:, _PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, _MOST)
+
+    def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
+        """The terms that change: age and fair share."""
+        weights = self._weights
+        age = weights.age * np.clip((self._time_s - rows[:, _SINCE_S]) / weights.longest_age_s, 0.0, 1.0)
+        return age, weights.fairshare * self._sharers.factors[rows[:, _SHARER].astype(np.intp)]

@@ -1,0 +1,112 @@
+"""What users and accounts have had of their shares: factors of fair share and of associations.
+
+Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed. A job that states
+no account is its user's in the default account, else in the first that has the user. Where the site has no
+associations, all users seen so far are equal siblings.
+
+A job's QOS is what it states, else the default of its association, else ``normal``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from spillway.schedulers.model.fair_tree import FairTree
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.site import Association, Site
+from spillway.schedulers.policykit.fairness import Decayed
+from spillway.schedulers.policykit.history import Finished, Usage
+from spillway.schedulers.policykit.terms import relative
+from spillway.schedulers.policykit.view import View
+
+_DECIMALS = 3
+"""Of node-seconds; what is less comes from rounding, and must not undo a tie."""
+
+
+class Sharers:
+    """Who shares the machine: the site's associations of users, or all users alike.
+
+    Attributes
+    ----------
+    factors
+        Of fair share, as last calculated, by place; the last one, 0, is for jobs that belong to nobody known. Who has
+        come since has used nothing: 1.
+    """
+
+    def __init__(self, site: Site) -> None:
+        users = [one for one in site.associations if one.user]
+        self._alike = not site.associations
+        self._tree = FairTree(site.associations)
+        self._places = dict(self._tree.users)
+        self._accounts: dict[str, str] = {}
+        for one in sorted(users, key=lambda one: not one.default):
+            self._accounts.setdefault(one.user, one.account)
+        part = relative(site, "ASSOC", (one.priority for one in site.associations))
+        self._priorities = {(one.account, one.user): part(one.priority) for one in users}
+        self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
+        self._weights = site.weights
+        self._usage_factors = {one.name: one.usage_factor for one in site.qos}
+        self._usage = Decayed(site.weights.half_life_s or math.inf, _charged)
+        self.factors = np.append(np.ones(len(self._places)), 0.0)
+
+    def calculate(self, view: View, time_s: float) -> None:
+        """Reckon the factors as of a time that is not after the view's."""
+        used = self._usage.at(view, time_s)
+        if self._alike:
+            waiting = [job for job in view.waiting if job.submit_time_s <= time_s]
+            for job in (*waiting, *(running.job for running in view.running if running.start_s <= time_s)):
+                self.place(job.account, job.user)
+        places = [self.place(account, user) for account, user, _ in used]
+        if len(self._tree.users) < len(self._places):
+            self._tree = FairTree([Association("", f"{place}") for place in range(len(self._places))])
+        sums = np.zeros(len(self._places) + 1)
+        for place, (charged, usage) in zip(places, used.items(), strict=True):
+            sums[place] += self._usage_factors.get(self._qos_named(*charged), 1.0) * self._billed(usage)
+        self.factors = np.append(self._tree.factors(np.round(sums[:-1], _DECIMALS)), 0.0)
+
+    def place(self, account: str, user: str) -> int:
+        """Place among the factors; -1 where it is nobody known."""
+        if not self._alike:
+            return self._places.get(self._association_of(account, user), -1)
+        if ("", user) not in self._places:
+            self._places["", user] = len(self._places)
+            self.factors = np.insert(self.factors, -1, 1.0)
+        return self._places["", user]
+
+    def association(self, job: Job) -> float:
+        """The factor of a job's association: its priority relative to the largest of all."""
+        return self._priorities.get(self._association_of(job.account, job.user), 0.0)
+
+    def qos_of(self, job: Job) -> str:
+        """The QOS of a job: what it states, else its association's default, else ``normal``."""
+        return self._qos_named(job.account, job.user, job.qos)
+
+    def assumed(self, job: Job) -> Iterator[str]:
+        """What had to be assumed for a job, in words."""
+        if not (self._weights.fairshare or self._weights.association):
+            return
+        if self._alike:
+            yield "the site has no associations: all users are equal siblings"
+        elif self.place(job.account, job.user) < 0:
+            account = f" in account {job.account!r}" if job.account else ""
+            yield f"user {job.user!r} has no association{account}: factors of fair share and association are 0"
+
+    def _association_of(self, account: str, user: str) -> tuple[str, str]:
+        return account or self._accounts.get(user, ""), user
+
+    def _qos_named(self, account: str, user: str, qos: str) -> str:
+        return qos or self._qos.get(self._association_of(account, user), "normal")
+
+    def _billed(self, usage: Usage) -> float:
+        if not self._weights.billing:
+            return usage.node_seconds
+        nodes, gigabytes = self._weights.billing.get("node", 0.0), self._weights.billing.get("bb", 0.0)
+        return nodes * usage.node_seconds + gigabytes * usage.buffer_byte_seconds / 1e9
+
+
+def _charged(job: Finished | Job) -> tuple[str, str, str]:
+    """Whom the usage of a job is charged to, and its QOS."""
+    return job.account, job.user, job.qos

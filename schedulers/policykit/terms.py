@@ -1,0 +1,148 @@
+"""Terms of a job's priority that follow from what it requests, and stay: site, size, partition, QOS, TRES, nice.
+
+A job that names several partitions has the tier and the factor of the best of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.site import Partition, Site
+
+_MOST_NICE = 2_147_483_645
+PLAYED_FLAGS = frozenset(
+    {
+        *("FAIR_TREE", "ACCRUE_ALWAYS", "CALCULATE_RUNNING"),
+        *("NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS"),
+    }
+)
+"""Flags (``PriorityFlags``) that are played; ``CALCULATE_RUNNING`` is about running jobs, which have no place here."""
+
+_EVERYWHERE = Partition("", tier=0, factor=0)
+"""What a job is in where the site has no such partition."""
+
+
+class Fixed(NamedTuple):
+    """Weighted terms of a job, and the tier of its partition."""
+
+    site: float
+    size: float
+    partition: float
+    qos: float
+    nice: float
+    tres: float
+    tier: int
+
+
+class Terms:
+    """The terms of a site's jobs.
+
+    Parameters
+    ----------
+    site
+        Its weights, partitions and qualities of service.
+    machine
+        What sizes are relative to.
+    qos_of
+        The QOS of a job.
+    """
+
+    def __init__(self, site: Site, machine: Machine, qos_of: Callable[[Job], str]) -> None:
+        self._weights = site.weights
+        self._nodes = machine.width
+        self._partitions = {one.name: one for one in site.partitions}
+        self._default = next((one for one in site.partitions if one.default), None)
+        self._partition_part = relative(site, "PART", (one.factor for one in site.partitions))
+        self._widths = {one.name: one.width(self._nodes) for one in site.partitions}
+        self._qos = {one.name: one.priority for one in site.qos}
+        self._qos_part = relative(site, "QOS", self._qos.values())
+        self._qos_of = qos_of
+        self._licenses = {one.name: one.count for one in site.licenses}
+        self._buffer_bytes = sum(storage.capacity_bytes for storage in machine.storages)
+        played = {name: share for name in site.weights.tres if (share := self._share_of(name)) is not None}
+        self._tres = [(site.weights.tres[name], share) for name, share in played.items()]
+        not_played = ", ".join(name for name in site.weights.tres if name not in played)
+        self._assumed = [f"not played, with TRES factors of 0: {not_played}"] if not_played else []
+        self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in PLAYED_FLAGS]
+
+    def of(self, job: Job) -> tuple[Fixed, list[str]]:
+        """A job's terms, and what had to be assumed for them, in words."""
+        weights, assumed = self._weights, [*self._assumed]
+        partition = self._partition_of(job, assumed)
+        nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
+        fixed = Fixed(
+            site=float(_whole(job, "site_factor")),
+            size=weights.size * self._size(job),
+            partition=weights.partition * self._partition_part(partition.factor),
+            qos=weights.qos * self._qos_factor(job, assumed),
+            nice=float(nice),
+            tres=sum((weight * min(share(job, partition), 1.0) for weight, share in self._tres), 0.0),
+            tier=partition.tier,
+        )
+        return fixed, assumed
+
+    def _partition_of(self, job: Job, assumed: list[str]) -> Partition:
+        """The best of the partitions that a job names."""
+        named = str(job.extras.get("partition") or "")
+        if not named and self._default is not None:
+            return self._default
+        known = [self._partitions[name] for name in named.split(",") if name in self._partitions]
+        if known:
+            return max(known, key=lambda one: (one.tier, one.factor))
+        if self._weights.partition and self._partitions:
+            what = f"the site has no partition {named!r}" if named else "the site has no default partition"
+            assumed.append(f"{what}: the factor is 0")
+        return _EVERYWHERE
+
+    def _qos_factor(self, job: Job, assumed: list[str]) -> float:
+        name = self._qos_of(job)
+        if name not in self._qos and self._weights.qos:
+            assumed.append(f"the site has no QOS {name!r}: the factor is 0")
+        return self._qos_part(self._qos.get(name, 0))
+
+    def _size(self, job: Job) -> float:
+        """The factor of size: of nodes, as every job has whole ones, so that CPUs come to the same share."""
+        share = _part(job.nodes, self._nodes)
+        if self._weights.small_relative_to_time:
+            share = share / max(math.ceil(job.walltime_s / 60.0), 1) if job.walltime_s < math.inf else 0.0
+        return 1.0 - share if self._weights.favor_small else share
+
+    def _share_of(self, resource: str) -> Callable[[Job, Partition], float] | None:
+        """How to find a job's share of a resource; ``None`` where none is played."""
+        kind, _, name = resource.partition("/")
+        if kind in ("node", "cpu"):
+            return lambda job, partition: _part(job.nodes, self._widths.get(partition.name, self._nodes))
+        if kind == "bb":
+            return lambda job, _: _part(job.bb_bytes * job.requests, self._buffer_bytes)
+        if kind == "license" and name in self._licenses:
+            return lambda job, _: _part(licenses_of(job).get(name, 0), self._licenses[name])
+        return None
+
+
+def relative(site: Site, what: str, values: Iterable[int]) -> Callable[[int], float]:
+    """How a value becomes a factor: relative to the largest of all, or (``NO_NORMAL_...``) as it is."""
+    if not {"NO_NORMAL_ALL", f"NO_NORMAL_{what}"}.isdisjoint(site.weights.flags):
+        return float
+    most = max(values, default=0)
+    return lambda value: _part(value, most)
+
+
+def licenses_of(job: Job) -> Mapping[str, int]:
+    """Licenses that a job requests, by name: its field ``licenses``, ``name:count`` separated by commas."""
+    stated = job.extras.get("licenses")
+    parts: Iterable[str] = stated.split(",") if isinstance(stated, str) and stated else ()
+    found = (one.strip().partition(":") for one in parts)
+    return {name: int(count) if count.isdecimal() else 1 for name, _, count in found}
+
+
+def _whole(job: Job, field: str) -> int:
+    value: Any = job.extras.get(field)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _part(value: float, whole: float) -> float:
+    return value / whole if whole > 0 else 0.0

@@ -1,0 +1,294 @@
+"""A site's own files into its description: what each says, what is assumed where one is missing, what is refused.
+
+The files of the small site are in ``tests/data/site``: 16 nodes in three partitions, accounts below ``science``, two
+licences; values below were read off them by hand.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from spillway.base.errors import InputError
+from spillway.base.files import parse_toml
+from spillway.experiments.cli import main
+from spillway.experiments.site.imported import imported
+from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
+from spillway.schedulers.model.site_parts import Buffers, Layer, Limits, Reservation, Resource, Scheduler
+from spillway.schedulers.site_file import read_site, site_of
+
+DATA = Path(__file__).parents[2] / "data" / "site"
+FILES = [
+    DATA / name
+    for name in (
+        "partitions.txt", "nodes.txt", "reservations.txt", "licenses.txt", "assoc.txt", "users.txt", "qos.txt",
+        "slurm.conf", "burst_buffer.conf", "resources.yaml",
+    )
+]  # fmt: skip
+DAY_S = 86_400.0
+
+
+def of(*files: Path, cluster: str = "") -> tuple[Site, list[str]]:
+    """The site of some files, through the text of its description, and what was said."""
+    found = imported(files, cluster)
+    return site_of(parse_toml(found.text), "x"), found.said
+
+
+@pytest.fixture(scope="module")
+def small() -> Site:
+    """The small site of all its files."""
+    return of(*FILES)[0]
+
+
+def test_partitions_and_nodes(small: Site):
+    """Node login1 is in no partition; a draining partition takes no jobs; MinNodes 0 is 1."""
+    assert (small.name, small.nodes) == ("small", 16)
+    assert small.partitions == (
+        Partition("standard", "0-11", longest_s=DAY_S, default_s=3600.0, default=True, preempts="off"),
+        Partition("long", "8-11", 2, 5, 7 * DAY_S, most_nodes=2, accepting=False, preempts="requeue"),
+        Partition("gpu", "12-15", qos="gpu", accounts=("physics",), not_qos=("long",), preempts="off", grace_s=120.0),
+    )
+
+
+def test_accounts(small: Site):
+    """The tree by ParentName; default accounts by 'sacctmgr show user'; the root's own user as an account beside."""
+    found = {(one.account, one.user): one for one in small.associations}
+    assert found["root", ""] == Association("root")
+    assert found["science", ""].shares == 8
+    assert (found["physics", ""].parent, found["physics", ""].shares) == ("science", 3)
+    assert found["physics", "ada"] == Association(
+        "physics", "ada", shares=2, priority=10, default=True, qos=("gpu", "normal"), default_qos="normal",
+        limits=Limits(user_jobs=4, user_submitted=20, job_tres={"node": 8}, job_longest_s=2 * DAY_S),
+    )  # fmt: skip
+    assert found["biology", ""].limits == Limits(group_jobs=50, group_tres={"cpu": 32, "mem": 64 * 2**30})
+    assert (found["biology", "bob"].default, found["biology", "ada"].default) == (True, False)
+
+
+def test_qos(small: Site):
+    """All columns that are kept."""
+    assert small.qos[1] == Qos(
+        "gpu", 100, 2.0,
+        Limits(user_jobs=3, user_tres={"node": 2, "gres/gpu": 8}, job_least_tres={"gres/gpu": 1}, job_longest_s=DAY_S),
+        ("normal",), "requeue", 60.0, 600.0, ("DenyOnLimit",),
+    )  # fmt: skip
+
+
+def test_pools(small: Site):
+    """What the controller counts wins over slurm.conf's 25; layers by name, a list in brackets, base loads summed."""
+    assert small.licenses == (License("matlab", 30), License("compiler", 5))
+    flat, power = small.resources
+    assert flat == Resource("flat", 2, (Layer("all", "0-15", 24), Layer("low", "0-7", 12)))
+    assert power == Resource(
+        "power",
+        3,
+        (Layer("hall", "", 14_000, base=750), Layer("rack1", "0-7", -1, "hall"), Layer("rack2", "8-15", 7000, "hall")),
+        {"full_node": 1000},
+    )
+
+
+def test_reservations(small: Site):
+    """2026-12-01 is 20,788 days after 1970-01-01; a weekly one recurs after seven days; login1 is left out."""
+    start_s = 20_788 * DAY_S
+    assert small.reservations == (
+        Reservation(
+            "maintenance", start_s + 8 * 3600, 12 * 3600.0, 0.0, "0-15", tres={"cpu": 68}, users=("root",),
+            flags=("MAINT", "IGNORE_JOBS", "SPEC_NODES"),
+        ),
+        Reservation(
+            "course", start_s + 2 * DAY_S + 9 * 3600, 7200.0, 7 * DAY_S, "0-1", {"matlab": 10}, {"cpu": 8},
+            accounts=("biology",), flags=("WEEKLY", "SPEC_NODES"),
+        ),
+    )  # fmt: skip
+
+
+def test_configuration(small: Site):
+    """Continued lines and comments; minutes, days-hours and microseconds as Slurm counts them."""
+    assert small.weights == Weights(
+        1000, 100_000, 500, 200, 10_000, tres={"cpu": 10, "gres/gpu": 300, "bb/lua": 5}, longest_age_s=3.5 * DAY_S,
+        half_life_s=14 * DAY_S, period_s=300.0, small_relative_to_time=True, flags=("NO_FAIR_TREE",),
+    )  # fmt: skip
+    assert small.scheduler == Scheduler(
+        bf_interval_s=60.0, bf_window_s=2 * DAY_S, bf_max_job_user=20, bf_yield_interval_s=1.0, bf_continue=True,
+        bf_licenses=True, preempt="qos", preempts="requeue", exempt_s=300.0, enforce=("limits", "qos"),
+        others=("defer",),
+    )  # fmt: skip
+    assert small.buffers == Buffers("lua", "nvme", 2**30, 600.0, 1200.0, ("EnablePersistent", "TeardownFailure"))
+
+
+def test_the_order_of_the_files_does_not_matter(small: Site):
+    """Any rotation of them gives the same site, and the same bytes for the same order."""
+    for turn in range(1, len(FILES)):
+        assert of(*FILES[turn:], *FILES[:turn])[0] == small
+    assert imported(FILES) == imported(FILES)
+
+
+def test_all_of_it_reaches_the_setting(small: Site):
+    """The compact text of what was imported reads as it."""
+    assert parse_site(site_text(small)) == small
+
+
+MISSING = {
+    "nodes.txt": ("no 'scontrol show node -o': the nodes are those of the partitions", lambda site: site.nodes == 16),
+    "assoc.txt": ("no associations .*: users are equal siblings", lambda site: site.associations == ()),
+    "qos.txt": ("no QOS .*: the QOS that jobs name have no priority", lambda site: site.qos == ()),
+    "reservations.txt": ("no reservations .*: there are none", lambda site: site.reservations == ()),
+    "slurm.conf": ("all weights are 0, Slurm's default", lambda site: site.weights == Weights()),
+    "burst_buffer.conf": ("no burst_buffer.conf", lambda site: site.buffers == Buffers("lua")),
+    "resources.yaml": ("no resources.yaml: there are no hierarchical", lambda site: site.resources == ()),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_missing_file_is_named_and_assumed(name: str):
+    """On the screen and as a comment of the description."""
+    found = imported([path for path in FILES if path.name not in (name, "users.txt")])
+    words, holds = MISSING[name]
+    assert [line for line in found.said if re.search(f"^ASSUMED: .*{words}", line)]
+    assert "# ASSUMED: " in found.text
+    assert holds(site_of(parse_toml(found.text), "x"))
+
+
+def test_without_partitions_and_nodes():
+    """One partition of all nodes that the machine has; with slurm.conf its lines."""
+    site, said = of(DATA / "assoc.txt")
+    assert (site.nodes, site.partitions) == (0, ())
+    assert "ASSUMED: no partitions (scontrol show partition -o): one of all nodes, without limits" in said
+    site, _ = of(DATA / "slurm.conf")
+    assert [(one.name, one.nodes, one.longest_s) for one in site.partitions] == [
+        ("standard", "0-11", DAY_S),
+        ("gpu", "12-15", None),
+    ]
+    assert (site.nodes, site.licenses) == (16, (License("matlab", 25),))
+
+
+def write(path: Path, text: str) -> Path:
+    """A file with a text."""
+    path.write_text(text)
+    return path
+
+
+ASSOC = "Cluster|Account|User|Share\n"
+
+
+def test_trees_of_accounts(tmp_path: Path):
+    """By blanks before names ('tree'), else flat, which is said; a parent's share is one; accounts that are missing."""
+    tree = write(tmp_path / "tree", f"{ASSOC}c|root||1\nc| a||2\nc|  b||3\nc|  b|u|1\nc| d||1\n")
+    site, said = of(tree)
+    assert [(one.account, one.user, one.parent) for one in site.associations] == [
+        ("a", "", ""),
+        ("b", "", "a"),
+        ("b", "u", ""),
+        ("d", "", ""),
+    ]
+    flat = write(tmp_path / "flat", f"{ASSOC}c|root||1\nc|a||2\nc|b||3\nc|b|u|parent\n")
+    site, said = of(flat)
+    assert any(line.startswith("ASSUMED: all accounts are below the root") for line in said)
+    assert "u: Fairshare=parent is taken as 1 share among its siblings" in said
+    site, said = of(write(tmp_path / "users", f"{ASSOC}c|b|u|5\n"))
+    assert site.associations == (Association("b"), Association("b", "u", shares=5, default=True))
+    assert any("account b has no association of its own" in line for line in said)
+
+
+def test_several_clusters(tmp_path: Path):
+    """One has to be chosen: by --cluster, or by slurm.conf's own name."""
+    path = write(tmp_path / "assoc", f"{ASSOC}c|a||2\nd|b||3\n")
+    with pytest.raises(InputError, match="associations of clusters c, d; expected one: --cluster NAME"):
+        of(path)
+    assert of(path, cluster="d")[0].associations == (Association("b", shares=3),)
+    assert of(path, write(tmp_path / "conf", "ClusterName=c\n"))[0].associations == (Association("a", shares=2),)
+
+
+def test_hierarchical_resources_as_the_controller_shows_them(tmp_path: Path):
+    """'scontrol show lic' has an entry for each layer; only leaves of mode 3 keep nodes."""
+    text = (
+        "LicenseName=power Total=35 Used=0 Free=35 Reserved=0 Remote=no LayerName=rack1 ParentName=row Nodes=n[1-2] "
+        "Mode=3 DisableHRES=false DisableLayer=false ConfTotal=40 BaseUsage=5 Base=storage:5\n"
+        "LicenseName=power Total=55 Used=0 Free=55 Reserved=0 Remote=no LayerName=row ParentName=(null) Nodes=n[1-2] "
+        "Mode=3 DisableHRES=false DisableLayer=false ConfTotal=60 BaseUsage=5 Base=(null)\n"
+    )
+    nodes = write(tmp_path / "nodes", "NodeName=n1 CPUAlloc=0 Partitions=p\nNodeName=n2 CPUAlloc=0 Partitions=p\n")
+    site, _ = of(write(tmp_path / "lic", text), nodes)
+    assert site.resources == (Resource("power", 3, (Layer("rack1", "0-1", 40, "row", 5), Layer("row", "", 60))),)
+
+
+def test_nothing_configured_is_a_statement(tmp_path: Path):
+    """What says that there are none leaves nothing to be assumed."""
+    none = write(tmp_path / "a", "No reservations in the system\n"), write(tmp_path / "b", "No licenses configured\n")
+    _, said = of(*FILES[:2], *none)
+    assert not any("reservations" in line or "licences" in line for line in said if line.startswith("ASSUMED"))
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("hello\n", ": expected what one of these prints or holds: sacctmgr show assoc -P, "),
+        ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes must be expected host names .*, got 'n\[1-'"),
+        ("PartitionName=p Nodes=n1 TotalNodes=1 MaxTime=soon\n", "line 1: MaxTime must be a time such as .*'soon'"),
+        ("PartitionName=p Nodes=n1 TotalNodes=1 MaxNodes=few\n", "MaxNodes must be a whole number, got 'few'"),
+        ("PartitionName=p Nodes=n1 TotalNodes=1 PreemptMode=EAT\n", "PreemptMode must be one of off, cancel"),
+        ("PartitionName=p Nodes=n1 TotalNodes=1\n" * 2, "the description of these files: partition 'p' stands 2 times"),
+        ("ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-01T00:00:00\n", "expected StartTime before"),
+        ("Cluster|Account|User|Share\nc|a||1|2\n", "line 2: expected 4 fields between '|'"),
+        ("Cluster|Account|User|Share\nc|a||many\n", "line 2: Share must be a whole number"),
+        ("Name|Priority|GrpTRES\nq|1|cpu\n", "line 2: GrpTRES must be resources such as cpu=4,node=2, got 'cpu'"),
+        ("ClusterName=c\nPriorityWeightAge=much\n", "PriorityWeightAge must be a whole number, got 'much'"),
+        ("ClusterName=c\nSchedulerParameters=bf_interval=often\n", "bf_interval must be a number of at least 0"),
+        ("StageInTimeout=long\n", "StageInTimeout must be a time"),
+        ("- resource: r\n  mode: MODE_9\n  layers: []\n", r"\[0\].mode: expected one of MODE_1, MODE_2, MODE_3"),
+        ("- resource: r\n  mode: MODE_1\n  layers:\n    - count: -2\n", r"\[0\].layers\[0\].count: expected a whole"),
+        ("- resource: r\n  mode: &x MODE_1\n", "line 2: expected a plain or quoted value"),
+        ("- resource: r\n mode: MODE_1\n", "line 2: expected 0 blanks before it"),
+    ],
+)
+def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
+    """The file, the line or place, what was expected and what came."""
+    with pytest.raises(InputError, match=error):
+        imported([write(tmp_path / "file", text)])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Text on the standard output, or into a file that is not there; what was said on the error stream."""
+    names = [str(path) for path in FILES]
+    assert main(["site", "import", *names]) == 0
+    captured = capsys.readouterr()
+    assert parse_toml(captured.out)["name"] == "small"
+    assert "slurm.conf: read as slurm.conf" in captured.err
+    out = tmp_path / "site.toml"
+    assert main(["site", "import", *names, "--out", str(out)]) == 0
+    assert out.read_text() == captured.out
+    assert main(["site", "import", *names, "--out", str(out)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert read_site(out).nodes == 16
+
+
+def test_show(capsys: pytest.CaptureFixture[str]):
+    """Node counts and limits, normalised shares, weights, pools; and what is not played."""
+    assert main(["site", "show", str(DATA / "small.toml")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    def row(name: str) -> list[str]:
+        return next([cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith(f"│ {name}"))
+
+    assert row("long") == ["long", "4", "2", "1", "7 d", "–", "1 to 2", "up"]
+    assert row("physics")[:3] == ["physics", "3", "0.7500"]
+    assert row("  bob")[2] == "0.2500"
+    assert row("matlab") == ["matlab", "30", "the cluster"]
+    assert "priority: age 1000, fairshare 10000, tres node=500" in lines
+    assert any(line.startswith("not played yet: hierarchical resources") for line in lines)
+
+
+def test_show_says_nothing_of_what_a_site_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """An empty site leaves nothing that is not played."""
+    path = write(tmp_path / "site.toml", "nodes = 4\n")
+    assert main(["site", "show", str(path)]) == 0
+    assert "not played" not in capsys.readouterr().out
+
+
+def test_pairs_of_files():
+    """Any two files make a site: no reader needs what another one leaves behind."""
+    for pair in itertools.combinations(FILES, 2):
+        if {"reservations.txt", "resources.yaml"}.isdisjoint({path.name for path in pair}):
+            of(*pair)

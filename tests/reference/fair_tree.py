@@ -1,0 +1,54 @@
+"""Fair Tree in a few plain lines, with fractions: each list of siblings by itself, one user after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+
+from spillway.schedulers.model.site import Association
+
+Name = tuple[str, str]
+
+
+def factors(associations: Sequence[Association], usage: Mapping[Name, int]) -> dict[Name, Fraction]:
+    """The factor of each user association; ``usage`` by account and user."""
+    users = [one for one in associations if one.user]
+
+    def below(account: str) -> list[Association]:
+        return [one for one in associations if (one.account if one.user else one.parent) == account]
+
+    def used(one: Association) -> int:
+        return usage.get((one.account, one.user), 0) if one.user else sum(map(used, below(one.account)))
+
+    def has_users(one: Association) -> bool:
+        return bool(one.user) or any(map(has_users, below(one.account)))
+
+    def level_share(one: Association) -> Fraction | None:
+        """``None``: infinite."""
+        siblings = below(one.account if one.user else one.parent)
+        if not used(one):
+            return None
+        share = Fraction(one.shares, max(1, sum(other.shares for other in siblings)))
+        return share / Fraction(used(one), sum(map(used, siblings)))
+
+    def descend(siblings: list[Association]) -> Iterator[list[Association]]:
+        """Users of equal rank, the best first."""
+        found = [(level_share(one), one) for one in siblings if has_users(one)]
+        found.sort(key=lambda pair: (pair[0] is not None, -(pair[0] or 0)))
+        for _, tied in groupby(found, key=lambda pair: pair[0]):
+            these = [one for _, one in tied]
+            first = [one for one in these if one.user]
+            children = [child for one in these if not one.user for child in below(one.account)]
+            lists = list(descend(children)) if children else []
+            if first and lists:
+                lists[0] = first + lists[0]
+            elif first:
+                lists = [first]
+            yield from lists
+
+    rank, ranks = len(users), {}
+    for tied in descend(below("")):
+        ranks.update(dict.fromkeys(((one.account, one.user) for one in tied), Fraction(rank, len(users))))
+        rank -= len(tied)
+    return ranks

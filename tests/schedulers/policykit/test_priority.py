@@ -1,0 +1,355 @@
+"""Multifactor priority: each factor in a case worked out by hand, sums, ties, and what is assumed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from spillway.schedulers.model.explanations import PassNotes, Priority
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.model.site import (
+    Association,
+    License,
+    Partition,
+    Qos,
+    Site,
+    Weights,
+)
+from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
+from spillway.schedulers.policykit.ordering import ordered
+from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.view import View
+from tests.schedulers.policies.scenes import GB, job, view
+
+DAY_S = 86_400.0
+MACHINE = simple_machine(10, 2, 10 * GB)
+
+
+def with_fields(one: Job, **extras: Any) -> Job:
+    """A job with further fields."""
+    return msgspec.structs.replace(one, extras=extras)
+
+
+def seen(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> View:
+    """What a policy sees at a site."""
+    found = view(MACHINE, queue, now_s, **more)
+    found.site = site
+    return found
+
+
+def explained(site: Site, one: Job, now_s: float = 0.0) -> Priority:
+    """A waiting job's priority."""
+    return dict(priorities_of(seen(site, [one], now_s)).explained([one]))[one.id]
+
+
+def of(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> list[int]:
+    """Priorities of waiting jobs."""
+    found = dict(priorities_of(seen(site, queue, now_s, **more)).explained(queue))
+    return [found[one.id].priority for one in queue]
+
+
+def test_without_a_site_jobs_come_as_they_were_submitted() -> None:
+    """All weights are 0, and all priorities 1; equals come by the time of submission, then by number."""
+    queue = [job(0, 1, 60.0, submit_s=20.0), job(1, 9, 60.0, submit_s=10.0), job(2, 1, 60.0, submit_s=10.0)]
+    found = view(MACHINE, queue, 1e6)
+    assert [one.number for one in ordered(found, queue, "multifactor")] == [1, 2, 0]
+    assert {one.priority for _, one in priorities_of(found).explained(queue)} == {1}
+
+
+def test_age_is_a_share_of_the_longest_and_grows_once_in_a_period() -> None:
+    """Submitted at 100 s, longest age 1,000 s, weight 1,000, a period of 300 s. At 250 s the last period began at 0 s:
+    age 0. At 599 s it began at 300 s: the job was 200 s old, 200. At 600 s: 500. From 1,100 s on 1,000, and no more.
+    """
+    site = Site(weights=Weights(age=1000, longest_age_s=1000.0))
+    one = job(0, 1, 60.0, submit_s=100.0)
+    ages = [explained(site, one, now_s).age for now_s in (250.0, 599.0, 600.0, 1200.0, 9000.0)]
+    assert ages == [0.0, 200.0, 500.0, 1000.0, 1000.0]
+
+
+def test_priorities_move_on_with_the_passes_of_a_session() -> None:
+    """The same in one memory: a job that comes between two calculations has age 0 until the next."""
+    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
+    queue = [job(0, 1, 60.0, submit_s=100.0)]
+    assert of(site, queue, 310.0, notebook=notebook) == [200]
+    queue.append(job(1, 1, 60.0, submit_s=400.0))
+    assert of(site, queue, 599.0, notebook=notebook) == [200, 1]
+    assert of(site, queue, 600.0, notebook=notebook) == [500, 200]
+
+
+def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
+    """What it waited for them is not in it: it was submitted at 0 s, and held until 500 s."""
+    site = Site(weights=Weights(age=1000, longest_age_s=1000.0))
+    one = msgspec.structs.replace(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
+    assert explained(site, one, 600.0).age == 100.0
+
+
+def test_a_flag_lets_age_grow_while_other_jobs_hold_a_job() -> None:
+    """ACCRUE_ALWAYS: 600 s have passed since its submission. Of equals it comes before one that came at 100 s."""
+    site = Site(weights=Weights(age=1000, longest_age_s=1000.0, flags=("ACCRUE_ALWAYS",)))
+    one = msgspec.structs.replace(job(1, 1, 60.0, submit_s=500.0), held_s=500.0)
+    assert explained(site, one, 600.0).age == 600.0
+    queue = [job(0, 1, 60.0, submit_s=100.0), one]
+    assert ordered(seen(Site(), queue, 600.0), queue, "multifactor") == [one, queue[0]]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, 400.0),
+        ({"favor_small": True}, 600.0),
+        ({"small_relative_to_time": True}, 100.0),
+        ({"small_relative_to_time": True, "favor_small": True}, 900.0),
+    ],
+)
+def test_size_is_nodes_over_all_nodes(more: Mapping[str, bool], expected: float) -> None:
+    """4 of 10 nodes: 0.4; small jobs favoured: 0.6; relative to a walltime of 4 minutes (200 s, begun minutes count):
+    0.1. The weight is 1,000.
+    """
+    site = Site(weights=Weights(size=1000, **more))
+    assert explained(site, job(0, 4, 200.0)).size == pytest.approx(expected)
+
+
+def test_size_relative_to_no_walltime_is_nothing() -> None:
+    """However large, it may take for ever."""
+    site = Site(weights=Weights(size=1000, small_relative_to_time=True))
+    assert explained(site, job(0, 10, math.inf)).size == 0.0
+
+
+PARTITIONS = (
+    Partition("batch", factor=2, default=True),
+    Partition("long", nodes="0-3", factor=1),
+    Partition("debug", nodes="8-9", tier=5, factor=4),
+)
+
+
+@pytest.mark.parametrize(
+    ("stated", "expected"), [(None, 500.0), ("long", 250.0), ("debug", 1000.0), ("long,batch", 500.0), ("none", 0.0)]
+)
+def test_partitions_are_relative_to_the_largest_factor(stated: str | None, expected: float) -> None:
+    """Factors 2, 1 and 4 of at most 4; without one the default partition counts, of several the best."""
+    one = with_fields(job(0, 1, 60.0), **({} if stated is None else {"partition": stated}))
+    found = explained(Site(partitions=PARTITIONS, weights=Weights(partition=1000)), one)
+    assert found.partition == expected
+    assert found.assumed == ("the site has no partition 'none': the factor is 0" if stated == "none" else "")
+
+
+def test_a_higher_tier_comes_first_whatever_the_priority() -> None:
+    """The job in debug has the priority 1, the others more."""
+    queue = [job(0, 1, 60.0), job(1, 2, 60.0), with_fields(job(2, 1, 60.0), partition="debug", nice=5000)]
+    site = Site(partitions=PARTITIONS, weights=Weights(size=1000))
+    assert of(site, queue) == [100, 200, 1]
+    assert [one.number for one in ordered(seen(site, queue), queue, "multifactor")] == [2, 1, 0]
+
+
+def test_flags_leave_factors_as_they_are() -> None:
+    """NO_NORMAL_PART: 4 times the weight; NO_NORMAL_ALL: QOS and associations, too. What is not played is said."""
+    site = Site(
+        partitions=PARTITIONS,
+        qos=(Qos("normal", 3), Qos("high", 20)),
+        weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_PART", "MAX_TRES")),
+    )
+    found = explained(site, with_fields(job(0, 1, 60.0), partition="debug"))
+    assert (found.partition, found.qos, found.assumed) == (40.0, 1.5, "not played: MAX_TRES")
+    every = msgspec.structs.replace(site, weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_ALL",)))
+    assert explained(every, job(0, 1, 60.0)).qos == 30.0
+
+
+def test_the_default_qos_of_an_association() -> None:
+    """ann's is high in account a; bob states none, and has none."""
+    users = (Association("a", "ann", default_qos="high"), Association("a", "bob"))
+    site = Site(
+        associations=(Association("a"), *users), qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000)
+    )
+    queue = [with_fields(job(number, 1, 60.0), user=user) for number, user in enumerate(("ann", "bob"))]
+    assert [explained(site, one).qos for one in queue] == [1000.0, 250.0]
+
+
+@pytest.mark.parametrize(("stated", "expected"), [("high", 1000.0), ("normal", 250.0), ("", 250.0), ("none", 0.0)])
+def test_qualities_of_service_are_relative_to_the_largest(stated: str, expected: float) -> None:
+    """Priorities 5 and 20; a job that states none is in ``normal``."""
+    site = Site(qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000))
+    assert explained(site, with_fields(job(0, 1, 60.0), qos=stated)).qos == expected
+
+
+ACCOUNTS = (Association("a"), Association("b"))
+USERS = (Association("a", "ann", priority=30), Association("b", "ann", priority=60), Association("b", "bob", shares=2))
+
+
+@pytest.mark.parametrize(("fields", "expected"), [({}, 500.0), ({"account": "b"}, 1000.0), ({"account": "c"}, 0.0)])
+def test_associations_are_relative_to_the_largest_priority(fields: Mapping[str, str], expected: float) -> None:
+    """ann has 30 in account a, which is the first that she is in, and 60 in b; none in c."""
+    site = Site(associations=(*ACCOUNTS, *USERS), weights=Weights(association=1000))
+    found = explained(site, with_fields(job(0, 1, 60.0), user="ann", **fields))
+    assert found.association == expected
+    assert ("user 'ann' has no association in account 'c'" in found.assumed) == (expected == 0.0)
+
+
+def test_the_default_account_counts_where_a_job_states_none() -> None:
+    """b is ann's, though a is listed first."""
+    default = msgspec.structs.replace(USERS[1], default=True)
+    site = Site(associations=(*ACCOUNTS, USERS[0], default), weights=Weights(association=1000))
+    assert explained(site, with_fields(job(0, 1, 60.0), user="ann")).association == 1000.0
+
+
+def test_resources_are_relative_to_the_partition_or_the_whole_system() -> None:
+    """2 nodes of the 4 of its partition, 500; 2 x 3 GB of 20 GB of burst buffers, 300; one of 4 licenses, 25; GPUs are
+    not played, and said.
+    """
+    weights = Weights(tres={"node": 1000, "bb/cray": 1000, "license/ansys": 100, "gres/gpu": 7})
+    site = Site(partitions=PARTITIONS, licenses=(License("ansys", 4),), weights=weights)
+    found = explained(site, with_fields(job(0, 2, 60.0, 3.0), partition="long", licenses="ansys:1,other:9"))
+    assert found.tres == 825.0
+    assert found.assumed == "not played, with TRES factors of 0: gres/gpu"
+
+
+def test_nice_is_subtracted_and_the_site_factor_added() -> None:
+    """Of 500 for its size 120 are subtracted, -30 add 30; the site adds 1,000. The sum ends at 1 and at 2^32 - 1."""
+    site = Site(weights=Weights(size=1000))
+    fields: list[dict[str, Any]] = [{"nice": 120}, {"nice": -30}, {"site_factor": 1000}, {"nice": 10**9}, {"nice": "7"}]
+    queue = [with_fields(job(number, 5, 60.0), **one) for number, one in enumerate(fields)]
+    assert of(site, queue) == [380, 530, 1500, 1, 500]
+    large = Site(weights=Weights(size=2**32 - 1, qos=2**32 - 1), qos=(Qos("normal", 1),))
+    assert of(large, [job(0, 10, 60.0)]) == [2**32 - 1]
+
+
+def test_the_sum_is_rounded_down_once() -> None:
+    """0.3 x 11 + 0.3 x 12 are 3.3 and 3.6; the sum is 6.9, so 6."""
+    site = Site(weights=Weights(size=11, tres={"node": 12}))
+    assert of(site, [job(0, 3, 60.0)]) == [6]
+
+
+# ---------------------------------------------------------------------------------------------- fair share
+
+
+def ended(*jobs: tuple[str, float, float, int], account: str = "", qos: str = "") -> FinishedJobs:
+    """Jobs that have ended: user, start, end (s), nodes."""
+    return FinishedJobs([
+        Finished(
+            f"w1!{number}", user, 0.0, start_s, end_s, 1e6, nodes, "COMPLETED_SUCCESSFULLY",
+            Usage(nodes * (end_s - start_s)), account, qos,
+        )
+        for number, (user, start_s, end_s, nodes) in enumerate(jobs)
+    ])  # fmt: skip
+
+
+def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:
+    """Terms of fair share of waiting jobs."""
+    found = seen(site, queue, now_s)
+    found._finished = past
+    terms = dict(priorities_of(found).explained(queue))
+    return [terms[one.id].fairshare for one in queue]
+
+
+def queue_of(*users: str) -> list[Job]:
+    """A waiting job of each user."""
+    return [with_fields(job(number, 1, 60.0), user=user) for number, user in enumerate(users)]
+
+
+def test_without_associations_users_are_equal_siblings() -> None:
+    """ann has had 100 node-seconds, bob 300, cyd nothing: 2/3, 1/3, 1. It is said so."""
+    site, past = Site(weights=Weights(fairshare=300)), ended(("ann", 0, 100, 1), ("bob", 0, 100, 3))
+    queue = queue_of("ann", "bob", "cyd")
+    assert shares(site, queue, past, 300.0) == pytest.approx([200.0, 100.0, 300.0])
+    assert explained(site, queue[0]).assumed == "the site has no associations: all users are equal siblings"
+
+
+def test_associations_share_as_the_site_says() -> None:
+    """In account b ann has 1 share and bob 2; both have had 100 node-seconds, so LF is 2/3 and 4/3; in a ann has had
+    nothing, and a has had nothing: 3/3.
+    """
+    site = Site(associations=(*ACCOUNTS, *USERS), weights=Weights(fairshare=300))
+    past = ended(("ann", 0, 100, 1), ("bob", 0, 100, 1), account="b")
+    queue = [with_fields(one, user=one.user, account="b") for one in queue_of("ann", "bob")]
+    assert shares(site, [*queue, *queue_of("ann")][:2], past, 300.0) == pytest.approx([100.0, 200.0])
+    assert shares(site, queue_of("ann", "eve"), past, 300.0) == pytest.approx([300.0, 0.0])
+
+
+def test_usage_counts_half_after_its_half_life() -> None:
+    """ann had 300 node-seconds a half-life of 1,000 s ago and more, bob 200 just now: 150 are less than 200. Without
+    decay ann has had more.
+    """
+    past = ended(("ann", 700, 1000, 1), ("bob", 1800, 2000, 1))
+    for half_life_s, expected in ((1000.0, [300.0, 150.0]), (0.0, [150.0, 300.0])):
+        site = Site(weights=Weights(fairshare=300, half_life_s=half_life_s, period_s=100.0))
+        assert shares(site, queue_of("ann", "bob"), past, 2000.0) == pytest.approx(expected)
+
+
+def test_usage_is_that_of_the_begin_of_the_period() -> None:
+    """Periods of 300 s, now 500 s. By 300 s ann had had 300 node-seconds, bob, who got 3 nodes at 250 s, 150; by now he
+    has had 600, and ann, whose job ended at 400 s, 400. So bob comes first still.
+    """
+    site = Site(weights=Weights(fairshare=300, half_life_s=0.0))
+    past = ended(("ann", 0, 400, 1), ("bob", 250, 450, 3))
+    assert shares(site, queue_of("ann", "bob"), past, 500.0) == pytest.approx([150.0, 300.0])
+    assert shares(site, queue_of("ann", "bob"), past, 600.0) == pytest.approx([300.0, 150.0])
+
+
+def test_running_jobs_count_until_the_begin_of_the_period() -> None:
+    """eve's job runs on 2 nodes since 0 s and counts 600 node-seconds at 300 s; bob has had 500."""
+    site = Site(weights=Weights(fairshare=300, half_life_s=0.0))
+    busy = [with_fields(job(9, 2, 1e4), user="eve")]
+    running = view(MACHINE, [], 0.0, busy=busy).running
+    found = seen(site, queue := queue_of("eve", "bob"), 350.0)
+    found.running, found._finished = running, ended(("bob", 0, 100, 5))
+    terms = dict(priorities_of(found).explained(queue))
+    assert [terms[one.id].fairshare for one in queue] == pytest.approx([150.0, 300.0])
+
+
+def test_usage_counts_by_quality_of_service_and_as_billed() -> None:
+    """ann's 100 node-seconds count a tenth; bob has had 20 and comes last. Billed by buffers alone, both have had
+    nothing, and tie.
+    """
+    site = Site(qos=(Qos("normal"), Qos("low", usage_factor=0.1)), weights=Weights(fairshare=300))
+    low, normal = ended(("ann", 0, 100, 1), qos="low"), ended(("bob", 0, 20, 1))
+    past, queue = FinishedJobs([*normal, *low]), queue_of("ann", "bob")
+    assert shares(site, queue, past, 300.0) == pytest.approx([300.0, 150.0])
+    billed = msgspec.structs.replace(site, weights=Weights(fairshare=300, billing={"bb": 1.0}))
+    assert shares(billed, queue, past, 300.0) == pytest.approx([300.0, 300.0])
+
+
+def test_who_comes_between_two_calculations_has_used_nothing() -> None:
+    """dan's job is there at once, with the factor 1; at the next calculation he is one of three users."""
+    site, notebook = Site(weights=Weights(fairshare=300)), dict[str, Any]()
+    past, queue = ended(("ann", 0, 100, 1), ("bob", 0, 100, 3)), queue_of("ann", "bob")
+    for now_s, expected in ((300.0, [300, 150]), (400.0, [300, 150, 300]), (600.0, [200, 100, 300])):
+        found = seen(site, queue, now_s, notebook=notebook)
+        found._finished = past
+        terms = dict(priorities_of(found).explained(queue))
+        assert [terms[one.id].priority for one in queue] == expected
+        queue = [*queue_of("ann", "bob"), msgspec.structs.replace(queue_of("", "", "dan")[2], submit_time_s=350.0)]
+
+
+# ---------------------------------------------------------------------------------------------- around it
+
+
+def test_what_stands_for_a_job_has_the_priority_of_the_job() -> None:
+    """A life of burst buffers shows a job without its buffer to the policy; the buffer counts all the same."""
+    site = Site(weights=Weights(tres={"bb": 1000}))
+    real = job(0, 2, 60.0, 5.0)
+    stand_in = msgspec.structs.replace(real, bb_bytes=0)
+    found = priorities_of(seen(site, [real]).showing([stand_in], {}))
+    assert dict(found.explained([stand_in]))[real.id].priority == 500
+
+
+def test_notes_have_the_terms() -> None:
+    """Where a pass explains, it writes what the priority of each job is made of; they add up."""
+    site = Site(weights=Weights(age=1000, size=100))
+    queue, notes = [job(0, 1, 60.0), job(1, 10, 60.0)], PassNotes()
+    ordered(seen(site, queue, DAY_S, notes=notes), queue, "multifactor")
+    assert notes.priorities["w0!1"] == Priority(242, 0.0, pytest.approx(1000 / 7), 0.0, 0.0, 100.0, 0.0, 0.0, 0.0, 0.0)
+    assert notes.priorities["w0!0"].priority == 152
+
+
+def test_memory_does_not_grow_for_ever() -> None:
+    """Rows of jobs that are gone are given up; the others keep their priorities."""
+    site, notebook = Site(weights=Weights(size=1000)), dict[str, Any]()
+    for first in range(0, 20_000, 100):
+        queue = [job(number, 1 + number % 10, 60.0) for number in range(first, first + 100)]
+        found = of(site, queue, 300.0 * first, notebook=notebook)
+        assert found == [100 * one.nodes for one in queue]
+    assert len(notebook["priorities"]._places) < 1500
