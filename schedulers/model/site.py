@@ -48,6 +48,7 @@ SITE_FIELDS = (
         "licenses", "job", "text: `name:count`, several separated by commas",
         "what it holds of the site's licenses while it runs",
     ),
+    JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
     JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
 )  # fmt: skip
 """Fields of a job that only a site gives a meaning."""
