@@ -20,7 +20,17 @@ from spillway.base.files import parse_toml, read_file, text_of
 from spillway.base.hostlist import expanded
 from spillway.base.near import near
 from spillway.protocol.intervals import format_intervals
-from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, faults, site_text
+from spillway.schedulers.model.site import (
+    Association,
+    License,
+    Partition,
+    Qos,
+    Site,
+    Weights,
+    faults,
+    parse_site,
+    site_text,
+)
 from spillway.schedulers.model.site_parts import Buffers, Layer, Reservation, Resource, Scheduler
 
 TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
@@ -36,11 +46,20 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 }
 """Tables of the file: the field of a site that each is, and what it is read as."""
 
+PLAYED: frozenset[str] = frozenset({"association", "priority", "qos"})
+"""Tables (and ``limits``, ``preemption``) that sessions play, these three by the order ``multifactor``: a name goes in
+when its part does. Of the others a site may state anything, and nothing follows from it."""
+
 SINGLE = ("priority", "scheduler", "burst_buffer")
 """Tables that stand once; of the others there may be any number."""
 
 START = "start"
 """Key of a reservation: its begin as a date with a time, in place of ``start_s``."""
+
+
+def played_of(site: Site) -> set[str]:
+    """The tables of a site that are played and say anything."""
+    return {key for key in PLAYED & TABLES.keys() if getattr(site, TABLES[key][0]) != getattr(Site(), TABLES[key][0])}
 
 
 def site_setting(given: str) -> str:
@@ -55,7 +74,7 @@ def site_setting(given: str) -> str:
 
 
 def read_site(path: Path) -> Site:
-    """Read a site's file.
+    """Read a site's file; or one with its compact text, as folders of results have a copy of it.
 
     Raises
     ------
@@ -63,7 +82,10 @@ def read_site(path: Path) -> Site:
         It cannot be read, or is no site: with the file and the key.
     """
     try:
-        table = parse_toml(text_of(read_file(path, limits.SITE_BYTES)), limits.SITE_BYTES)
+        text = text_of(read_file(path, limits.SITE_BYTES))
+        if text.lstrip().startswith("{"):
+            return parse_site(text)
+        table = parse_toml(text, limits.SITE_BYTES)
     except limits.InputError as error:
         raise InputError(f"{path}: {error}; expected a site (spillway site import writes one)") from None
     return site_of(table, str(path))

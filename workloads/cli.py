@@ -229,6 +229,7 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
         "--storage-nodes", type=int, metavar="N", help="burst-buffer storage nodes (one pool, or N / 8)"
     )
     machine.add_argument("--storage-bytes", type=float, metavar="B", help="capacity of each (all requests, or 40e9)")
+    parser.set_defaults(site_fields=True)
     group = parser.add_argument_group("conversion")
     group.add_argument("--model", choices=("alloc", "io"), default="alloc", help="job model (alloc)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (0)")

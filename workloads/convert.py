@@ -78,6 +78,12 @@ class ConvertOptions:
     site_wait
         Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
         whose log does not state it are left out.
+    site_fields
+        Whether jobs keep what the log states for a site's scheduler: ``partition``, ``account``, ``qos``, ``licenses``,
+        ``nice`` (fields of the same names).
+    site_tables
+        Tables of the site that the run plays (:data:`spillway.schedulers.site_file.PLAYED`): what the log states for
+        them is not left out.
     dependencies
         Jobs that depended on others, and tasks of arrays with a limit: ``play``: they wait for these
         (:mod:`spillway.workloads.dependencies`); ``leave``: they can start once they are submitted.
@@ -107,6 +113,8 @@ class ConvertOptions:
     first: int | None = None
     first_submit_s: int = 1
     site_wait: bool = False
+    site_fields: bool = False
+    site_tables: tuple[str, ...] = ()
     bytes_moved: Literal["leave", "stream"] = "leave"
     dependencies: Literal["play", "leave"] = "play"
     staging: str = ""
@@ -221,6 +229,7 @@ def convert_columns(
         moved_is_played=options.bytes_moved == "stream",
         depends=converted.depends,
         limits_are_played=options.dependencies == "play",
+        tables=options.site_tables,
     )
     remarks = (
         *table.intake.notes,
@@ -362,6 +371,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         walltime_s=walltimes,
         bb_bytes=buffers,
         com_bytes=_communication(sizes, options),
+        site_fields=options.site_fields,
         site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
         io_bytes=moved,
         stripes=stripes,

@@ -15,6 +15,8 @@ from spillway.workloads.staging import Staged
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 _BATCH = 65_536
+_OF_SITES = ("partition", "account", "qos", "licenses", "nice")
+"""What a log states for a site's scheduler: columns of a table, and fields of jobs."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Converted:
         Further fields of jobs, where they are wanted.
     stripes
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
+    site_fields
+        Whether jobs keep what the log states for a site's scheduler.
     depends, array_limit
         What other jobs each waits for, and how many tasks of its array may wait or run at a time (fields of the same
         names); "" and 0: it waits for none.
@@ -60,6 +64,7 @@ class Converted:
     stripes: Ints | None = None
     staged: Staged | None = None
     moves: bool = False
+    site_fields: bool = False
     depends: npt.NDArray[np.object_] | None = None
     array_limit: Ints | None = None
 
@@ -125,11 +130,19 @@ class Converted:
     def _extra(self) -> dict[str, Any]:
         """Columns of further fields of jobs."""
         wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes, "depends": self.depends}
+        if self.site_fields:
+            wanted |= {name: self._named(name) for name in _OF_SITES}
         if self.stripes is not None:
             wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
         if self.staged is not None:
             wanted |= self.staged.fields(moved=self.moves)
         return {name: column for name, column in wanted.items() if column is not None}
+
+    def _named(self, field: str) -> npt.NDArray[np.object_] | None:
+        """A column of names as texts, "" where the log states none; of ``nice`` numbers. ``None`` where all are ""."""
+        read = int if field == "nice" else str
+        names = ["" if name in ("", -1) else read(name) for name in self.table.names[field]]
+        return np.array(names, dtype=object)[self.table[field]] if any(name != "" for name in names) else None
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
         parts = self.table.names["part"]

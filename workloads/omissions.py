@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,8 @@ class Omission:
     Attributes
     ----------
     name
-        One of ``partitions``, ``dependencies``, ``holds``, ``gpus``, ``components``, ``array limits``, ``bytes moved``.
+        One of ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``, ``components``, ``array limits``,
+        ``bytes moved``.
     words
         What the log states of the jobs, and what a run makes of it; follows their number in a sentence.
     jobs
@@ -48,6 +49,7 @@ def omissions_of(
     moved_is_played: bool = False,
     depends: npt.NDArray[np.object_] | None = None,
     limits_are_played: bool = False,
+    tables: Sequence[str] = (),
 ) -> tuple[Omission, ...]:
     """Everything that no run plays of these jobs.
 
@@ -63,12 +65,14 @@ def omissions_of(
         The jobs that each waits for where these are played, "" for none of them; ``None``: no job waits for others.
     limits_are_played
         Whether tasks of arrays wait for places, where the site limited these.
+    tables
+        Tables of a site's description that are played (``partition``, ``license``).
     """
     seconds = nodes * np.maximum(table["run_s"], 0).astype(np.float64)
     total = float(seconds.sum()) or 1.0
     return tuple(
         Omission(name, words, int(concerned.sum()), float(seconds[concerned].sum()) / total)
-        for name, words, concerned in _concerned(table, moved_is_played, depends, limits_are_played)
+        for name, words, concerned in _concerned(table, moved_is_played, depends, limits_are_played, tables)
         if concerned.any()
     )
 
@@ -84,16 +88,22 @@ def partitions_of(table: JobTable) -> list[str]:
 
 
 def _concerned(
-    table: JobTable, moved_is_played: bool, depends: npt.NDArray[np.object_] | None, limits_are_played: bool
+    table: JobTable,
+    moved_is_played: bool,
+    depends: npt.NDArray[np.object_] | None,
+    limits_are_played: bool,
+    tables: Sequence[str],
 ) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
     partitions = partitions_of(table)
-    if len(partitions) > 1:
+    if len(partitions) > 1 and "partition" not in tables:
         yield (
             "partitions",
             f"are of {len(partitions)} partitions ({shortened(partitions)}), which share all nodes here: "
             f"--where partition={partitions[0]} plays one alone",
             table.known("partition"),
         )
+    if "license" not in tables:
+        yield "licenses", "request licenses, which are not counted here", table.known("licenses")
     waiting = table.known("dependency")
     left = waiting if depends is None else waiting & (depends == "")
     yield "dependencies", "depend on another job that is not played: they do not wait for it", left

@@ -41,6 +41,7 @@ from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model import operations, persistent, staging
 from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
 from spillway.schedulers.model.job import JOB_FIELDS, OWN_FIELDS
+from spillway.schedulers.model.site import SITE_FIELDS
 from spillway.schedulers.policies import POLICIES, replay
 from spillway.schedulers.policykit import estimates
 from spillway.schedulers.timesharing import files
@@ -215,6 +216,7 @@ def job_fields() -> str:
     groups = (
         ("Batsim's own", JOB_FIELDS),
         ("Under every job model", OWN_FIELDS),
+        ("With a site's description (`--site FILE`)", SITE_FIELDS),
         ("Jobs that wait for others", DEPENDENCY_FIELDS),
         ("Persistent burst buffers, under every job model", persistent.PERSISTENT_FIELDS),
         ("Staging: `--model io`", staging.STAGING_BYTES),

@@ -30,8 +30,9 @@ from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
 from spillway.experiments.run.terminal import say
-from spillway.schedulers.model.site import parse_site
+from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies.replay import SITE_WAIT
+from spillway.schedulers.site_file import played_of
 
 
 class Conclude(Protocol):
@@ -111,7 +112,7 @@ def run_grids(
         )
     paper_of(campaigns[0])  # what is wrong there is said before anything runs
     with results_folder(root):
-        campaigns = _on_machines_of_sites(_with_site_waits(campaigns))
+        campaigns = _with_sites(_with_site_waits(campaigns))
         return _run_grids(campaigns, root, executor, console, rerun, max_runs, conclude, force, notes)
 
 
@@ -205,26 +206,36 @@ def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
     ]
 
 
-def _on_machines_of_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
-    """The campaigns, on the machine of their site where they have one and no platform is named.
+def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
+    """Campaigns with a site: on its machine where no platform is named, logs with what they state for its scheduler.
 
     Raises
     ------
     SpecError
         Policies have sites with different numbers of nodes.
     """
-    return [
-        dataclasses.replace(
-            campaign, platforms=tuple(machines.of_site(spec, _site_nodes(campaign)) for spec in campaign.platforms)
-        )
-        for campaign in campaigns
-    ]
+    found = []
+    for campaign in campaigns:
+        texts = {str(spec.session.get(policies.SITE, "")) for spec in campaign.policies}
+        sites = [parse_site(text) for text in sorted(texts) if text]
+        if sites:
+            tables = sorted(set().union(*map(played_of, sites)))
+            kept = {"site_fields": True, "site_tables": tuple(tables)}
+            nodes = _site_nodes(campaign, sites)
+            campaign = dataclasses.replace(
+                campaign,
+                platforms=tuple(machines.of_site(spec, nodes) for spec in campaign.platforms),
+                workloads=tuple(
+                    msgspec.structs.replace(spec, convert=kept | spec.convert) for spec in campaign.workloads
+                ),
+            )
+        found.append(campaign)
+    return found
 
 
-def _site_nodes(campaign: Campaign) -> int:
-    """Nodes of the site of a campaign; 0 where it has none, or the site does not state them."""
-    texts = {str(spec.session.get(policies.SITE, "")) for spec in campaign.policies}
-    counts = {parse_site(text).nodes for text in texts if text} - {0}
+def _site_nodes(campaign: Campaign, sites: Sequence[Site]) -> int:
+    """Nodes of the sites of a campaign; 0 where none states them."""
+    counts = {site.nodes for site in sites} - {0}
     if len(counts) > 1 and any(spec.source.partition(",")[0] == AUTO for spec in campaign.platforms):
         numbers = " and ".join(map(str, sorted(counts)))
         raise SpecError(f"sites of {numbers} nodes in one campaign need the name of a platform for each: use two")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -17,26 +17,47 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
+from spillway.schedulers.site_file import PLAYED
 
-NOT_PLAYED: Mapping[str, Callable[[Site], object]] = {
-    "partitions: jobs may use any node, and no limit of a partition holds": lambda site: site.partitions,
-    "flags of priority beyond those of docs/priority.md": lambda site: set(site.weights.flags) - PLAYED_FLAGS,
-    "QOS: their preemption": lambda site: any(one.preempt for one in site.qos),
-    "licences: jobs hold none": lambda site: site.licenses,
-    "hierarchical resources: jobs hold none": lambda site: site.resources,
-    "limits of users, accounts and QOS": lambda site: any(
-        _limited(one) for several in (site.associations, site.qos) for one in several
+_PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
+    ("partition", "partitions: jobs may use any node, and no limit of a partition holds", lambda site: site.partitions),
+    (
+        "flags",
+        "flags of priority beyond those of docs/priority.md",
+        lambda site: set(site.weights.flags) - PLAYED_FLAGS,
     ),
-    "reservations (a window in which nothing runs is the setting 'maintenance')": lambda site: site.reservations,
-    "preemption": lambda site: site.scheduler.preempt not in ("", "none"),
-    "parameters of the schedulers: state them as options of policy slurm-backfill": lambda site: (
-        site.scheduler != Scheduler()
+    ("preemption", "QOS: their preemption", lambda site: any(one.preempt for one in site.qos)),
+    ("license", "licences: jobs hold none", lambda site: site.licenses),
+    ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
+    (
+        "limits",
+        "limits of users, accounts and QOS",
+        lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
-    "settings of burst buffers: their timeouts, and pools beside the platform's": lambda site: (
-        site.buffers != Buffers()
+    (
+        "reservation",
+        "reservations (a window in which nothing runs is the setting 'maintenance')",
+        lambda site: site.reservations,
     ),
-}
-"""What a site may say and no run plays, and whether a site says it. A line goes when its part is played."""
+    ("preemption", "preemption", lambda site: site.scheduler.preempt not in ("", "none")),
+    (
+        "scheduler",
+        "parameters of the schedulers: state them as options of policy slurm-backfill",
+        lambda site: site.scheduler != Scheduler(),
+    ),
+    (
+        "burst_buffer",
+        "settings of burst buffers: their timeouts, and pools beside the platform's",
+        lambda site: site.buffers != Buffers(),
+    ),
+)
+"""Parts of a site: the name in :data:`~spillway.schedulers.site_file.PLAYED`, what is missing while it is not played,
+and whether a site states it."""
+
+
+def not_played(site: Site) -> list[str]:
+    """What a site states and no run plays."""
+    return [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
 
 
 def show(site: Site, console: Console) -> None:
@@ -48,8 +69,7 @@ def show(site: Site, console: Console) -> None:
             print_table(console, table, title)
     for line in _lines(site):
         say(console, line)
-    left = [words for words, states in NOT_PLAYED.items() if states(site)]
-    for words in left:
+    for words in not_played(site):
         say(console, f"not played yet: {words}")
 
 

@@ -120,4 +120,5 @@ def _record(row: dict[str, str], where: str, intake: Intake) -> LogRecord | None
         partition=get("partition", ""),
         state=state_of(get("state", "")),
         account=get("account", ""),
+        qos=get("qos", ""),
     )

@@ -95,4 +95,6 @@ def _record(line: str, where: str, intake: Intake, unlimited: list[int]) -> LogR
         partition=get("Partition", ""),
         state=state_of(get("JobState", "")),
         account=get("Account", ""),
+        qos=get("QOS", ""),
+        licenses=resources.licenses,
     )

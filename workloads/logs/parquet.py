@@ -22,7 +22,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.lines import Head, LogFile, shown
 from spillway.workloads.logs.record import NODES_REQUESTED, LogRecord
 from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, run_of
-from spillway.workloads.logs.slurm_units import state_of
+from spillway.workloads.logs.slurm_units import licenses_of, state_of
 from spillway.workloads.logs.table import Intake, Repeated
 
 _MAGIC = b"PAR1"
@@ -170,6 +170,9 @@ def _pm100(row: Mapping[str, Any], where: str) -> LogRecord | None:
         user=_text(row.get("user_id")),
         partition=_text(row.get("partition")),
         state=state_of(_text(row.get("job_state"))),
+        account=_text(row.get("account")) or _text(row.get("group_id")),
+        qos=_text(row.get("qos")),
+        licenses=licenses_of(_text(row.get("licenses"))),
     )
 
 
@@ -219,7 +222,8 @@ _SCHEMAS = {
         _pm100,
         (
             "eligible_time", "run_time", "num_nodes_req", "num_cores_req", "num_cores_alloc", "num_cpus_req",
-            "num_cpus_alloc", "num_gpus_req", "num_gpus_alloc", "user_id", "partition", "job_state",
+            "num_cpus_alloc", "num_gpus_req", "num_gpus_alloc", "user_id", "partition", "job_state", "account",
+            "group_id", "qos", "licenses",
         ),
     ),
     "F-DATA": _Schema(

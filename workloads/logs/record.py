@@ -62,6 +62,12 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         What it had to wait for, in the log's words.
     account
         Who pays for it: a name, or the number of a group.
+    qos
+        Quality of service.
+    licenses
+        What it requested of each, ``name:count`` between commas.
+    nice
+        What its user took off its priority, a whole number as text.
     """
 
     number: int
@@ -86,6 +92,9 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     state: str = ""
     dependency: str | int = ""
     account: str | int = ""
+    qos: str = ""
+    licenses: str = ""
+    nice: str = ""
 
 
 NODES_REQUESTED = 1

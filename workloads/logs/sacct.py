@@ -23,6 +23,7 @@ from spillway.workloads.logs.slurm_jobs import NEVER_SUBMITTED, NO_LIMIT, id_of,
 from spillway.workloads.logs.slurm_units import (
     count_of,
     duration_of,
+    licenses_of,
     minutes_of,
     resources_of,
     size_of,
@@ -33,7 +34,7 @@ from spillway.workloads.logs.table import Intake, Repeated
 
 _ADVICE = (
     "sacct --parsable2 --allusers --allocations --format=JobID,User,Account,Partition,State,Submit,Eligible,Start,End,"
-    "ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES"
+    "ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,QOS"
 )
 """A command that prints what is read here."""
 
@@ -46,6 +47,8 @@ _NEEDED = (
 _SCRIPTS = ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")
 _ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%(\d+)")
 _DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency|-d)[=\s]?(\S+)")
+_LICENSES = re.compile(r"(?:^|\s)(?:--licenses|-L)[=\s]?(\S+)")
+_NICE = re.compile(r"(?:^|\s)--nice(?:=(-?\d{1,10}))?(?=\s|$)")
 _MEMORY = re.compile(r"(.*?)([cn]?)")
 
 
@@ -108,6 +111,12 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
                 yield found
     if unlimited[0]:
         intake.notes.append(f"{unlimited[0]:,} {NO_LIMIT}")
+
+
+def _nice(submitted: str) -> str:
+    """What the user took off the priority, as the job was submitted; ``--nice`` alone is 100."""
+    found = _NICE.search(submitted) if "--nice" in submitted else None
+    return (found[1] or "100") if found else ""
 
 
 def _header(parts: list[str], where: str) -> _Columns:
@@ -181,7 +190,17 @@ class _Rows:
             state_of(text(parts, "State")),
             dependency,
             text(parts, "Account"),
+            text(parts, "QOS"),
+            self._licenses(parts, submitted) or asked.licenses or got.licenses,
+            _nice(submitted),
         )
+
+    def _licenses(self, parts: list[str], submitted: str) -> str:
+        """Licenses that the job requested, by a column or as it was submitted."""
+        stated = self._columns.text(parts, "Licenses")
+        if not stated and submitted and (found := _LICENSES.search(submitted)):
+            stated = found[1]
+        return licenses_of(stated) if stated else ""
 
     def _nodes(self, parts: list[str], asked: int, got: int, where: str) -> tuple[int, int]:
         """Nodes that the job got, else those that it requested."""

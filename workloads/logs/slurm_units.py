@@ -19,6 +19,7 @@ _NO_TIME = {"", "unknown", "none", "n/a", "invalid"}
 _NO_LIMIT = {"unlimited", "infinite"}
 _DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\d+)?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)", re.ASCII)
+_COUNTED = re.compile(r"(.+)[:=](\d{1,18})", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _DAYS_TO_1970 = date(1970, 1, 1).toordinal()
 _ZONE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII)
@@ -31,13 +32,14 @@ MEGA = 1024**2
 
 
 class Resources(NamedTuple):
-    """Nodes, processors, bytes of memory, bytes of burst buffers and GPUs; -1: not stated."""
+    """Nodes, processors, bytes of memory, bytes of burst buffers, GPUs (-1: not stated), and licenses."""
 
     nodes: int
     processors: int
     memory: int
     buffers: int
     gpus: int
+    licenses: str = ""
 
 
 class UnitError(ValueError):
@@ -157,6 +159,7 @@ def resources_of(text: str) -> Resources:
     Several burst buffers are added up; GPUs by kind (``gres/gpu:a100=8``) are part of ``gres/gpu``.
     """
     nodes = processors = memory = buffers = gpus = -1
+    licenses = []
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
@@ -171,7 +174,21 @@ def resources_of(text: str) -> Resources:
             buffers = max(buffers, 0) + size_of(value)
         elif name == "gres/gpu" or name.startswith("gres/gpu:"):
             gpus = max(gpus, count_of(value))
-    return Resources(nodes, processors, memory, buffers, gpus)
+        elif name.startswith("license/"):
+            licenses.append(f"{name.removeprefix('license/')}:{count_of(value)}")
+    return Resources(nodes, processors, memory, buffers, gpus, ",".join(licenses))
+
+
+@lru_cache(maxsize=100_000)
+def licenses_of(text: str) -> str:
+    """Licenses as jobs state them, ``name:count`` between commas, of ``matlab@server:2;comp=1`` and ``matlab``."""
+    found = []
+    for item in filter(None, (part.strip() for part in re.split(r"[,;|]", text))):
+        name, count = item, "1"
+        if counted := _COUNTED.fullmatch(item):
+            name, count = counted[1], counted[2]
+        found.append(f"{name}:{count}")
+    return ",".join(found)
 
 
 _STATES = {

@@ -76,7 +76,7 @@ def _of(fields: Sequence[Any]) -> LogRecord:
     """A job of the 18 fields."""
     (
         number, submit_s, wait_s, run_s, allocated, _, used_kib, requested, requested_s, requested_kib, status, user,
-        group, _, queue, _, preceding, think_s,
+        group, _, queue, partition, preceding, think_s,
     ) = fields  # fmt: skip
     start_s = submit_s + wait_s if wait_s >= 0 else -1
     end_s = start_s + run_s if start_s >= 0 and run_s >= 0 else -1
@@ -88,7 +88,7 @@ def _of(fields: Sequence[Any]) -> LogRecord:
     memory = min(memory, MOST)
     return LogRecord(
         number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, -1,
-        marks, "", user, queue, _STATE.get(status, ""), _after(preceding, think_s), group,
+        marks, "", user, queue if queue >= 0 else partition, _STATE.get(status, ""), _after(preceding, think_s), group,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
 
 Mask = npt.NDArray[np.bool_]
 
-NAMED = ("partition", "user", "account", "state")
+NAMED = ("partition", "user", "account", "qos", "state")
 """Fields whose values are names."""
 
 TIME = "time"
