@@ -3,7 +3,8 @@
 A mutant differs in one place from a file of :data:`TESTS`: another comparison or arithmetic operator, a number one
 higher, a condition or a part of one left out. It is noticed where a test of the file fails, or takes far too long;
 compiled kernels check the bounds of arrays. Mutants are drawn by a seed, round the files, and tested in a copy of the
-tree; those that nothing notices are printed.
+tree; those that nothing notices are printed. Those of :mod:`tools.equivalent_mutants`, which make no difference, are
+neither tested nor counted.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from tools.equivalent_mutants import EQUIVALENT, Equivalent
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS: Mapping[str, str] = {
@@ -30,7 +33,10 @@ TESTS: Mapping[str, str] = {
     "tests/simulator/test_dynamic.py tests/simulator/test_outputs.py tests/simulator/world",
     "simulator/engines/weights.py": "tests/simulator/engines",
     "simulator/world/power.py": "tests/simulator/world",
-    "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline",
+    # Not those of other kernels, which would be compiled anew for each mutant.
+    "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline/test_timeline.py "
+    "tests/schedulers/timeline/test_timeline_history.py tests/schedulers/timeline/test_placement.py "
+    "tests/schedulers/timeline/test_kernels.py",
     "schedulers/jobmodels/io_aware.py": "tests/schedulers/jobmodels/test_io_aware.py "
     "tests/schedulers/jobmodels/test_restarts.py tests/schedulers/jobmodels/test_gated.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/base/test_options.py",
@@ -66,8 +72,13 @@ class Mutant:
     after: str
     text: str
 
+    @property
+    def change(self) -> str:
+        """What became of what."""
+        return f"{self.before} -> {self.after}"
+
     def __str__(self) -> str:
-        return f"{self.line}: {self.before} -> {self.after}"
+        return f"{self.line}: {self.change}"
 
 
 def mutants(source: str) -> Iterator[Mutant]:
@@ -82,6 +93,13 @@ def mutants(source: str) -> Iterator[Mutant]:
             written = after if isinstance(changed, ast.stmt) else f"({after})"
             text = (data[:begin] + written.encode() + data[end:]).decode()
             yield Mutant(place.lineno, " ".join(before.split()), after, text)
+
+
+def telling(source: str, equivalent: Sequence[Equivalent]) -> tuple[list[Mutant], int]:
+    """Mutants of a module that make a difference, and how many others there are."""
+    lines, every = source.splitlines(), list(mutants(source))
+    found = [one for one in every if not any(row.covers(lines[one.line - 1], one.change) for row in equivalent)]
+    return found, len(every) - len(found)
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -128,9 +146,10 @@ def _but(operators: list[Any], at: int) -> list[Any]:
 
 @dataclass
 class Score:
-    """What became of a file's mutants: how many are left to test, were noticed, and which were not."""
+    """What became of a file's mutants: how many are left, make no difference, were noticed, and which were not."""
 
     left: int
+    equivalent: int = 0
     noticed: int = 0
     survivors: list[Mutant] = field(default_factory=list)
 
@@ -141,7 +160,8 @@ class Copy:
     def __init__(self, root: Path, folder: Path) -> None:
         ignored = shutil.ignore_patterns(".git", ".venv", "site", "results", ".*_cache", ".hypothesis", "*.egg-info")
         self.root = Path(shutil.copytree(root, folder / "tree", symlinks=True, ignore=ignored))
-        kernels = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(folder / "numba")}
+        # Without optimisation: compiling takes longer than the tests.
+        kernels = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(folder / "numba")}
         self._env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"} | kernels
 
     def passes(self, tests: str, seconds: float | None = None) -> bool:
@@ -180,15 +200,16 @@ def run(
     until_s = time.monotonic() + 60.0 * minutes
     longest_s: dict[str, float] = {}
     waiting: dict[str, list[Mutant]] = {}
+    same: dict[str, int] = {}
     for name, line in names.items():
         begin_s = time.monotonic()
         if not tree.passes(tests[name]):
             raise SystemExit(f"{name}: its tests fail without a change: {tests[name]}")
         longest_s[name] = PATIENCE * (time.monotonic() - begin_s) + 60.0
-        found = mutants((tree.root / name).read_text(encoding="utf-8"))
+        found, same[name] = telling((tree.root / name).read_text(encoding="utf-8"), EQUIVALENT.get(name, ()))
         waiting[name] = [one for one in found if line in (0, one.line)]
         rng.shuffle(waiting[name])
-    scores = {name: Score(len(found)) for name, found in waiting.items()}
+    scores = {name: Score(len(found), same[name]) for name, found in waiting.items()}
     for row in itertools.zip_longest(*waiting.values()):
         for (name, score), mutant in zip(scores.items(), row, strict=True):
             if mutant is None or time.monotonic() >= until_s:
@@ -204,11 +225,11 @@ def run(
 
 def table(scores: Mapping[str, Score]) -> str:
     """A line for each file."""
-    lines = [f"{'file':<40} {'noticed':>8} {'tested':>7} {'score':>7} {'left':>6}"]
+    lines = [f"{'file':<40} {'noticed':>8} {'tested':>7} {'score':>7} {'left':>6} {'equivalent':>11}"]
     for name, score in scores.items():
         tested = score.noticed + len(score.survivors)
         share = f"{score.noticed / tested:.1%}" if tested else "-"
-        lines.append(f"{name:<40} {score.noticed:>8} {tested:>7} {share:>7} {score.left:>6}")
+        lines.append(f"{name:<40} {score.noticed:>8} {tested:>7} {share:>7} {score.left:>6} {score.equivalent:>11}")
     return "\n".join(lines)
 
 

@@ -283,7 +283,6 @@ class Executor:
                 job.budget = budget - seconds
         else:
             job.timer = self._kernel.at(now + budget, self._slept, (job, TIMEOUT))
-            job.budget = 0.0
 
     def _slept(self, argument: tuple[Job, int]) -> None:
         job, code = argument

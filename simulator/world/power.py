@@ -151,8 +151,8 @@ class PowerSwitches:
                 table.add(0.0, [number for number, now in enumerate(self.pstate) if now == state], state)
 
     def computes(self, number: int) -> bool:
-        """Whether a machine is in a power state for computing."""
-        return not self._states or self._states[number].kinds[self.pstate[number]] is Kind.COMPUTATION
+        """Whether a machine is in a power state for computing, in a simulation with energy."""
+        return self._states[number].kinds[self.pstate[number]] is Kind.COMPUTATION
 
     def request(self, ids: tuple[int, ...], target: int) -> None:
         """Begin to change machines to a power state; :class:`ValueError` where Batsim aborts."""

@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from tools.mutants import ROOT, TESTS, Copy, Score, main, mutants, run, table
+from tools.equivalent_mutants import EQUIVALENT
+from tools.mutants import ROOT, TESTS, Copy, Score, main, mutants, run, table, telling
 
 TINY = """def most(one: int | None, other: int) -> int:
     if one is None or one < other:
@@ -55,6 +56,19 @@ def test_files_and_their_tests_are_there(name: str) -> None:
         compile(mutant.text, name, "exec")
 
 
+@pytest.mark.parametrize("name", EQUIVALENT)
+def test_mutants_that_make_no_difference_are_there(name: str) -> None:
+    """Every change of every row is one of the file, and the tool leaves it out."""
+    source = (ROOT / name).read_text(encoding="utf-8")
+    lines, every = source.splitlines(), list(mutants(source))
+    for row in EQUIVALENT[name]:
+        for change in row.changes:
+            assert any(row.covers(lines[one.line - 1], change) for one in every if one.change == change), (row, change)
+    found, same = telling(source, EQUIVALENT[name])
+    assert len(found) + same == len(every)
+    assert same >= sum(len(row.changes) for row in EQUIVALENT[name])
+
+
 @pytest.fixture
 def tiny(tmp_path: Path) -> Copy:
     """A copy of a tree with one module and its test."""
@@ -72,7 +86,7 @@ def test_survivors_are_told(tiny: Copy, capsys: pytest.CaptureFixture[str]) -> N
     assert (scores["tiny.py"].noticed, scores["tiny.py"].left) == (5, 0)
     assert "survives: tiny.py:4: one + 0 -> one - 0" in capsys.readouterr().out
     assert (tiny.root / "tiny.py").read_text() == TINY
-    assert table(scores).splitlines()[1].split() == ["tiny.py", "5", "7", "71.4%", "0"]
+    assert table(scores).splitlines()[1].split() == ["tiny.py", "5", "7", "71.4%", "0", "0"]
 
 
 def test_one_line_and_no_time(tiny: Copy) -> None:

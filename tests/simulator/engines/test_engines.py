@@ -74,6 +74,8 @@ TRANSFERS = [
     ("no computation at a disk", [transfer(DISK, TWO, 1e8)], [1.002]),
     ("work and transfer advance together", [TaskSpec((ONE, TWO), [2e9, 1.0], AllToAll(1e7))], [2.001]),
     ("all pairs of a link", [TaskSpec((ONE, TWO), 0.0, AllToAll(1e8))], [2.001]),
+    ("a byte takes the latency", [TaskSpec((ONE, TWO), 0.0, AllToAll(1.0))], [0.001 + 2e-8]),
+    ("half a byte takes the latency", [TaskSpec((ONE, TWO), 0.0, AllToAll(0.5))], [0.001 + 1e-8]),
     ("a fat pipe takes the largest pair", [TaskSpec((TWO, FAR), 0.0, Matrix(np.array([[0, 1e8], [5e7, 0]])))], [1.002]),
     ("a fat pipe takes one of equal pairs", [TaskSpec((TWO, FAR), 0.0, AllToAll(1e8))], [1.002]),
     ("equal pairs add up", [TaskSpec((ONE, TWO), 0.0, Pairs((0, 1, 0), (1, 0, 1), (1e7, 3e7, 6e7)))], [1.001]),

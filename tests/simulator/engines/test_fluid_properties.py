@@ -133,6 +133,45 @@ def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
     assert by_groups.clock == by_pairs.clock == by_matrix.clock
 
 
+def test_a_host_twice_is_counted_by_pairs() -> None:
+    """Also where the groups of all hosts are known, whose sizes count hosts once."""
+    platform = MACHINES["torus"]
+    ends = []
+    for grouped in (False, True):
+        engine = FluidEngine(platform)
+        if grouped:
+            engine._routes.group(range(len(platform.hosts)))
+        engine.start(TaskSpec((0, 0, 1), 0.0, AllToAll(1e7)))
+        engine.advance(math.inf)
+        ends.append(engine.clock)
+    assert ends[0] == ends[1] > 0.0
+
+
+def test_a_task_that_runs_goes_on_at_another_speed() -> None:
+    """Half of 1 s of work at 1 Gflop/s, the other half at 2: the engine's first task, and one beside it."""
+    text = (
+        '<platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf,2Gf" core="2"/></zone></platform>'
+    )
+    engine = FluidEngine(parse_platform(text))
+    handles = engine.start_many([TaskSpec((0,), 1e9), TaskSpec((0,), 3e9)])
+    engine.advance(0.5)
+    engine.set_pstate(0, 1)
+    assert engine.advance(math.inf) == [handles[0]]
+    assert engine.clock == pytest.approx(0.75)
+    assert engine.advance(math.inf) == [handles[1]]
+    assert engine.clock == pytest.approx(1.75)
+
+
+def test_room_grows_for_one_task_at_a_time() -> None:
+    """A thousand tasks on one core, each started alone: all of them end when all the work is done."""
+    engine = FluidEngine(MACHINES["torus"])
+    handles = [engine.start(TaskSpec((0,), 1e6)) for _ in range(1000)]
+    speed = MACHINES["torus"].hosts[0].speeds[0]
+    assert engine.advance(math.inf) == handles
+    assert engine.clock == pytest.approx(1000 * 1e6 / speed)
+    engine.check()
+
+
 def test_routes_are_looked_up_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as the list of missing ones has places for, besides their number; nothing else changes."""
     looked_up: list[int] = []

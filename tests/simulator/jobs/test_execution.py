@@ -7,8 +7,18 @@ from typing import Any
 
 import pytest
 
+from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, RequestedCall, ToJobMsg
-from tests.simulator.worlds import LATENCY, Scheduler, call, execute, jobs, kill, run, small_platform
+from spillway.simulator.engines.base import TaskSpec
+from spillway.simulator.errors import SimulatorInputError
+from spillway.simulator.jobs.execution import Start
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.jobs.profiles import read_profile
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.registry import Workload
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.world.allocation import Allocation
+from tests.simulator.worlds import LATENCY, GivenDurations, Scheduler, call, execute, jobs, kill, run, small_platform
 
 DONE, LATE = JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_WALLTIME_REACHED
 
@@ -148,14 +158,21 @@ def test_a_message_to_a_job_that_does_not_wait_for_one() -> None:
     assert talk(again, {3.3: message(3.3), 5.0: message(5.0)}) == (pytest.approx(7.0), DONE)
 
 
-def test_profiles_that_run_each_other_fifty_levels_deep() -> None:
-    """Each message lets a job go one level deeper; the fiftieth level ends it."""
+def test_a_message_to_a_job_that_was_just_killed() -> None:
+    """It changes nothing any more."""
+    what = {3.3: (kill("w0!1", at=3.3), *message(3.3))}
+    found = talk({"p": {"type": "recv", "polltime": 1}}, what)
+    assert found == (pytest.approx(3.3 - LATENCY), JobState.COMPLETED_KILLED)
+
+
+def nested(levels: int) -> float:
+    """When a job ends that waits for one message after another, each a level deeper, and then runs a wait of 1 s."""
     profiles = {
         "p": {"type": "recv", "polltime": 1, "success": "p", "failure": "end", "regex": "go"},
         "end": wait(1),
         "keep": {"type": "composed", "seq": ["end"]},
     }
-    what = {float(second) + 0.5: message(second + 0.5) for second in range(1, 50)}
+    what = {float(second) + 0.5: message(second + 0.5) for second in range(1, levels)}
     what[60.5] = (ToJobMsg(60.5, "w0!1", "stop"),)
 
     def answer(given: Message) -> Any:
@@ -168,10 +185,82 @@ def test_profiles_that_run_each_other_fifty_levels_deep() -> None:
             if isinstance(event, RequestedCall):
                 yield from what[round(given.now, 1)]
 
-    data = jobs({}, {"profile": "keep", "subtime": 900}, profiles=profiles)
-    _, scheduler = run(data, Scheduler(answer))
-    first = scheduler.events(JobCompleted)[0]
-    assert (first.job_id, first.timestamp, first.state) == ("w0!1", pytest.approx(62 + LATENCY), DONE)
+    _, scheduler = run(jobs({}, {"profile": "keep", "subtime": 900}, profiles=profiles), Scheduler(answer))
+    return float(scheduler.events(JobCompleted)[0].timestamp) - LATENCY
+
+
+def test_profiles_that_run_each_other_fifty_levels_deep() -> None:
+    """One level more is an error."""
+    assert nested(50) == pytest.approx(62)
+    with pytest.raises(SimulatorInputError, match="more than 50 levels deep"):
+        nested(51)
+
+
+@pytest.mark.parametrize(
+    ("parts", "walltime", "seconds", "state"),
+    [
+        ((wait(3), {"type": "recv", "polltime": 1}), 3.5, 3.5, LATE),
+        ((wait(3), {"type": "recv", "polltime": 0.2}, wait(0.4)), 3.9, 3.8, DONE),
+        ((wait(3), {"type": "recv", "polltime": 0.2}, wait(0.6)), 3.9, 3.9, LATE),
+    ],
+)
+def test_a_message_in_the_last_second_of_a_walltime(
+    parts: tuple[dict[str, Any], ...], walltime: float, seconds: float, state: JobState
+) -> None:
+    """It comes at 3.3 s, after 3 s of waiting."""
+    assert talk(in_turn(*parts), {3.3: message(3.3)}, walltime) == (pytest.approx(seconds), state)
+
+
+def test_a_chain_goes_on_while_another_one_reports(tmp_path: Path) -> None:
+    """The second rank ends at 1 s and reports for 4 ns; within them the first one begins its last 5 s."""
+    (tmp_path / "t").write_text("r0\nr1\n")
+    (tmp_path / "r0").write_text("0 m_usage 1 1000000002\n0 m_usage 1 5e9\n")
+    (tmp_path / "r1").write_text("1 m_usage 1 1e9\n")
+    profiles = {"p": {"type": "usage_trace", "trace": str(tmp_path / "t")}}
+    assert ran(profiles, -1, res=2) == (pytest.approx(6.0), DONE)
+
+
+def test_energy_of_half_a_machine(tmp_path: Path) -> None:
+    """A task, or a trace, on one of two cores for 10 s: 70 W and half of the 50 W more that both take."""
+    (tmp_path / "t").write_text("r0\n")
+    (tmp_path / "r0").write_text("0 m_usage 0.5 1e10\n")
+    watts = '<prop id="wattage_per_state" value="60:70:120"/>'
+    platform = parse_platform(
+        '<platform version="4.1"><zone id="z" routing="Full"><host id="master_host" speed="1Gf">'
+        f'{watts}</host><host id="a" speed="1Gf" core="2">{watts}</host><link id="wire" bandwidth="1GBps" '
+        'latency="500ms"/><route src="a" dst="master_host"><link_ctn id="wire"/></route></zone></platform>'
+    )
+    for profile in (work(10), {"type": "usage_trace", "trace": str(tmp_path / "t")}):
+        result, _ = run(jobs({}, profiles={"p": profile}), platform=platform, energy=True)
+        assert float(result.figures["consumed_joules"]) == pytest.approx(10 * 95.0)
+
+
+def test_energy_after_the_walltime_of_a_trace(tmp_path: Path) -> None:
+    """10 s of work end after 2 s; then the machine idles as the other three do, one of which waits for 10 s."""
+    (tmp_path / "t").write_text("r0\n")
+    (tmp_path / "r0").write_text("0 m_usage 1 1e10\n")
+    data = jobs(
+        {"walltime": 2},
+        {"profile": "q"},
+        profiles={"p": {"type": "usage_trace", "trace": str(tmp_path / "t")}, "q": wait(10)},
+    )
+
+    def answer(given: Message) -> Any:
+        for event in given.events:
+            if isinstance(event, JobSubmitted):
+                yield execute(event.job_id, int(event.job_id[-1]) - 1, at=given.now)
+
+    result, _ = run(data, answer, platform=small_platform(power=True), energy=True)
+    assert float(result.figures["consumed_joules"]) == pytest.approx(4 * 10 * 90 + 2 * (200 - 90))
+
+
+def test_a_task_that_the_engine_has_already() -> None:
+    """Its number may be 0; it is not started a second time."""
+    world = simulation(GivenDurations())
+    start = begun(-1.0, TASK)
+    world.executor.start(start.job, start.allocation, TASK, None, handle=0)
+    assert start.job.handle == 0
+    assert not world.kernel.starting
 
 
 @pytest.mark.parametrize(
@@ -198,3 +287,66 @@ def test_energy_of_a_job_that_may_be_killed(profile: dict[str, Any], killed_s: f
     result, _ = run(data, Scheduler(answer), platform=small_platform(power=True), energy=True)
     last_s = min(killed_s, 10.0)
     assert float(result.figures["consumed_joules"]) == pytest.approx(joules + 3 * last_s * 90.0)
+
+
+def simulation(engine: GivenDurations, **options: Any) -> Simulation:
+    """A simulation that has not begun."""
+    scheduler = Scheduler(lambda message: ())
+    return Simulation(small_platform(power=True), [], engine, scheduler, SimulationOptions(**options))
+
+
+def begun(budget: float, task: TaskSpec | None) -> Start:
+    """The start of a job that has so much of its walltime left."""
+    job = Job(Workload("dyn"), "1", "dyn!1", read_profile("p", wait(1)), 0.0, 1, budget, None)
+    job.budget = budget
+    return Start(job, Allocation((0,), (0,), "0", (0,), (), LATENCY), task, None, 0)
+
+
+TASK, NOTHING = TaskSpec((0,), 1e9), TaskSpec((0,), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "task", "taken"),
+    [
+        (-1.0, TASK, True),
+        (2.1, TASK, True),
+        (7.9, TASK, True),
+        (2.0, TASK, False),
+        (0.5, TASK, False),
+        (0.0, TASK, False),
+        (-1.0, None, False),
+        (-1.0, NOTHING, False),
+    ],
+)
+def test_tasks_that_surely_only_begin(budget: float, task: TaskSpec | None, taken: bool) -> None:
+    """From 3 s to 5 s: no end of a walltime by then, no end at once, and nothing else than one task."""
+    world = simulation(GivenDurations())
+    world.kernel.clock = 3.0
+    assert world.executor.tasks_ahead([None, begun(-1.0, TASK), begun(budget, task), None], 5.0) == (
+        [None, TASK, task, None] if taken else [None, TASK]
+    )
+
+
+def test_no_task_is_begun_ahead_where_energy_counts() -> None:
+    """The meters are read at each start."""
+    assert simulation(GivenDurations(), energy=True).executor.tasks_ahead([None, begun(-1.0, TASK)], 5.0) == [None]
+
+
+@pytest.mark.parametrize(
+    ("task", "at_once", "flags"),
+    [
+        (NOTHING, True, (True, False)),
+        (NOTHING, False, (True, False)),
+        (TASK, True, (False, True)),
+        (TASK, False, (False, False)),
+    ],
+)
+def test_tasks_that_may_end_in_the_instant_of_their_start(
+    task: TaskSpec, at_once: bool, flags: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One without work surely does; any other where the engine ends tasks at once."""
+    monkeypatch.setattr(GivenDurations, "ends_at_once", at_once)
+    world = simulation(GivenDurations())
+    world.kernel.instant_end = world.kernel.unsettled = False
+    world.executor.run(task, lambda: None)
+    assert (world.kernel.instant_end, world.kernel.unsettled) == flags

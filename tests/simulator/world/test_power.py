@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from spillway.platforms.model import Host
+from spillway.platforms.model import Host, Platform
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import (
     EnergyAnswer,
     Message,
     QueryEnergy,
+    Reply,
     RequestedCall,
     ResourceStateChanged,
     SetResourceState,
@@ -121,17 +122,21 @@ def test_a_switch_draws_the_power_of_work() -> None:
     assert energy.consumed_energy == pytest.approx(10 * 99 + 5 * 5 + 15 * 60, abs=0.1)
 
 
-TWO_STATES = """<platform version="4.1"><zone id="z" routing="Full">
-<host id="master_host" speed="1Gf"><prop id="wattage_per_state" value="1:1"/></host>
-<host id="a" speed="1Gf,2Gf,1f,{virtual}"><prop id="wattage_per_state" value="9:9,9:9,9:9,9:9"/>
-<prop id="sleep_pstates" value="2:3:3"/></host>
-<link id="wire" bandwidth="1GBps" latency="500ms"/><route src="a" dst="master_host"><link_ctn id="wire"/></route>
-</zone></platform>"""
+def two_states(virtual: str) -> Platform:
+    """Two machines that compute at two speeds, sleep, and have a virtual state of some speed."""
+    more = '<prop id="wattage_per_state" value="9:9,9:9,9:9,9:9"/><prop id="sleep_pstates" value="2:3:3"/>'
+    machines = "".join(f'<host id="{name}" speed="1Gf,2Gf,1f,{virtual}">{more}</host>' for name in "ab")
+    routes = "".join(f'<route src="{name}" dst="master_host"><link_ctn id="wire"/></route>' for name in "ab")
+    return parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full"><host id="master_host" speed="1Gf"><prop '
+        f'id="wattage_per_state" value="1:1"/></host>{machines}<link id="wire" bandwidth="1GBps" latency="500ms"/>'
+        f"{routes}</zone></platform>"
+    )
 
 
 def test_a_machine_at_work_changes_between_computation_states() -> None:
     """Only sleep is refused there."""
-    platform = parse_platform(TWO_STATES.format(virtual="0.1f"))
+    platform = two_states("0.1f")
 
     def answer(message: Message) -> Any:
         for event in message.events:
@@ -148,7 +153,7 @@ def test_a_machine_at_work_changes_between_computation_states() -> None:
 
 def test_a_change_without_speed_would_never_end() -> None:
     """It is refused with the virtual state."""
-    platform = parse_platform(TWO_STATES.format(virtual="0f"))
+    platform = two_states("0f")
     with pytest.raises(SchedulerFault, match="its virtual power state 3 has no speed"):
         run(None, scripted((state(2, 0),)), platform=platform, energy=True)
 
@@ -166,6 +171,21 @@ def test_a_change_at_once_beside_one_under_way() -> None:
     _, scheduler = run(None, answer, platform=platform, energy=True, fail_on_deadlock=True)
     reported = [(round(e.timestamp), e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
     assert reported == [(10, (0,), 1), (15, (1,), 0), (36, (0,), 0)]
+
+
+def test_a_request_for_a_machine_whose_arrival_is_not_told_yet() -> None:
+    """Both wake up at 30 s, which the server knows at 30.5 s; a request of 30.2 s is dealt with after that."""
+
+    def answer(message: Message) -> Any:
+        if message.now == 0.0:
+            return Reply(0.0, (state(2, 0, 1), call(20.0)))
+        called = any(isinstance(event, RequestedCall) for event in message.events)
+        requests = (state(0, 0, 1, at=20.0), state(1, 0, at=30.2)) if called else ()
+        return Reply(30.2 if called else message.now, requests)
+
+    _, scheduler = run(None, answer, platform=two_states("0.1f"), energy=True, fail_on_deadlock=True)
+    reported = [(e.resources, e.state) for e in scheduler.events(ResourceStateChanged)]
+    assert reported == [((0, 1), 2), ((0, 1), 0), ((0,), 1)]
 
 
 def test_power_states_do_not_count_without_energy() -> None:
