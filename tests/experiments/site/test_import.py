@@ -306,6 +306,8 @@ def test_show(capsys: pytest.CaptureFixture[str]):
     assert row("matlab") == ["matlab", "30", "the cluster"]
     assert "priority: age 1000, fairshare 10000, tres node=500" in lines
     assert any(line.startswith("not played yet: hierarchical resources") for line in lines)
+    assert any(line.startswith("not played yet: partitions: who may use them") for line in lines)
+    assert not any("jobs may use any node" in line for line in lines)
 
 
 def test_show_says_nothing_of_what_a_site_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
