@@ -69,6 +69,13 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
             _ONE_AT_A_TIME,
         ),
     ),
+    "schedulers/timeline/fit_kernels.py": (
+        Equivalent(
+            "outside = work[FULL, FREE_NODES] - work[BELOW, column]",
+            ("work[FULL, FREE_NODES] - work[BELOW, column] -> work[FULL, FREE_NODES] + work[BELOW, column]",),
+            "a first look: what it lets through is refused later",
+        ),
+    ),
     "simulator/engines/weights.py": (
         Equivalent("counters[EPOCH] += 1", ("1 -> 2",), "epochs must differ, no more"),
         Equivalent("floats[row, REMAINING] = 1.0", ("1.0 -> 2.0",), "a sleep has a latency alone: no work is done"),
