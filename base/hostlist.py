@@ -1,6 +1,6 @@
 """Lists of host names as resource managers write them: ``tuolumne[1001-1016,1018],login1``.
 
-One pair of brackets in a name; numbers in it keep their leading zeros.
+Names may have several pairs of brackets (``r[1-2]n[0-3]``: the last counts fastest); numbers keep their leading zeros.
 
 References
 ----------
@@ -9,12 +9,15 @@ Flux RFC 29, *Hostlist Format*.
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from spillway.base.limits import HOSTS
 
-_ITEM = re.compile(r"([^\[\],\s]*)(?:\[([^\[\]]*)\]([^\[\],\s]*))?")
+_ITEM = re.compile(r"(?:[^\[\],\s]|\[[^\[\]]*\])*")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
 _NUMBERED = re.compile(r"(.*?)(\d{1,18})", re.ASCII | re.DOTALL)
 _EXPECTED = "expected host names such as n[1-16,18] or a1,a2"
@@ -34,7 +37,7 @@ def expanded(text: str) -> tuple[str, ...]:
         item = _ITEM.match(text, at)
         if item is None or not item[0] or (item.end() < len(text) and text[item.end()] != ","):
             raise ValueError(f"{_EXPECTED}, got {_shown(text)}")
-        names.extend(_names(item[1], item[2], item[3] or "", text, HOSTS.value - len(names)))
+        names.extend(_names(item[0], text, HOSTS.value - len(names)))
         if item.end() == len(text) - 1:
             raise ValueError(f"{_EXPECTED}, got {_shown(text)}")
         at = item.end() + 1
@@ -44,21 +47,28 @@ def expanded(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _names(prefix: str, ranges: str | None, suffix: str, text: str, most: int) -> Iterator[str]:
-    """The names of one item; ``ranges`` is what stands in its brackets."""
-    if ranges is None:
-        yield prefix
-        return
+def _names(item: str, text: str, most: int) -> Iterator[str]:
+    """The names of one item of a list; ``most`` of them."""
+    pieces = _BRACKETS.split(item)
+    numbers = [_numbers(ranges, text, most) for ranges in pieces[1::2]]
+    if math.prod(map(len, numbers)) > most:
+        raise ValueError(HOSTS.text())
+    for chosen in itertools.product(*numbers):
+        yield "".join(itertools.chain(*zip(pieces[::2], (*chosen, ""), strict=True)))
+
+
+def _numbers(ranges: str, text: str, most: int) -> list[str]:
+    """What stands for one pair of brackets."""
+    found: list[str] = []
     for part in ranges.split(","):
-        found = _RANGE.fullmatch(part)
-        first, last = (found[1], found[2] or found[1]) if found else ("1", "0")
+        stated = _RANGE.fullmatch(part)
+        first, last = (stated[1], stated[2] or stated[1]) if stated else ("1", "0")
         if int(last) < int(first):
             raise ValueError(f"{_EXPECTED}, got {_shown(text)}")
-        most -= int(last) - int(first) + 1
-        if most < 0:
+        if int(last) - int(first) + 1 + len(found) > most:
             raise ValueError(HOSTS.text())
-        for number in range(int(first), int(last) + 1):
-            yield f"{prefix}{number:0{len(first)}d}{suffix}"
+        found += [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+    return found
 
 
 def compressed(names: Iterable[str]) -> str:

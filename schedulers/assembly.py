@@ -155,6 +155,8 @@ class Settings:
         lacks: dict[Trait, tuple[str, str]] = {}
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
+        if self.site and parse_site(self.site).partitions:
+            lacks[Trait.TURNS] = ("site", "jobs that take turns are put on nodes of any partition")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":

@@ -20,7 +20,17 @@ from spillway.base.files import parse_toml, read_file, text_of
 from spillway.base.hostlist import expanded
 from spillway.base.near import near
 from spillway.protocol.intervals import format_intervals
-from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, faults, site_text
+from spillway.schedulers.model.site import (
+    Association,
+    License,
+    Partition,
+    Qos,
+    Site,
+    Weights,
+    faults,
+    parse_site,
+    site_text,
+)
 from spillway.schedulers.model.site_parts import Buffers, Layer, Reservation, Resource, Scheduler
 
 TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
@@ -64,7 +74,7 @@ def site_setting(given: str) -> str:
 
 
 def read_site(path: Path) -> Site:
-    """Read a site's file.
+    """Read a site's file; or one with its compact text, as folders of results have a copy of it.
 
     Raises
     ------
@@ -72,7 +82,10 @@ def read_site(path: Path) -> Site:
         It cannot be read, or is no site: with the file and the key.
     """
     try:
-        table = parse_toml(text_of(read_file(path, limits.SITE_BYTES)), limits.SITE_BYTES)
+        text = text_of(read_file(path, limits.SITE_BYTES))
+        if text.lstrip().startswith("{"):
+            return parse_site(text)
+        table = parse_toml(text, limits.SITE_BYTES)
     except limits.InputError as error:
         raise InputError(f"{path}: {error}; expected a site (spillway site import writes one)") from None
     return site_of(table, str(path))

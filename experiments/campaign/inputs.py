@@ -27,7 +27,7 @@ from spillway.experiments.campaign import machines
 from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
 from spillway.experiments.campaign.machines import Machine
 from spillway.experiments.campaign.sources import Source, expand, with_names
-from spillway.experiments.run import failures, policies
+from spillway.experiments.run import failures, policies, provenance
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
@@ -37,7 +37,7 @@ from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
-from spillway.schedulers.model.site import Site, parse_site
+from spillway.schedulers.model.site import parse_site
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.batsim5 import READ_AS_4
@@ -198,21 +198,26 @@ class Inputs:
                 )
 
     def check_site(self, platform: Prepared, spec: PolicySpec) -> None:
-        """Refuse a machine whose number of nodes is not the site's: partitions state nodes by their place.
+        """Refuse a machine whose number of nodes is not the site's: partitions state nodes by their place. Keep a copy
+        of the site.
 
         Raises
         ------
         SpecError
             Names both numbers.
         """
-        text = spec.session.get(policies.SITE)
-        site = parse_site(text) if isinstance(text, str) and text else Site()
+        text = str(spec.session.get(policies.SITE) or "")
+        if not text:
+            return
+        site = parse_site(text)
         nodes = self._nodes[platform.path]
         if site.nodes and site.nodes != nodes:
             raise SpecError(
                 f"site {site.name!r} has {site.nodes} nodes, platform {platform.name} has {nodes}: expected the same "
                 "number, since partitions state nodes by their place; without a platform the machine is the site's"
             )
+        if not (copy := self._root / provenance.site_copy(text)).exists():
+            durable.write_text(copy, text)
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
+from spillway.base import durable
 from spillway.base.files import read_file
 from spillway.experiments.campaign.grid import run_id
 from spillway.experiments.campaign.inputs import write_input
 from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import INPUTS
-from spillway.experiments.run.policies import REPLAY
+from spillway.experiments.run.policies import REPLAY, SITE
+from spillway.experiments.run.provenance import site_copy
 from spillway.experiments.run.spec import Prepared, RunSpec
 from spillway.platforms.xml_reader import load_platform
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
@@ -74,6 +76,8 @@ def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, l
             msgspec.structs.replace(run, workload=workload, platform=copied(run.platform), events=events)
             for workload in inputs(run)
         ]
+        if site := str(run.settings.get(SITE) or ""):
+            durable.write_text(folder / site_copy(site), site)
         found[run.id] = [msgspec.structs.replace(one, id=run_id(one)) for one in again]
     return found
 

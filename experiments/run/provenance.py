@@ -110,6 +110,7 @@ def _repeat_command(run: RunSpec) -> list[str]:
     policy = _place_of_copy(run.policy.policy)
     command += ["--policy", f"{policy}:{options}" if options else policy]
     texts = {f"--{key.replace('_', '-')}": show(run.settings[key]) for key in SETTINGS}
+    texts |= {"--site": site_copy(texts["--site"])} if texts["--site"] else {}
     command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
     if run.policy.literal:
         command.append("--thesis-literal")
@@ -123,6 +124,11 @@ def _repeat_command(run: RunSpec) -> list[str]:
     if run.events is not None:
         command += ["--events", run.events.path]
     return [*command, "--seed", str(run.seed), "--out", "repeated"]
+
+
+def site_copy(text: str) -> str:
+    """Place of the copy of a site's text in a folder of results: it may be longer than a command line can be."""
+    return f"{INPUTS}/site-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
 
 
 def copy_sources(run: RunSpec, root: Path) -> None:

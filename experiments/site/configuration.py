@@ -7,7 +7,8 @@ SchedMD, manual pages *slurm.conf(5)* and *burst_buffer.conf(5)*; *Multifactor P
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spillway.base.errors import InputError, shown
@@ -63,13 +64,16 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
     if entry.values:  # else it is a file of partitions and nodes that slurm.conf includes
         pieces.weights = _weights(entry, pieces)
         pieces.scheduler = _scheduler(entry)
+    defaults: Mapping[str, str] = {}
     for line in several:
-        if line.text("PartitionName") not in ("", "DEFAULT") and (found := partition_of(line, pieces)):
+        if line.text("PartitionName").upper() == "DEFAULT":
+            defaults = {**defaults, **line.values}
+        elif line.text("PartitionName") and (found := partition_of(line.over(defaults), pieces)):
             pieces.configured.append(found)
         if line.text("NodeName") not in ("", "DEFAULT"):
             pieces.configured_nodes += line.read(expanded, "NodeName", ())
-    if any("DEFAULT" in (line.text("PartitionName"), line.text("NodeName")) for line in several):
-        pieces.notes.append(f"{name}: lines of PartitionName=DEFAULT are not read; scontrol show partition has them")
+    for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
+        pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows what is in it")
     pieces.configured_licenses += [License(*one) for one in entry.read(counts, "Licenses", {}).items()]
     pieces.cluster = pieces.cluster or entry.text("ClusterName")
     if kind := entry.text("BurstBufferType"):

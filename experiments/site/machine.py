@@ -48,6 +48,11 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
     state = entry.text("State").upper() or "UP"
     if entry.text("OverSubscribe").upper().startswith(("FORCE", "YES")):
         pieces.notes.append(f"partition {entry.text('PartitionName')}: OverSubscribe is not kept: nodes go to one job")
+    if weights := entry.text("TRESBillingWeights"):
+        pieces.notes.append(
+            f"partition {entry.text('PartitionName')}: TRESBillingWeights={weights} is not kept; table priority has "
+            "billing of nodes and buffers"
+        )
     return Partition(
         name=entry.text("PartitionName"),
         nodes=_nodes(entry),

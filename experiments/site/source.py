@@ -50,6 +50,10 @@ class Entry:
         except (UnitError, ValueError) as error:
             raise InputError(f"{self.where}: {key} must be {error}, got {shown(text)}") from None
 
+    def over(self, defaults: Mapping[str, str]) -> Entry:
+        """The same, with other values for keys that are not there."""
+        return Entry({**defaults, **self.values}, self.where)
+
     def names(self, *keys: str) -> tuple[str, ...]:
         """A list of names between commas; () for ``ALL`` and for nothing."""
         text = self.text(*keys)

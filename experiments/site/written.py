@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import textwrap
@@ -96,9 +97,10 @@ def _of_file(words: str) -> str:
 
 def _keys(value: msgspec.Struct) -> Iterator[str]:
     """``key = value`` of all that is no default."""
+    defaults = _defaults(type(value))
     for name in value.__struct_fields__:
         found = getattr(value, name)
-        if found == _default(value, name):
+        if name in defaults and found == defaults[name]:
             continue
         if name == "start_s":
             yield f"{START} = {datetime.fromtimestamp(found, UTC):%Y-%m-%dT%H:%M:%S}"
@@ -107,16 +109,16 @@ def _keys(value: msgspec.Struct) -> Iterator[str]:
         yield f"{name} = {_value(found)}{f'  # {duration(found)}' if readable else ''}"
 
 
-_NO_DEFAULT = object()
-
-
-def _default(value: msgspec.Struct, name: str) -> Any:
-    for info in msgspec.structs.fields(value):
-        if info.name == name:
-            if info.default_factory is not msgspec.NODEFAULT:
-                return info.default_factory()
-            return info.default if info.default is not msgspec.NODEFAULT else _NO_DEFAULT
-    return _NO_DEFAULT
+@functools.cache
+def _defaults(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Defaults of the fields that have one."""
+    found = {}
+    for info in msgspec.structs.fields(kind):
+        if info.default_factory is not msgspec.NODEFAULT:
+            found[info.name] = info.default_factory()
+        elif info.default is not msgspec.NODEFAULT:
+            found[info.name] = info.default
+    return found
 
 
 def _value(value: Any) -> str:

@@ -12,9 +12,11 @@ from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
+from spillway.schedulers.core.partitions import Partitions
 from spillway.schedulers.model.job import Job, Lives, job_from_wire
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool, as_request, buffer_requests_of
+from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Placement
@@ -41,6 +43,8 @@ class Admission:
         Bandwidth that jobs need under the job model; ``None``: what they state.
     lives
         How long a job's holdings are held around its nodes; ``None``: as long as its nodes.
+    site
+        Partitions and their limits.
     """
 
     def __init__(
@@ -53,10 +57,12 @@ class Admission:
         unplayable: Callable[[Job], str | None],
         demand: Demand | None,
         lives: Callable[[Job], Lives | None] | None,
+        site: Site,
     ) -> None:
         self._machine = machine
         self._profiles = profiles
         self._limits = Limits(machine, placement)
+        self._partitions = Partitions(site.partitions, machine, placement)
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator
         self._unplayable = unplayable
@@ -101,12 +107,17 @@ class Admission:
         self._numbers += 1
         return self._numbers - 1
 
-    def infeasible_reason(self, job: Job, pool: Pool) -> str | None:
-        """Why a job can never run; ``None`` where it can. What it requests of persistent buffers enters the pool."""
+    def admitted(self, job: Job, pool: Pool) -> tuple[Job, str | None]:
+        """A job with the partitions that it may use, and why it can never run (``None`` where it can).
+
+        What it requests of persistent buffers enters the pool.
+        """
         reason = self._pool_reason(job, pool)
         if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
-        return reason
+            if reason is None:
+                return self._partitions.assign(job)
+        return job, reason
 
     def warnings(self) -> Iterable[str]:
         """What looks wrong with all jobs together."""

@@ -109,11 +109,15 @@ def fits_beside(
         for node in allocation.nodes if allocation.io_rate and machine.links else ():
             for link in links_above(machine, node):
                 bandwidth_left[link] += allocation.io_rate
-    chosen = choose_nodes(machine, sorted(nodes), bandwidth_left, job.nodes, job.io_rate)
-    return (
-        chosen is not None
-        and choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes, stripes=job.stripes) is not None
-    )
+    alone: list[tuple[int, ...]] = [(place,) for place in job.partitions]
+    for one in alone or [()]:
+        usable = machine.usable(one, sorted(nodes))
+        chosen = choose_nodes(machine, usable, bandwidth_left, job.nodes, job.io_rate)
+        if chosen is not None:
+            storages = choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes, stripes=job.stripes)
+            if storages is not None:
+                return True
+    return False
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:

@@ -121,6 +121,8 @@ def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
     if len(nodes) != job.nodes and (machine.rows == 1 or not nodes or len(nodes) % job.nodes):
         return f"it requests {job.nodes} nodes, the allocation has {len(nodes)}"
     reason = _nodes_reason(book, nodes)
+    if reason is None and job.partitions:
+        reason = _partition_reason(machine, job, nodes)
     if reason is None and (held is not None or allocation.storages or allocation.bb_bytes or job.bb_bytes):
         reason = _storage_reason(book, job, allocation) if held is None else _buffer_reason(held, allocation)
     if reason is None and allocation.io_rate:
@@ -172,6 +174,18 @@ def _nodes_reason(book: Book, nodes: tuple[int, ...]) -> str | None:
     if twice:
         return f"node {book.machine.nodes[twice[0]].name} is listed twice"
     return "the allocation's nodes must ascend"
+
+
+def _partition_reason(machine: Machine, job: Job, nodes: tuple[int, ...]) -> str | None:
+    """Why nodes do not belong to one of a job's partitions together."""
+    sets = [machine.partitions[place] for place in job.partitions]
+    if any(one.nodes.issuperset(nodes) for one in sets):
+        return None
+    outside = next((node for node in nodes if not any(node in one.nodes for one in sets)), None)
+    names = ", ".join(one.name for one in sets)
+    if outside is None:
+        return f"its nodes must all belong to one of its partitions ({names})"
+    return f"node {machine.nodes[outside].name} belongs to none of its partitions ({names})"
 
 
 def _storage_reason(book: Book, job: Job, allocation: Allocation) -> str | None:

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.waiting import NOWHERE, Columns, Shown, WaitingJobs
-
-Row = tuple[int, int, int, int, int]
+from spillway.schedulers.timeline.layout import Demand, Row
 
 _FEWEST_PLACES = 32
 _MOST_GAPS = 64
@@ -102,7 +101,7 @@ class Queue:
         if place == len(columns.nodes):
             more = max(place, _FEWEST_PLACES)
             columns.nodes = np.concatenate((columns.nodes, np.empty(more, np.int64)))
-            columns.demands = np.concatenate((columns.demands, np.empty((more, 5), np.int64)))
+            columns.demands = np.concatenate((columns.demands, np.empty((more, len(Demand._fields)), np.int64)))
             columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty(more)))
         columns.jobs.append(job)
         columns.nodes[place], columns.walltimes_s[place] = job.nodes, job.walltime_s
@@ -111,7 +110,7 @@ class Queue:
 
     def _lay_out(self, jobs: Iterable[Job]) -> None:
         """Begin anew with these jobs; whoever has the old columns keeps them."""
-        self._use(Columns([], np.empty(0, np.int64), np.empty((0, 5), np.int64), np.empty(0)))
+        self._use(Columns([], np.empty(0, np.int64), np.empty((0, len(Demand._fields)), np.int64), np.empty(0)))
         for job in jobs:
             self._append(job, self._demand_of(job))
 

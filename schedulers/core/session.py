@@ -6,6 +6,7 @@ checks them; the runtime turns them into requests. Time only comes from messages
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -67,7 +68,8 @@ from spillway.schedulers.core.outages import (
     registration,
     require_restarts,
 )
-from spillway.schedulers.core.queue import Queue, Row
+from spillway.schedulers.core.partitions import node_sets
+from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.model.decisions import (
@@ -92,6 +94,7 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import Policy, Running, View, warnings_of
 from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline.layout import Row
 from spillway.schedulers.timeline.placement import Placement
 
 NO_NODES = Allocation(())
@@ -144,7 +147,7 @@ class Session:
     on_outage
         What happens to running jobs on nodes and storage nodes that machine events take away.
     site
-        The site whose scheduler this is; ``None``: none is described.
+        Partitions, shares and pools; default: the site has none.
     """
 
     def __init__(
@@ -325,12 +328,13 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
+        machine = dataclasses.replace(machine, partitions=node_sets(self._site or Site(), len(machine.nodes)))
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)
         self._admission = Admission(
             self._machine, event.profiles, self._placement, self._timeline_class, self._estimator, self._unplayable,
-            self._demand, self._lives,
+            self._demand, self._lives, self._site or Site(),
         )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
@@ -358,7 +362,7 @@ class Session:
         self._wire.submitted(job.id, job.profile_name)
         self._observer.submitted(job, self._now_s)
         if reason is None:
-            reason = self._admission.infeasible_reason(job, self._pool)
+            job, reason = self._admission.admitted(job, self._pool)
         if reason is not None:
             self._reject(job, reason)
             return
@@ -754,7 +758,8 @@ class Session:
             if resize.growth:
                 held = book.running[resize.id].allocation
                 free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()
-                gained = find_growth(self.machine, held, resize.growth, book.free_nodes(), free_bytes, bandwidth)
+                free = book.machine.usable(book.running[resize.id].job.partitions, book.free_nodes(), held.nodes)
+                gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
                     continue

@@ -25,6 +25,9 @@ KIND_FIELD = "bb_kind"
 IO_RATE_FIELD = "io_rate"
 """Field of the job (or of its profile) with the average I/O rate per node, bytes per second."""
 
+PARTITION_FIELD = "partition"
+"""Field of the job with the partitions that it may run in: names, separated by commas."""
+
 _USER_FIELD = "user"
 """Field of the job that names its user."""
 
@@ -162,6 +165,9 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         Further fields of the job object (``user``, malleability, I/O phases ...).
     lives
         How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
+    partitions
+        Partitions of which it may use the nodes of one, by place in
+        :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
     held_s
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left
@@ -180,6 +186,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     extras: dict[str, Any] = {}
     lives: Lives | None = None
     stripes: int = 0
+    partitions: tuple[int, ...] = ()
     held_s: float = 0.0
     left: Any = None
 

@@ -70,6 +70,15 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeSet:
+    """Nodes under a name: those of a partition, by place in the machine; its jobs come before those of lower tiers."""
+
+    name: str
+    nodes: frozenset[int]
+    tier: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class MachineDefaults:
     """What to assume where the platform states no property.
 
@@ -139,6 +148,8 @@ class Machine:
     """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
     granule_bytes: int = 1
     """Each request for burst buffer is rounded up to whole granules of so many bytes."""
+    partitions: tuple[NodeSet, ...] = ()
+    """Sets of nodes that jobs may be restricted to (:attr:`spillway.schedulers.model.job.Job.partitions`)."""
 
     @classmethod
     def from_simulation_begins(cls, event: SimulationBegins, defaults: MachineDefaults | None = None) -> Machine:
@@ -223,6 +234,17 @@ class Machine:
         columns = [self.node_index[host] for host in sorted(wanted & self.node_index.keys())]
         nodes = tuple(row * self.width + column for row in range(self.rows) for column in columns)
         return nodes, tuple(place for place, one in enumerate(self.storages) if one.resource_id in wanted)
+
+    def usable(self, partitions: tuple[int, ...], nodes: Iterable[int], held: Iterable[int] = ()) -> list[int]:
+        """Those of some nodes that belong to the first of these partitions that has all nodes that are held already.
+
+        All of them for no partitions (:attr:`spillway.schedulers.model.job.Job.partitions`).
+        """
+        if not partitions:
+            return list(nodes)
+        sets = (self.partitions[one].nodes for one in partitions)
+        own = next((one for one in sets if one.issuperset(held)), frozenset())
+        return [node for node in nodes if node in own]
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         """Batsim's resource ids of some node indices, ascending."""

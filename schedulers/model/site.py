@@ -17,7 +17,7 @@ import msgspec
 
 from spillway.base.errors import OptionError, shown
 from spillway.protocol.intervals import parse_intervals
-from spillway.schedulers.model.job import JobField
+from spillway.schedulers.model.job import PARTITION_FIELD, JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
     Factor,
@@ -38,12 +38,17 @@ from spillway.schedulers.model.site_parts import (
 )
 
 SITE_FIELDS = (
+    JobField(
+        PARTITION_FIELD, "job", "text or number; several separated by commas",
+        "partitions that it may run in: its nodes all belong to one of them",
+    ),
     JobField("account", "job", "text, or a number", "account of its user that it is charged to"),
     JobField("qos", "job", "text", "quality of service"),
     JobField(
         "licenses", "job", "text: `name:count`, several separated by commas",
         "what it holds of the site's licenses while it runs",
     ),
+    JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
     JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
 )  # fmt: skip
 """Fields of a job that only a site gives a meaning."""

@@ -22,6 +22,7 @@ from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
 from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered
@@ -54,6 +55,14 @@ _LOOP_S = 1.0
 
 EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
+
+
+class _Pair(NamedTuple):
+    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions."""
+
+    job: Job
+    partition: int
+    nodes: int
 
 
 class Recorded(NamedTuple):
@@ -180,9 +189,16 @@ class SlurmBackfill:
     # ------------------------------------------------------------------ the main pass
 
     def _main(self, one: _Pass) -> Iterator[Decision]:
-        """Start in order up to the first job that lacks nodes; each job on the way gets its buffer if that fits."""
-        unseen = False
-        for job in tuple(one.waiting):
+        """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
+        fits.
+
+        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too.
+        """
+        unseen, ended, nodes_left = False, set[int](), -1
+        for pair in one.pairs:
+            job = pair.job
+            if job not in one.waiting or pair.partition in ended:
+                continue
             if one.lacks_buffer(job):
                 hold = one.try_hold(job)
                 if hold is not None:
@@ -190,11 +206,15 @@ class SlurmBackfill:
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif not one.stages_in(job):
-                start = one.try_start(job, one.space.idle, Role.STARTED)
+                start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
-                    break
-                yield start
+                    ended.add(pair.partition)
+                    nodes_left &= ~pair.nodes
+                    if not nodes_left:
+                        break
+                else:
+                    yield start
         if unseen:
             yield from one.hold_by_start()
 
@@ -204,15 +224,16 @@ class SlurmBackfill:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
-        for job in tuple(one.waiting)[: self.bf_max_job_test]:
-            plan = self._plan(one, job)
+        for pair in one.pairs_of_waiting()[: self.bf_max_job_test]:
+            job = pair.job
+            plan = self._plan(one, pair) if job in one.waiting else None
             if plan is None:
                 continue
-            one.planned[job.id] = plan.start_s
+            one.planned[job.id] = min(plan.start_s, one.planned.get(job.id, math.inf))
             if plan.start_s <= now_s:
                 if one.lacks_buffer(job):
                     continue
-                start = None if one.stages_in(job) else one.try_start(job, plan.nodes, Role.BACKFILLED)
+                start = None if one.stages_in(job) else one.try_start(pair, plan.nodes, Role.BACKFILLED)
                 if start is not None:
                     yield start
                     continue
@@ -220,15 +241,16 @@ class SlurmBackfill:
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
         yield from one.hold_by_start()
 
-    def _plan(self, one: _Pass, job: Job) -> Plan | None:
-        """Expected start: what is reserved for others and what runs leave enough nodes then."""
-        view, space = one.view, one.space
+    def _plan(self, one: _Pass, pair: _Pair) -> Plan | None:
+        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then."""
+        view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
         apart = one.lacks_buffer(job) or one.stages_in(job)
         not_before_s = view.now_s
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
-            plan = space.will_run(space.unreserved(not_before_s, not_before_s + duration_s), job.nodes)
+            nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.nodes
+            plan = space.will_run(nodes, job.nodes)
             if plan is None:
                 not_before_s = later_s
                 continue
@@ -251,6 +273,15 @@ class SlurmBackfill:
         return math.floor(time_s / self.bf_resolution) * self.bf_resolution if time_s < math.inf else time_s
 
 
+def _pairs(machine: Machine, queue: Sequence[Job]) -> list[_Pair]:
+    """Jobs in each of their partitions: higher tiers first, then in order of priority."""
+    sets = [mask_of(one.nodes) for one in machine.partitions]
+    if not sets:
+        return [_Pair(job, -1, -1) for job in queue]
+    found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
+    return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+
+
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
@@ -259,7 +290,12 @@ class _Pass:
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
+        self.pairs = _pairs(view.machine, queue)
         self._apart = apart
+
+    def pairs_of_waiting(self) -> list[_Pair]:
+        """Jobs that wait still, in each of their partitions, in order of priority."""
+        return [pair for pair in self.pairs if pair.job in self.waiting]
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
@@ -290,11 +326,14 @@ class _Pass:
                 return
             yield hold
 
-    def try_start(self, job: Job, nodes: int, role: Role) -> Start | None:
-        """Start a job on some of these idle nodes, chosen as Slurm does where any node will do."""
-        view = self.view
+    def try_start(self, pair: _Pair, nodes: int, role: Role) -> Start | None:
+        """Start a job on some of these idle nodes of its partition, chosen as Slurm does where any node will do."""
+        view, job, nodes = self.view, pair.job, nodes & pair.nodes
         duration_s = view.estimate_s(job)
-        allocation = fit_now(view, job, duration_s) if nodes.bit_count() >= job.nodes else None
+        if nodes.bit_count() < job.nodes:
+            return None
+        here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.partition,))
+        allocation = fit_now(view, here, duration_s)
         if allocation is None:
             return None
         if not job.io_rate and (not job.bb_bytes or job.id in view.held):

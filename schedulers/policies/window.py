@@ -198,7 +198,7 @@ class Window:
         for job, counts in zip(jobs, taken.tolist(), strict=True):
             own, nodes = sorted(nodes[: job.nodes]), nodes[job.nodes :]
             storages = _storages(view.machine, own, counts, self.placement == "nearest") if job.bb_bytes else ()
-            fixed = not (job.io_rate and view.machine.links) and job.lives is None
+            fixed = not (job.io_rate and view.machine.links) and job.lives is None and not job.partitions
             found.append(Allocation(tuple(own), storages, job.bb_bytes, job.io_rate) if fixed else None)
         return found
 
@@ -223,9 +223,15 @@ def problem_of(
 ) -> SubsetProblem:
     """Which jobs of the window start together, as a problem of :mod:`spillway.schedulers.search.subset`.
 
-    Bandwidth is limited on links that are above all nodes; other links count when jobs are placed.
+    Bandwidth is limited on links that are above all nodes; other links count when jobs are placed. Jobs of a partition
+    have no more nodes together than it has free ones.
     """
     loads, limits = [], []
+    for place, partition in enumerate(view.machine.partitions):
+        inside = [job.nodes if job.partitions == (place,) else 0 for job in window]
+        if any(inside):
+            loads.append(inside)
+            limits.append(len(partition.nodes.intersection(free.nodes)))
     if any(job.io_rate for job in window):
         for link in _above_all(view.machine):
             loads.append([job.nodes * job.io_rate for job in window])

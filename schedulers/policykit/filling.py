@@ -19,9 +19,7 @@ from spillway.base.late import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.instant import narrow_points
 from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.layout import STRIPED, USE_LINKS, USE_STORAGES
-from spillway.schedulers.timeline.placement import Resource
-from spillway.schedulers.timeline.tables import Tables
+from spillway.schedulers.timeline.layout import Demand
 
 if TYPE_CHECKING:
     from spillway.schedulers.timeline import filling_kernels
@@ -78,16 +76,15 @@ class Filling:
         times, rows, tables = timeline.arrays
         points = narrow_points(rows, tables.words)
         now_s, number = timeline.now_s, len(jobs)
-        demands = np.array([_demand(job, tables) for job in jobs], np.int64).reshape(number, 5)
+        demands = np.array([timeline.demand_of(job) for job in jobs], np.int64).reshape(number, len(Demand._fields))
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
         self._never_fits = np.zeros(number, np.bool_)
         picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._never_fits, nodes_first)
         self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
         self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
         free, score = timeline.free_nodes_now(), np.empty(3)
-        for index, job in enumerate(jobs):
-            impossible = job.nodes > free or job.bb_bytes > tables.largest_bytes or job.stripes > tables.storage_count
-            self._never_fits[index] = impossible or self._climb(np.array([index]), 0, score)[1] < 0
+        for index in range(number):
+            self._never_fits[index] = demands[index, 0] > free or self._climb(np.array([index]), 0, score)[1] < 0
 
     @property
     def anything_starts(self) -> bool:
@@ -138,14 +135,3 @@ def plain_score(
             waits.append(now_s - job.submit_time_s)
     parts = (nodes, size) if nodes_first else (size, nodes)
     return Score(*parts, sum(waits) / len(waits) if waits else 0.0), last
-
-
-def _demand(job: Job, tables: Tables) -> tuple[int, int, int, int, int]:
-    """A job's demand, and which resources count, as the kernels read it."""
-    io_rate = min(job.io_rate, tables.widest_rate + 1) if tables.link_count else 0
-    bb_bytes = min(job.bb_bytes, tables.largest_bytes + 1)  # as impossible, but small enough to be multiplied
-    uses = Resource.NODES.value
-    uses |= USE_STORAGES if bb_bytes else 0
-    uses |= USE_LINKS if io_rate else 0
-    uses |= STRIPED if job.stripes else 0
-    return job.nodes, bb_bytes, io_rate, uses, job.requests

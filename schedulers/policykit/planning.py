@@ -25,7 +25,7 @@ from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.pass_limit import Over, never
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.demand_keys import DemandKeys, demand_keys
-from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES, STRIPED, USE_LINKS, USE_NODES, USE_STORAGES
+from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES, STRIPED, Demand
 
 if TYPE_CHECKING:
     from spillway.schedulers.timeline import easy_kernels, plan_kernels
@@ -112,7 +112,6 @@ class Planner:
         apart = any(job.lives is not None for job in jobs)
         capacity = count + (6 if apart else 4 if held else 2) * number + 6
         tables.make_room(capacity)
-        self._machine, self._scratch = tables.for_kernels, tables.scratch
         self._plan = tuple(
             plan_kernels.Plan(
                 times=np.empty(capacity),
@@ -132,7 +131,8 @@ class Planner:
         slots.rows[0, :count] = rows
         slots.counts[0] = count
         self._slots = tuple(slots)
-        demands = np.array([_demand(job, bool(tables.link_count)) for job in jobs], np.int64).reshape(number, 5)
+        demands = np.array([timeline.demand_of(job) for job in jobs], np.int64).reshape(number, len(Demand._fields))
+        self._machine, self._scratch = tables.for_kernels, tables.scratch
         weights = objective.weights([job.walltime_s for job in jobs])
         spans = [
             (estimate_s(job), job.submit_time_s - _lead_s(job), weight, timeline.now_s, *_apart(job))
@@ -181,7 +181,7 @@ class Planner:
         times[:count] = now_times[0, :count]
         free[:count] = now_rows[0, :count, FREE_NODES : FREE_BYTES + 1]
         starts_s = np.empty(number)
-        nodes, bb_bytes, _, _, requests = self._jobs[0].T
+        nodes, bb_bytes, _, _, requests, _ = self._jobs[0].T
         demands = np.ascontiguousarray(np.column_stack((nodes, bb_bytes * requests)))
         durations = np.ascontiguousarray(self._spans[:, 0])
         easy_kernels.easy_starts(times, count, free, order.copy(), demands, durations, starts_s)
@@ -274,21 +274,10 @@ def _apart(job: Job) -> tuple[float, float, float, float]:
 
 
 def _keys(demands: npt.NDArray[np.int64], spans: npt.NDArray[np.float64]) -> DemandKeys:
-    """Keys of demands and durations; jobs whose buffers are striped otherwise are not comparable."""
-    nodes, bb_bytes, io_rate, uses, requests = demands.T
+    """Keys of demands and durations; jobs whose buffers are striped otherwise are not comparable, nor are jobs of other
+    partitions.
+    """
+    nodes, bb_bytes, io_rate, uses, requests, sets = demands.T
     stripes = np.where(uses & STRIPED, requests, 0)
     durations = np.ascontiguousarray(spans[:, 0]).view(np.int64)  # bits of doubles are ordered like the doubles
-    return demand_keys(np.array([nodes, bb_bytes, io_rate, durations, stripes, -stripes]))
-
-
-def _demand(job: Job, links: bool) -> tuple[int, int, int, int, int]:
-    """A job's demand, and which resources count, as the kernels read it."""
-    uses = USE_NODES
-    if job.bb_bytes:
-        uses |= USE_STORAGES
-    if job.stripes:
-        uses |= STRIPED
-    io_rate = job.io_rate if links else 0
-    if io_rate:
-        uses |= USE_LINKS
-    return job.nodes, job.bb_bytes, io_rate, uses, job.requests
+    return demand_keys(np.array([nodes, bb_bytes, io_rate, durations, stripes, -stripes, sets, -sets]))

@@ -19,6 +19,7 @@ from spillway.schedulers.timeline.fit_kernels import (
     narrow_storages,
     note_since,
     segment_at,
+    use_set,
 )
 from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
@@ -170,6 +171,25 @@ def _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine,
     return np.inf
 
 
+@inner(float64(TIMES, int64, ROWS, DEMAND, SPAN, float64, float64, MACHINE, SCRATCH), **OPTIONS)
+def _find_in_set(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
+    """The same as :func:`find_apart` on one set of nodes, that of ``work[FULL]``."""
+    work, (duration_s, lead_s, tail_s, _) = scratch.work, span
+    if not demand.uses & USE_NODES:
+        for column in range(HEAD, HEAD + machine.words):
+            work[WINDOW, column] = work[FULL, column]
+        work[WINDOW, FREE_NODES] = work[FULL, FREE_NODES]
+    start_s = _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch)
+    if start_s == np.inf:
+        return start_s
+    after = 0
+    if machine.storage_order == FULLEST_AT_END and demand.bb_bytes > 0:
+        after = segment_at(times, count, max(start_s + duration_s + lead_s + tail_s, start_s))
+        note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
+    choose(work[WINDOW], rows[after], work[SINCE], demand, machine, scratch)
+    return start_s
+
+
 @njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, SPAN, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
     """Find the earliest start of a job whose holdings have lives of their own, and what it gets there.
@@ -190,20 +210,18 @@ def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine
     candidates up to there.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
-    work, (duration_s, lead_s, tail_s, _) = scratch.work, span
-    if not demand.uses & USE_NODES:
-        for column in range(HEAD, HEAD + machine.words):
-            work[WINDOW, column] = work[FULL, column]
-        work[WINDOW, FREE_NODES] = work[FULL, FREE_NODES]
-    start_s = _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch)
-    if start_s == np.inf:
-        return start_s
-    after = 0
-    if machine.storage_order == FULLEST_AT_END and demand.bb_bytes > 0:
-        after = segment_at(times, count, max(start_s + duration_s + lead_s + tail_s, start_s))
-        note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
-    choose(work[WINDOW], rows[after], work[SINCE], demand, machine, scratch)
-    return start_s
+    found_s, best = np.inf, demand.first_set
+    last = best + machine.sets[best, FREE_BYTES]
+    for number in range(best, last + 1):
+        use_set(scratch.work, number, machine)
+        until_s = min(latest_s, found_s)
+        start_s = _find_in_set(times, count, rows, demand, span, not_before_s, until_s, machine, scratch)
+        if start_s < found_s:
+            found_s, best = start_s, number
+    if found_s < np.inf and best != last:
+        use_set(scratch.work, best, machine)
+        _find_in_set(times, count, rows, demand, span, found_s, found_s, machine, scratch)
+    return found_s
 
 
 @inner(int64(TIMES, int64, ROWS, ROW, ROW, int64, int64, float64, float64), **OPTIONS)

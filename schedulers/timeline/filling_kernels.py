@@ -6,7 +6,7 @@ Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
     The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
     them (see :class:`spillway.schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
     it ends.
-``demands: int64[jobs, 5]``     as :class:`spillway.schedulers.timeline.layout.Demand`
+``demands: int64[jobs, 6]``     as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
 ``never_fits: boolean[jobs]``  whether a job does not fit even if it comes first
 ``order: int64[jobs]``       jobs by position
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from numba import int64, types
 
 from spillway.base.kernel_cache import njit
-from spillway.schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, find_fit
+from spillway.schedulers.timeline.fit_kernels import FREE_BYTES, FREE_NODES, demand_at, find_fit
 from spillway.schedulers.timeline.kernel_types import PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES, plain
 
 _SPANS, _FLAGS = types.Array(types.float64, 2, "C"), types.Array(types.boolean, 1, "C")
@@ -62,8 +62,9 @@ def _fill(order, picture, machine, scratch, left, score):
         wanted, size = demands[job, 0], demands[job, 1] * demands[job, 4]
         if picture.never_fits[job] or wanted > left[0, FREE_NODES] or size > left[0, FREE_BYTES]:
             continue
-        demand = (wanted, demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
-        start_s = find_fit(times, len(times), left, demand, spans[job, 0], times[0], times[0], machine, scratch)
+        start_s = find_fit(
+            times, len(times), left, demand_at(demands, job), spans[job, 0], times[0], times[0], machine, scratch
+        )
         if start_s == np.inf:
             continue
         end_s = times[0] + spans[job, 0]

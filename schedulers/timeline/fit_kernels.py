@@ -24,6 +24,7 @@ from spillway.schedulers.timeline.kernel_types import (
     PLAIN_TREE,
     ROW,
     ROWS,
+    SCRATCH,
     TABLE,
     TIMES,
     TREE,
@@ -58,7 +59,8 @@ from spillway.schedulers.timeline.placement_kernels import choose, holds, popcou
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
-    "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "room_after", "segment_at",
+    "demand_at", "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "room_after",
+    "segment_at", "use_set",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
@@ -75,6 +77,22 @@ def segment_at(times, count, time_s):
         else:
             high = middle
     return low
+
+
+@inner(PLAIN_DEMAND(ROWS, int64), forceinline=True, **OPTIONS)
+def demand_at(demands, job):
+    """One row of a table of demands, without its names."""
+    return demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4], demands[job, 5]
+
+
+@inner(void(ROWS, int64, MACHINE), forceinline=True, **OPTIONS)
+def use_set(work, number, machine):
+    """Let windows begin from the nodes of a set, where there are several."""
+    sets = machine.sets
+    if sets.shape[0] > 1:
+        work[FULL, FREE_NODES] = sets[number, FREE_NODES]
+        for column in range(HEAD, HEAD + machine.words):
+            work[FULL, column] = sets[number, column]
 
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
@@ -161,7 +179,7 @@ def _may_hold(rows, segment, demand, machine, work):
         return False
     if uses & USE_LINKS:  # the first link has no link above it: what it cannot carry must be outside of it
         column = HEAD + machine.words + machine.storages
-        outside = work[FULL, FREE_NODES] - work[BELOW, column]
+        outside = len(machine.node_link) - work[BELOW, column]
         return outside + rows[segment, column] // demand.io_rate >= demand.nodes
     return True
 
@@ -213,41 +231,9 @@ def note_since(rows, last, since, first, storages):
         since[column] = segment
 
 
-@njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
-def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch):
-    """Find the earliest start of a job, and what it gets there.
-
-    Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
-
-    Parameters
-    ----------
-    demand
-        An :class:`Demand` of at least 1 node and at most those of the machine; all ``requests`` times ``bb_bytes`` are
-        at most what all storages have.
-    not_before_s
-        At or after ``times[0]``.
-    latest_s
-        Last start of interest; the same as ``not_before_s`` to try only this one start.
-    machine, scratch
-        A :class:`Machine` and :class:`Scratch` memory, without their names.
-
-    Returns
-    -------
-    float
-        The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
-
-    Notes
-    -----
-    A sliding window over the segments ``first`` to ``following - 1``, kept as two parts so that it can shrink at the
-    front: ``work[BACK + k]`` is what is free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]`` what is
-    free from ``middle`` on. When segments break the window, the front moves until it fits again; when the front has
-    reached ``middle``, the window is grown backwards from the last of these. Every segment is thus looked at
-    three times at most, however long the window.
-
-    Most starts are out of the question for what a single segment has left: these are passed over first, by a test that
-    is much cheaper than narrowing windows, and that any window with such a segment would fail.
-    """
-    demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
+@inner(float64(TIMES, int64, ROWS, DEMAND, float64, float64, float64, MACHINE, SCRATCH), **OPTIONS)
+def _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch):
+    """The same as :func:`find_fit` on one set of nodes, that of ``work[FULL]``."""
     work, chosen = scratch.work, scratch.chosen
     first = segment_at(times, count, not_before_s)
     one_by_one = machine.storage_order == RACK  # there a narrower window may hold what a wider one did not seem to
@@ -297,6 +283,59 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
         note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
     choose(work[window], rows[after], work[SINCE], demand, machine, scratch)
     return start_s
+
+
+@njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
+def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch):
+    """Find the earliest start of a job, and what it gets there.
+
+    Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
+
+    Parameters
+    ----------
+    demand
+        An :class:`Demand` of at least 1 node and at most those of the machine; all ``requests`` times ``bb_bytes`` are
+        at most what all storages have.
+    not_before_s
+        At or after ``times[0]``.
+    latest_s
+        Last start of interest; the same as ``not_before_s`` to try only this one start.
+    machine, scratch
+        A :class:`Machine` and :class:`Scratch` memory, without their names.
+
+    Returns
+    -------
+    float
+        The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
+
+    Notes
+    -----
+    A sliding window over the segments ``first`` to ``following - 1``, kept as two parts so that it can shrink at the
+    front: ``work[BACK + k]`` is what is free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]`` what is
+    free from ``middle`` on. When segments break the window, the front moves until it fits again; when the front has
+    reached ``middle``, the window is grown backwards from the last of these. Every segment is thus looked at
+    three times at most, however long the window.
+
+    Most starts are out of the question for what a single segment has left: these are passed over first, by a test that
+    is much cheaper than narrowing windows, and that any window with such a segment would fail.
+    """
+    demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
+    use_set(scratch.work, demand.first_set, machine)
+    found_s = _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch)
+    last = demand.first_set + machine.sets[demand.first_set, FREE_BYTES]
+    if last == demand.first_set:
+        return found_s
+    best = demand.first_set
+    for number in range(best + 1, last + 1):  # other nodes, where that is earlier
+        use_set(scratch.work, number, machine)
+        until_s = min(latest_s, found_s)
+        start_s = _find_in_set(times, count, rows, demand, duration_s, not_before_s, until_s, machine, scratch)
+        if start_s < found_s:
+            found_s, best = start_s, number
+    if found_s < np.inf:
+        use_set(scratch.work, best, machine)
+        _find_in_set(times, count, rows, demand, duration_s, found_s, found_s, machine, scratch)
+    return found_s
 
 
 @inner(boolean(ROWS, int64, int64), **OPTIONS)

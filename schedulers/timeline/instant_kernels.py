@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, void
+from numba import boolean, int64, void
 
 from spillway.base.kernel_cache import njit
-from spillway.schedulers.timeline.fit_kernels import narrow_links, note_since, segment_at
-from spillway.schedulers.timeline.kernel_types import MACHINE, OPTIONS, PLAIN_MACHINE, PLAIN_SCRATCH, ROWS, TIMES
+from spillway.schedulers.timeline.fit_kernels import demand_at, narrow_links, note_since, segment_at, use_set
+from spillway.schedulers.timeline.kernel_types import (
+    DEMAND,
+    MACHINE,
+    OPTIONS,
+    PLAIN_MACHINE,
+    PLAIN_SCRATCH,
+    ROWS,
+    TABLE,
+    TIMES,
+    inner,
+)
 from spillway.schedulers.timeline.layout import (
     BACK,
     FREE_BYTES,
@@ -42,6 +52,29 @@ def _narrow_by(work, window, rows, segment, machine):
     narrow_links(work, window, np.int64(wide), rows, segment, segment + 1, machine)
 
 
+@inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _holds_in_a_set(work, window, demand, machine, chosen):
+    """Whether a window holds a job on one of its sets of nodes; ``work[WINDOW]`` is then the window on the first."""
+    sets, number = machine.sets, demand.first_set
+    if number == 0 and not holds(work, window, demand, machine, chosen):
+        return False
+    for column in range(work.shape[1]):
+        work[WINDOW, column] = work[window, column]
+    if number == 0:
+        return True
+    last = number + sets[number, FREE_BYTES]
+    while number <= last:
+        free = 0
+        for column in range(HEAD, HEAD + machine.words):
+            work[WINDOW, column] = work[window, column] & sets[number, column]
+            free += popcount(work[WINDOW, column])
+        work[WINDOW, FREE_NODES] = free
+        if free >= demand.nodes and holds(work, WINDOW, demand, machine, chosen):
+            return True
+        number += 1
+    return False
+
+
 @njit(int64(TIMES, int64, ROWS, ROWS, TIMES, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
     """First of many jobs that fits at the start of the timeline; -1 if none.
@@ -58,10 +91,11 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
     """
     machine, scratch, now_s, known = Machine(*machine), Scratch(*scratch), times[0], 0
     work, chosen = scratch.work, scratch.chosen
+    use_set(work, 0, machine)
     for job in range(len(durations_s)):
         if rows[0, FREE_NODES] < demands[job, 0]:
             continue
-        demand = Demand(demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
+        demand = Demand(*demand_at(demands, job))
         end_s = now_s + durations_s[job]
         last = segment_at(times, count, end_s)
         if last > 0 and times[last] >= end_s:
@@ -74,10 +108,8 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
             continue
         if uses & USE_STORAGES and work[window, FREE_BYTES] < demand.requests * demand.bb_bytes:
             continue
-        if not holds(work, window, demand, machine, chosen):
+        if not _holds_in_a_set(work, window, demand, machine, chosen):
             continue
-        for column in range(work.shape[1]):
-            work[WINDOW, column] = work[window, column]
         after = 0
         if machine.storage_order == FULLEST_AT_END and uses & USE_STORAGES:
             after = segment_at(times, count, end_s)

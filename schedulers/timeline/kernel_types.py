@@ -39,8 +39,8 @@ def plain(*fields: types.Type) -> types.Type:
     return types.BaseTuple.from_types(fields)
 
 
-_DEMAND = (types.int64,) * 5
-_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS)
+_DEMAND = (types.int64,) * len(Demand._fields)
+_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS, ROWS)
 _TREE = (types.int64, types.int64, INDICES, INDICES, ROW)
 _SCRATCH = (ROWS, ROW, TABLE)
 DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)

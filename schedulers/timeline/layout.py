@@ -24,9 +24,13 @@
 ``groups: int64[entries, 3]``
     ``(link, word, bits)``, ascending: the nodes of one bitset word that hang directly on one link. Nodes without link
     have the link number ``links``.
+``sets: int64[sets, HEAD + words]``
+    Sets of nodes that jobs may be restricted to, as the beginnings of rows: the number of nodes, how many sets follow
+    that the same job may use instead, the nodes. The first set is the whole machine.
 ``work: int64[BACK + count or more, width]``
-    Scratch memory. ``work[FULL]`` is ``capacity``; ``work[BELOW]`` has in its link columns the number of nodes below
-    each link; both stay. The rest means nothing between calls.
+    Scratch memory. ``work[FULL]`` is ``capacity``, but for the nodes, which are those of the set that is looked at;
+    ``work[BELOW]`` has in its link columns the number of nodes below each link; both stay. The rest means nothing
+    between calls.
 ``chosen: int32[2, nodes or storages]``
     Output: ``chosen[0, :r]`` the nodes, ascending, and ``chosen[1, :r]`` the storage of each (if any), or the storages
     of the stripes.
@@ -71,7 +75,8 @@ BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_00
 
 
 class Demand(NamedTuple):
-    """What a job requests: nodes, bytes per request, I/O rate per node, which resources count (``USE_...``), requests.
+    """What a job requests: nodes, bytes per request, I/O rate per node, which resources count (``USE_...``), requests,
+    the first of the sets of nodes that it may use one of.
 
     ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
     ``USE_NODES`` unless nodes are to be ignored. There are as many requests as nodes unless they are ``STRIPED``; then
@@ -83,6 +88,11 @@ class Demand(NamedTuple):
     io_rate: int
     uses: int
     requests: int
+    first_set: int
+
+
+Row = tuple[int, int, int, int, int, int]
+"""A :class:`Demand` without its names."""
 
 
 class Machine(NamedTuple):
@@ -100,6 +110,7 @@ class Machine(NamedTuple):
     node_link: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     groups: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.int64]
 
 
 class Tree(NamedTuple):

@@ -94,7 +94,7 @@ def _links_hold(work, window, demand, machine):
         most = min(below, free)
         if bandwidth < most * io_rate:
             passing = bandwidth // io_rate
-            if work[FULL, FREE_NODES] - below + passing < nodes:
+            if len(machine.node_link) - below + passing < nodes:
                 return False
             lost += most - passing
     return free - lost >= nodes or carried(work, window, demand, machine) >= nodes

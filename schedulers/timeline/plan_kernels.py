@@ -10,7 +10,7 @@ jobs not yet placed must add, cannot be accepted any more; the random number tha
 
 Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ------
-``demands: int64[jobs, 5]``       as :class:`spillway.schedulers.timeline.layout.Demand`
+``demands: int64[jobs, 6]``       as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 8]``    estimated duration, submission time (s), weight in the score, the start that the job
                                would have if no job were placed before it, and for jobs whose holdings have lives of
                                their own 1 (else 0), lead, tail of the burst buffer, and tail of the bandwidth
@@ -40,7 +40,7 @@ from spillway.base.kernel_cache import njit
 from spillway.schedulers.search.random64 import below, uniform
 from spillway.schedulers.timeline.apart_kernels import book_apart, find_apart
 from spillway.schedulers.timeline.copying import copy_items
-from spillway.schedulers.timeline.fit_kernels import book, find_fit, segment_at
+from spillway.schedulers.timeline.fit_kernels import book, demand_at, find_fit, segment_at
 from spillway.schedulers.timeline.kernel_types import (
     INDICES,
     OPTIONS,
@@ -302,7 +302,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
         apart, span = spans[job, 4] > 0, (spans[job, 0], spans[job, 5], spans[job, 6], spans[job, 7])
         start_s = _not_before(placed, position, jobs, job, guards)
         if start_s < np.inf:
-            demand = (demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4])
+            demand = demand_at(demands, job)
             if apart:
                 start_s = find_apart(times, count, rows, demand, span, start_s, np.inf, machine, scratch)
             else:

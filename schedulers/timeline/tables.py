@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -49,7 +51,8 @@ class Tables:
     words, storages, links
         Slices of a row.
     for_kernels
-        A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple.
+        A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple; another one once :meth:`demand` has
+        seen a job with other partitions than all before.
     for_booking
         A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple.
     scratch
@@ -96,19 +99,20 @@ class Tables:
             own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
-        self.for_kernels = tuple(
-            layout.Machine(
-                words=self.word_count,
-                storages=len(sizes),
-                node_order=_NODE_ORDERS[placement.node_order],
-                storage_order=_STORAGE_ORDERS[placement.storage_order],
-                nearest=nearest,
-                own=own,
-                node_link=node_link,
-                parents=parents,
-                groups=_groups(node_link, self.link_count),
-            )
+        self._sets: dict[tuple[int, ...], int] = {(): 0}
+        self._machine_for_kernels = layout.Machine(
+            words=self.word_count,
+            storages=len(sizes),
+            node_order=_NODE_ORDERS[placement.node_order],
+            storage_order=_STORAGE_ORDERS[placement.storage_order],
+            nearest=nearest,
+            own=own,
+            node_link=node_link,
+            parents=parents,
+            groups=_groups(node_link, self.link_count),
+            sets=self._set_row(range(self.node_count)),
         )
+        self.for_kernels = tuple(self._machine_for_kernels)
         self.for_booking = tuple(layout.Tree(self.word_count, len(sizes), node_link, parents, self.capacity))
         self._below = _nodes_below(node_link, parents)
         self._last = Allocation(())
@@ -139,7 +143,7 @@ class Tables:
         """Keep the arrays of an allocation for :meth:`indices`."""
         self._last, self._indices = allocation, (nodes, storages)
 
-    def demand(self, job: Job, uses: int) -> tuple[int, int, int, int, int] | None:
+    def demand(self, job: Job, uses: int) -> layout.Row | None:
         """What a job requests of these resources (``USE_...``), as a plain
         :class:`spillway.schedulers.timeline.layout.Demand`.
 
@@ -160,7 +164,29 @@ class Tables:
             io_rate = 0
         elif io_rate > self.widest_rate:
             io_rate = self.widest_rate + 1  # as impossible, but small enough to be multiplied
-        return (nodes, bb_bytes, io_rate, uses, requests) if 0 < nodes <= self.node_count else None
+        if not 0 < nodes <= self.node_count:
+            return None
+        return nodes, bb_bytes, io_rate, uses, requests, self._first_set(job.partitions) if job.partitions else 0
+
+    def _first_set(self, partitions: tuple[int, ...]) -> int:
+        """Row of the first of the sets of nodes of these partitions; further ones follow it."""
+        found = self._sets.get(partitions)
+        if found is None:
+            rows = [self._set_row(self.machine.partitions[one].nodes) for one in partitions]
+            for place, row in enumerate(rows):
+                row[0, layout.FREE_BYTES] = len(rows) - 1 - place
+            found = self._sets[partitions] = len(self._machine_for_kernels.sets)
+            sets = np.concatenate([self._machine_for_kernels.sets, *rows])
+            self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
+            self.for_kernels = tuple(self._machine_for_kernels)
+        return found
+
+    def _set_row(self, nodes: Iterable[int]) -> npt.NDArray[np.int64]:
+        """A set of nodes, as the kernels read it: a table with one row."""
+        row = np.zeros((1, layout.HEAD + self.word_count), np.int64)
+        row[0, layout.HEAD :] = bitset(nodes, self.word_count)
+        row[0, layout.FREE_NODES] = np.bitwise_count(row[0, layout.HEAD :].view(np.uint64)).sum()
+        return row
 
     def explain(
         self,
@@ -216,7 +242,7 @@ _BAD = {
 }
 
 
-def bitset(nodes: range | list[int], words: int) -> npt.NDArray[np.int64]:
+def bitset(nodes: Iterable[int], words: int) -> npt.NDArray[np.int64]:
     """Node indices as a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
     bits = np.zeros(words * 64, np.uint8)
     bits[list(nodes)] = 1

@@ -29,7 +29,7 @@ else:
 
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 
-_NEVER_FITS = (2**62, 0, 0, layout.USE_NODES, 0)
+_NEVER_FITS = (2**61, 0, 0, layout.USE_NODES, 0, 0)
 """What stands for a job that not even the empty machine can hold: more nodes than there are."""
 
 _SPARE = 2
@@ -171,7 +171,7 @@ class Timeline:
         start_s = self._find(job, duration_s, now_s, now_s, covering)
         return self._chosen(job, covering) if start_s < math.inf else None
 
-    def demand_of(self, job: Job) -> tuple[int, int, int, int, int]:
+    def demand_of(self, job: Job) -> layout.Row:
         """What :meth:`first_fit_now` has to know of a job; it stays as it is for the job, here and in copies."""
         return self._tables.demand(job, Resource.ALL._value_) or _NEVER_FITS
 

@@ -17,6 +17,8 @@ from spillway.base.hostlist import compressed, expanded
         ("compute-[01-03]", ("compute-01", "compute-02", "compute-03")),
         ("n[9-11,14]", ("n9", "n10", "n11", "n14")),
         ("n[1-2]x,m", ("n1x", "n2x", "m")),
+        ("r[1-2]n[08-09],r3", ("r1n08", "r1n09", "r2n08", "r2n09", "r3")),
+        ("n[1][2]x[3]", ("n12x3",)),
         ("n[098-101]", ("n098", "n099", "n100", "n101")),
     ],
 )
@@ -25,7 +27,9 @@ def test_expanded(text: str, names: tuple[str, ...]) -> None:
     assert expanded(text) == names
 
 
-@pytest.mark.parametrize("text", ["n[1-", "n[]", "n[2-1]", "a,,b", ",a", "a,", "n[1]]", "n[x]", "a b", "n[1][2]"])
+@pytest.mark.parametrize(
+    "text", ["n[1-", "n[]", "n[2-1]", "a,,b", ",a", "a,", "n[1]]", "n[x]", "a b", "n[1][x]", "n[[1]]"]
+)
 def test_no_list(text: str) -> None:
     """What is no list is an error that shows it."""
     with pytest.raises(ValueError, match="expected host names such as"):
@@ -38,6 +42,8 @@ def test_bounds() -> None:
         expanded("n[1-3],n2")
     with pytest.raises(ValueError, match="names more than 1,000,000 hosts"):
         expanded("n[1-999999999999999999]")
+    with pytest.raises(ValueError, match="names more than 1,000,000 hosts"):
+        expanded("n[1-1000]x[1-1000]y[1-1000]")
 
 
 @given(st.lists(st.from_regex(r"[a-c]-?[0-9]{0,3}x?", fullmatch=True), unique=True, max_size=12))

@@ -141,6 +141,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting",
         "schedulers.controllers.prediction",
         "schedulers.controllers.running", "schedulers.controllers.scene", "protocol.messages", "protocol.drains",
+        "protocol.intervals",
         "protocol.limits", "base.errors",
         others="numpy msgspec",
         standard=PURE | {"array.array", "random.Random", "weakref"},

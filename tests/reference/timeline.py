@@ -189,6 +189,13 @@ class ReferenceTimeline:
         return sorted(time_s for time_s in times if after_s < time_s < before_s)
 
     def _fit_at(self, job: Job, start_s: float, duration_s: float, covering: Resource) -> Allocation | None:
+        sets = [self.machine.partitions[one].nodes for one in job.partitions] or [range(len(self.machine.nodes))]
+        found = (self._fit_on(sorted(one), job, start_s, duration_s, covering) for one in sets)
+        return next((one for one in found if one is not None), None)
+
+    def _fit_on(
+        self, free: list[int], job: Job, start_s: float, duration_s: float, covering: Resource
+    ) -> Allocation | None:
         lives, end_s = job.lives or Lives(), start_s + duration_s
         window, storage_window, links_window = (
             [self.free_at(time_s) for time_s in [begin, *self._instants(begin, end)]]
@@ -197,7 +204,6 @@ class ReferenceTimeline:
                 for kind in (Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH)
             )
         )
-        free = list(range(len(self.machine.nodes)))
         if Resource.NODES in covering:
             free = [node for node in free if all(instant.nodes[node] for instant in window)]
         bb_bytes = job.bb_bytes if Resource.BURST_BUFFERS in covering else 0

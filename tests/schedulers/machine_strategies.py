@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import msgspec
 import numpy as np
 from hypothesis import strategies as st
 
 from spillway.schedulers.model.job import Job, Lives
-from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first
+from spillway.schedulers.model.machine import Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
-def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = None, stripes: int = 0) -> Job:
+def job(
+    nodes: int,
+    bb_bytes: int = 0,
+    io_rate: int = 0,
+    lives: Lives | None = None,
+    stripes: int = 0,
+    partitions: tuple[int, ...] = (),
+) -> Job:
     """A job of which only the request matters."""
     return Job(
         "w!1",
@@ -24,6 +33,7 @@ def job(nodes: int, bb_bytes: int = 0, io_rate: int = 0, lives: Lives | None = N
         io_rate=io_rate,
         lives=lives,
         stripes=stripes,
+        partitions=partitions,
     )
 
 
@@ -38,8 +48,11 @@ def machines(draw: st.DrawFn) -> Machine:
         for index in range(draw(st.integers(0, 5)))
     ]
     pattern = draw(st.lists(st.integers(-1, len(links) - 1), min_size=1, max_size=7))
+    sets = st.builds(range, st.integers(0, count - 1), st.integers(0, count), st.integers(1, 3)).filter(len)
+    found = draw(st.lists(sets, max_size=3)) if count > 1 else []
+    partitions = tuple(NodeSet(f"p{place}", frozenset(one)) for place, one in enumerate(found))
     if draw(st.booleans()):
-        return _racked(count, capacities, links, pattern)
+        return replace(_racked(count, capacities, links, pattern), partitions=partitions)
     nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
     return Machine(
         nodes=nodes,
@@ -47,6 +60,7 @@ def machines(draw: st.DrawFn) -> Machine:
         links=tuple(links),
         node_link=np.array([pattern[i % len(pattern)] for i in range(count)], np.int32),
         nearest_storages=np.array([nearest[i % len(nearest)] for i in range(count)], np.int32).reshape(count, -1),
+        partitions=partitions,
     )
 
 
@@ -78,7 +92,9 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     nodes = draw(st.one_of(st.integers(1, min(most + 1, 4)), st.integers(1, most + 1)))
     bb_bytes, stripes = draw(st.sampled_from([0, 0, 1, 3, 7, 20, 50])), draw(st.sampled_from([0, 0, 1, 2, 4, 5]))
     io_rate = draw(st.sampled_from([0, 0, 1, 5, 9, 70]))
-    return job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0)
+    wide = [place for place, one in enumerate(machine.partitions) if len(one.nodes) >= nodes]
+    partitions = tuple(draw(st.lists(st.sampled_from(wide), unique=True))) if wide else ()
+    return job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
 
 
 lives = st.builds(
@@ -93,5 +109,4 @@ lives = st.builds(
 @st.composite
 def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
     """Jobs whose holdings begin and end at times of their own."""
-    requested = draw(jobs(machine))
-    return job(requested.nodes, requested.bb_bytes, requested.io_rate, draw(lives), requested.stripes)
+    return msgspec.structs.replace(draw(jobs(machine)), lives=draw(lives))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,23 @@ def test_the_key_of_a_campaign_file(tmp_path: Path):
     assert texts == {"fcfs": '{"nodes":16}', "easy": '{"name":"other","nodes":16}'}
     (tmp_path / "other.toml").write_text("nodes = 17")
     assert main(["campaign", str(campaign), "--workers", "1", "--out", str(tmp_path / "out")]) == 2
+
+
+def test_a_run_is_repeated_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its command names the copy of the site there: the site's own file may be gone, and longer than a command line."""
+    path = tmp_path / "site.toml"
+    path.write_text(SMALL.read_text())
+    assert main([*RUN, "--site", str(path), "--out", str(tmp_path / "out")]) == 0
+    path.unlink()
+    monkeypatch.chdir(tmp_path / "out")
+    (folder,) = (found.parent for found in Path().glob("*/run.json"))
+    command = shlex.split(json.loads((folder / "run.json").read_text())["repeat"])
+    (copy,) = Path("inputs").glob("site-*.json")
+    assert command[command.index("--site") + 1] == str(copy)
+    assert read_site(copy) == read_site(SMALL)
+    assert main(command[1:]) == 0
+    (again,) = Path("repeated").glob("*/jobs.csv")
+    assert again.read_text() == (folder / "jobs.csv").read_text()
 
 
 def test_whatif_and_the_api(tmp_path: Path):

@@ -7,7 +7,9 @@ licences; values below were read off them by hand.
 from __future__ import annotations
 
 import itertools
+import random
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -164,6 +166,25 @@ def test_without_partitions_and_nodes():
     assert (site.nodes, site.licenses) == (16, (License("matlab", 25),))
 
 
+def test_lines_of_slurm_conf(tmp_path: Path):
+    """Values of DEFAULT hold for the lines below it; names of nodes with several numbers; what else is to be given."""
+    conf = write(
+        tmp_path / "slurm.conf",
+        "ClusterName=c\nInclude nodes.conf\nNodeName=r[1-2]n[0-1] CPUs=1\nPartitionName=DEFAULT MaxTime=60 State=UP\n"
+        "PartitionName=a Nodes=ALL TRESBillingWeights=CPU=1.0\nPartitionName=DEFAULT MaxTime=30 PriorityTier=3\n"
+        "PartitionName=b Nodes=r2n[0-1] MaxTime=5\nPartitionName=empty\n",
+    )
+    site, said = of(conf)
+    assert site.partitions == (Partition("a", longest_s=3600.0), Partition("b", "2-3", 3, longest_s=300.0))
+    assert site.nodes == 4
+    assert f"{conf} includes nodes.conf: name that file, too, unless scontrol shows what is in it" in said
+    assert "partition empty has no nodes: left out" in said
+    assert any("TRESBillingWeights=CPU=1.0 is not kept" in line for line in said)
+    included = write(tmp_path / "nodes.conf", "NodeName=r3n[0-1] CPUs=1\n")
+    assert of(conf, included)[0].nodes == 6
+    assert of(conf, included)[0].name == "c"
+
+
 def write(path: Path, text: str) -> Path:
     """A file with a text."""
     path.write_text(text)
@@ -292,3 +313,28 @@ def test_pairs_of_files():
     for pair in itertools.combinations(FILES, 2):
         if {"reservations.txt", "resources.yaml"}.isdisjoint({path.name for path in pair}):
             of(*pair)
+
+
+def test_damaged_files_are_located():
+    """Characters changed, cut out and doubled at random in each file: a description, or one error; nothing else."""
+    rng = random.Random(3)
+    for path in FILES:
+        text = path.read_text()
+        for _ in range(60):
+            damaged = text
+            for _ in range(rng.randint(1, 3)):
+                place, length = rng.randrange(len(damaged)), rng.choice((1, 1, 3, 40))
+                piece = rng.choice(("", "|", "=", "\n", "x", "-1", "[", " ", damaged[place : place + length] * 2))
+                damaged = damaged[:place] + piece + damaged[place + length :]
+            try:
+                found = imported_text(damaged)
+            except InputError as error:
+                assert str(error)  # noqa: PT017
+            else:
+                site_of(parse_toml(found), "x")
+
+
+def imported_text(text: str) -> str:
+    """The description of one file with a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        return imported([write(Path(folder) / "file", text)]).text

@@ -17,7 +17,7 @@ def job(number: int, nodes: int) -> Job:
 
 def queue() -> Queue:
     """An empty queue whose rows have the nodes and the number."""
-    return Queue(lambda job: (job.nodes, job.number, 0, 0, 0), few=0)
+    return Queue(lambda job: (job.nodes, job.number, 0, 0, 0, 0), few=0)
 
 
 @given(

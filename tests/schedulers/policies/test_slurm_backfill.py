@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from spillway.schedulers.model.decisions import Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine, Node, Storage
+from spillway.schedulers.model.machine import Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, Running, View
 from spillway.schedulers.timeline import Resource, Timeline
@@ -217,3 +219,49 @@ def test_reasons_are_those_of_slurm() -> None:
     assert found["w0!0"] == (Role.HOLDS_BUFFER, Binding.STAGE_IN)
     assert found["w0!1"] == (Role.PASSED_OVER, Binding.BURST_BUFFERS)
     assert found["w0!2"] == (Role.PASSED_OVER, Binding.NODES)
+
+
+def on_partitions(
+    policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[int], tier: int = 1
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Starts on eight nodes in partitions a (0-3), b (4-7) and c (2-5, with its tier), some taken until 500 s."""
+    ranges = {"a": range(4), "b": range(4, 8), "c": range(2, 6)}
+    sets = tuple(NodeSet(name, frozenset(nodes), tier if name == "c" else 1) for name, nodes in ranges.items())
+    eight = dataclasses.replace(machine(8), partitions=sets)
+    timeline = Timeline(eight, 0.0)
+    running = []
+    for number, node in enumerate(busy, start=90):
+        timeline.reserve(0.0, 500.0, Allocation((node,)))
+        running.append(Running(job(number, 1), 0.0, 500.0, Allocation((node,))))
+    view = View(0.0, eight, tuple(queue), running, timeline.copy, random.Random(0), {})
+    return [(one.job.name, one.allocation.nodes) for one in policy(view) if isinstance(one, Start)]
+
+
+def within(number: int, nodes: int, *partitions: int) -> Job:
+    """A job of some partitions."""
+    return msgspec.structs.replace(job(number, nodes), partitions=partitions)
+
+
+def test_a_main_pass_ends_per_partition() -> None:
+    """Nodes 0 and 4 are taken.
+
+    Job 0 lacks a node of a: no later job of a starts, though job 1 would fit, nor any job on a's nodes: of c's free
+    nodes 2, 3 and 5 one is left, and job 2 needs two. So c's nodes are kept, too, and job 3 gets 6 and 7 of b. Where c
+    is of a higher tier, job 2 comes first, and job 3 may have 5.
+    """
+    queue = [within(0, 4, 0), within(1, 1, 0), within(2, 2, 2), within(3, 2, 1)]
+    assert on_partitions(MAIN, queue, [0, 4]) == [("3", (6, 7))]
+    assert on_partitions(MAIN, queue, [0, 4], tier=2) == [("2", (2, 3)), ("3", (5, 6))]
+
+
+def test_a_job_of_two_partitions() -> None:
+    """Tried in each: in a it lacks a node, in b it starts; b's later jobs are not held up by it."""
+    queue = [within(0, 3, 0, 1), within(1, 1, 1)]
+    assert on_partitions(MAIN, queue, [0, 1]) == [("0", (4, 5, 6)), ("1", (7,))]
+    assert on_partitions(BACKFILL, queue, [0, 1]) == [("0", (4, 5, 6)), ("1", (7,))]
+
+
+def test_backfill_reserves_in_each_partition() -> None:
+    """Job 0 needs all of a or all of b and must wait in both: job 1 ends before 500 s in b, job 2 would not."""
+    queue = [within(0, 4, 0, 1), within(1, 1, 1), msgspec.structs.replace(within(2, 1, 0), walltime_s=1000.0)]
+    assert on_partitions(BACKFILL, queue, [0, 4]) == [("1", (5,))]

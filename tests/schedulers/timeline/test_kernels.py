@@ -17,7 +17,7 @@ from tests.schedulers.machine_strategies import job
 def _plan(times, count, rows, demands, durations_s, starts_s, machine, scratch):
     """Place jobs in order, each at its earliest start; the number of segments afterwards."""
     for index in range(len(demands)):
-        demand = (demands[index, 0], demands[index, 1], 0, demands[index, 2], demands[index, 0])
+        demand = (demands[index, 0], demands[index, 1], 0, demands[index, 2], demands[index, 0], 0)
         start_s = find_fit(times, count, rows, demand, durations_s[index], times[0], np.inf, machine, scratch)
         starts_s[index] = start_s
         if start_s < np.inf:

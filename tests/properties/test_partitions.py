@@ -1,0 +1,77 @@
+"""Every policy keeps every job in one of its partitions, and what only saves time decides nothing there either."""
+
+from __future__ import annotations
+
+import dataclasses
+from random import Random
+from typing import Any
+
+import pytest
+
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.model.site import Partition, Site, site_text
+from spillway.schedulers.policies import POLICIES
+from tests.properties.buffer_cases import SHARING
+from tests.properties.small_world import NODES, workload
+from tests.properties.test_passes import jobs, play, spec_of
+
+WORLDS = {
+    (policy, life, model): 4 if life == "with-nodes" else 2
+    for policy in POLICIES
+    if policy not in SHARING
+    for life in LIVES
+    for model in ("rigid", "io")
+} | {(policy, "with-nodes", "malleable"): 4 for policy in ("easy", "conservative", "plan")}
+
+
+def partitions(rng: Random) -> tuple[Partition, ...]:
+    """Two to four partitions, most of which overlap; one of them is the default."""
+    found = []
+    for number in range(rng.randint(2, 4)):
+        first = rng.randint(0, NODES - 2)
+        last = rng.randint(first + 1, NODES - 1)
+        extra = rng.choice(("", "", f" {rng.randint(0, NODES - 1)}"))
+        found.append(Partition(f"p{number}", f"{first}-{last}{extra}", default=number == 0))
+    return (*found, Partition("all"))
+
+
+def nodes_of(partition: Partition) -> set[int]:
+    """Its nodes, by a reading of its text of our own."""
+    if not partition.nodes:
+        return set(range(NODES))
+    ends = [part.split("-") for part in partition.nodes.split()]
+    return {node for part in ends for node in range(int(part[0]), int(part[-1]) + 1)}
+
+
+def with_partitions(rng: Random, data: dict[str, Any], names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Let jobs name partitions; return those of each job by its full id, () for the default."""
+    named: dict[str, tuple[str, ...]] = {}
+    for job in data["jobs"]:
+        chosen = tuple(rng.sample(names, rng.choice((0, 1, 1, 1, 2, 2, 3))))
+        if chosen:
+            job["partition"] = ",".join(chosen)
+        named[str(job["id"])] = chosen
+    return named
+
+
+@pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
+def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
+    """On nodes of one partition, from its start to its end; whole and explained passes come to the same."""
+    started = 0
+    for seed in range(WORLDS[policy, life, model]):
+        rng = Random(f"partitions {policy} {life} {model} {seed}")
+        spec, data = spec_of(rng, policy, life, model), workload(model, jobs(rng))
+        sets = partitions(rng)
+        named = with_partitions(rng, data, [one.name for one in sets])
+        site = site_text(Site(partitions=sets))
+        spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
+        expected = play(spec, data)
+        for line in expected[0]:
+            if line[1] not in ("started", "resized"):
+                continue
+            nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
+            assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
+            started += 1
+        assert play(spec, data, whole=True) == expected, spec
+        assert play(spec, data, explain=True) == expected, spec
+    assert started
