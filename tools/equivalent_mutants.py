@@ -28,6 +28,7 @@ class Equivalent(NamedTuple):
         return self.line in line and change in self.changes
 
 
+_FIRST_LOOK = "what this first look lets through is refused later"
 _ONE_AT_A_TIME = "the server deals with no request while a message to it is on its way"
 _SIGN = "a number below 0 stands for none; which one is looked at nowhere"
 
@@ -67,6 +68,18 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
             "if switch.target == target and number in switch.left:",
             ("switch.target == target and number in switch.left -> number in switch.left",),
             _ONE_AT_A_TIME,
+        ),
+    ),
+    "schedulers/timeline/fit_kernels.py": (
+        Equivalent(
+            "outside = len(machine.node_link) - work[BELOW, column]",
+            ("len(machine.node_link) - work[BELOW, column] -> len(machine.node_link) + work[BELOW, column]",),
+            _FIRST_LOOK,
+        ),
+        Equivalent(
+            "rows[segment, FREE_BYTES] < demand.requests * demand.bb_bytes",
+            ("demand.requests * demand.bb_bytes -> demand.requests / demand.bb_bytes",),
+            _FIRST_LOOK,
         ),
     ),
     "simulator/engines/weights.py": (

@@ -21,7 +21,7 @@ from spillway.experiments.site.machine import read_licenses, read_nodes, read_pa
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.written import Written, written
 from spillway.schedulers.model.site import Association, Site, Weights
-from spillway.schedulers.model.site_parts import Buffers, Reservation, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
@@ -154,13 +154,18 @@ def _written(pieces: Pieces) -> Written:
     partitions = pieces.partitions or pieces.configured
     nodes = _nodes(pieces)
     assumed = dict(_assumed(pieces, bool(nodes)))
+    configured = {one.name for one in pieces.resources}
     site = Site(
         name=pieces.cluster,
         partitions=tuple(partitions),
         associations=tuple(_with_accounts(with_defaults(pieces), pieces)),
         qos=tuple(pieces.qos),
         licenses=tuple(pieces.licenses or pieces.configured_licenses),
-        resources=tuple(pieces.resources),
+        resources=tuple(
+            kept
+            for one in (*pieces.resources, *(one for one in pieces.counted if one.name not in configured))
+            if (kept := _on_nodes(one, pieces)) is not None
+        ),
         reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
         weights=pieces.weights or Weights(),
         scheduler=pieces.scheduler or Scheduler(),
@@ -193,7 +198,7 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
         yield "qos", "no QOS (sacctmgr show qos -P): the QOS that jobs name have no priority and no limits"
     if "scontrol show lic -o" not in pieces.kinds.values() and not pieces.configured_licenses:
         yield "license", "no licences (scontrol show lic -o): there are none"
-    if "resources.yaml" not in pieces.kinds.values() and not pieces.resources:
+    if "resources.yaml" not in pieces.kinds.values() and not pieces.counted:
         yield "resource", "no resources.yaml: there are no hierarchical resources"
     if "scontrol show reservation -o" not in pieces.kinds.values():
         yield "reservation", "no reservations (scontrol show reservation -o): there are none"
@@ -214,6 +219,17 @@ def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Asso
     for account in missing:
         pieces.notes.append(f"ASSUMED: account {account} has no association of its own: 1 share, below the root")
     return [*(Association(account) for account in missing), *associations]
+
+
+def _on_nodes(resource: Resource, pieces: Pieces) -> Resource | None:
+    """A resource without layers that no node belongs to, but for those of mode 3, whose nodes are those below them."""
+    if resource.mode == 3:
+        return resource
+    kept = tuple(one for one in resource.layers if one.nodes)
+    pieces.notes += [
+        f"resource {resource.name}: layer {one.name} has no nodes: left out" for one in resource.layers if not one.nodes
+    ]
+    return msgspec.structs.replace(resource, layers=kept) if kept else None
 
 
 def _within(one: Reservation, nodes: set[str], pieces: Pieces) -> Reservation:

@@ -139,7 +139,7 @@ def read_licenses(text: str, name: str, pieces: Pieces) -> None:
     for label, (mode, found) in layers.items():
         inner = {one.parent for one in found}
         leaves = tuple(_without_nodes(one) if mode == 3 and one.name in inner else one for one in found)
-        pieces.resources.append(Resource(label, mode, leaves))
+        pieces.counted.append(Resource(label, mode, leaves))
 
 
 def _without_nodes(layer: Layer) -> Layer:

@@ -26,6 +26,8 @@ class Pieces:
         Partitions and nodes of ``slurm.conf``, for sites whose files have no others.
     configured_licenses
         Licences of ``slurm.conf``, likewise.
+    counted
+        Hierarchical resources as the controller shows them among its licences; those of ``resources.yaml`` come first.
     default_accounts
         By user.
     notes
@@ -47,5 +49,6 @@ class Pieces:
     configured: list[Partition] = field(default_factory=list)
     configured_nodes: list[str] = field(default_factory=list)
     configured_licenses: list[License] = field(default_factory=list)
+    counted: list[Resource] = field(default_factory=list)
     default_accounts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

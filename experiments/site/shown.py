@@ -20,7 +20,11 @@ from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
-    ("partition", "partitions: jobs may use any node, and no limit of a partition holds", lambda site: site.partitions),
+    (
+        "access",
+        "partitions: their own QOS, preemption and grace time",
+        lambda site: any(_restricted(one) for one in site.partitions),
+    ),
     (
         "flags",
         "flags of priority beyond those of docs/priority.md",
@@ -156,6 +160,11 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
                 yield from under(one.account, own, depth + 1)
 
     return under("", 1.0, 0)
+
+
+def _restricted(one: Partition) -> bool:
+    names = (*one.accounts, *one.not_accounts, *one.only_qos, *one.not_qos, *filter(None, (one.qos,)))
+    return bool(names or one.grace_s) or one.preempts not in ("", "off")
 
 
 def _limited(one: Association | Qos) -> bool:

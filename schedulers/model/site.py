@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 import msgspec
 
 from spillway.base.errors import OptionError, shown
-from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.job import LICENSES_FIELD, PARTITION_FIELD, JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
@@ -106,10 +105,6 @@ class Partition(Values, frozen=True):
     not_qos: tuple[Name, ...] = ()
     preempts: Preempts = ""
     grace_s: Seconds = 0.0
-
-    def width(self, nodes: int) -> int:
-        """How many nodes it has on a machine with so many."""
-        return len(parse_intervals(self.nodes)) if self.nodes else nodes
 
 
 class Association(Values, frozen=True):

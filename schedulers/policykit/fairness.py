@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.history import Finished, Usage
-from spillway.schedulers.policykit.view import Holding, View
+from spillway.schedulers.policykit.view import Holding, Running, View
 from spillway.schedulers.timeline import Resource
 
 K = TypeVar("K")
+Floats = npt.NDArray[np.float64]
+
+_Held = tuple[int, float, float, float, float]
+"""Row of a key, begin and end of an interval (s), node-seconds and byte-seconds held in it."""
 
 
 def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]:
@@ -40,9 +47,11 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
     """
     if not half_life_s > 0:
         raise ValueError(f"a half-life must be above 0 s, got {half_life_s}")
-    memory = view.notebook.setdefault(f"decayed_usage {half_life_s!r}", Decayed(half_life_s, attrgetter("user")))
-    found: dict[str, Usage] = memory.at(view, view.now_s)
-    return found
+    memory: Decayed[str] = view.notebook.setdefault(
+        f"decayed_usage {half_life_s!r}", Decayed(half_life_s, attrgetter("user"))
+    )
+    sums = memory.at(view, view.now_s).tolist()
+    return {user: Usage(*sums[place]) for user, place in memory.places.items()}
 
 
 class Decayed(Generic[K]):
@@ -54,64 +63,81 @@ class Decayed(Generic[K]):
         As of :func:`decayed_usage`.
     key
         By what sums are kept.
+
+    Attributes
+    ----------
+    places
+        Row of each key among the sums, in order of appearance.
     """
 
     def __init__(self, half_life_s: float, key: Callable[[Finished | Job], K]) -> None:
         self._rate = math.log(2.0) / half_life_s
         self._key = key
-        self._sums: dict[K, list[float]] = {}
+        self.places: dict[K, int] = {}
+        self._sums: Floats = np.zeros((0, 2))
         self._time_s = 0.0
         self._read = 0
         self._later: list[Finished] = []
 
-    def at(self, view: View, time_s: float) -> dict[K, Usage]:
-        """The sums at a time that is not after the view's, nor before one that was asked for already."""
-        rate = self._rate
+    def at(self, view: View, time_s: float) -> Floats:
+        """Node-seconds and byte-seconds by key, a row each, at a time that is not after the view's, nor before one
+        that was asked for already.
+        """
         self._move_on(view, time_s)
-        found = {key: list(sums) for key, sums in self._sums.items()}
+        held: list[_Held] = []
         for job in self._later:
             if job.start_s < time_s:
                 part = (time_s - job.start_s) / (job.end_s - job.start_s)
-                _add(found, self._key(job), part * _weight(job.start_s, time_s, time_s, rate), job.usage)
+                used = job.usage
+                held.append(
+                    (self._place(job), job.start_s, time_s, part * used.node_seconds, part * used.buffer_byte_seconds)
+                )
         for running in view.running:
-            key = self._key(running.job)
-            for holding in running.holdings:
-                if holding.start_s <= time_s:
-                    _add(found, key, _weight(holding.start_s, time_s, time_s, rate), _held(holding, time_s))
-        return {key: Usage(*sums) for key, sums in found.items()}
+            parts = running.holdings if running.apart else (running,)
+            held += [self._until(running.job, one, time_s) for one in parts if one.start_s <= time_s]
+        return self._with(self._sums, held)
 
     def _move_on(self, view: View, time_s: float) -> None:
         """Let what is past count less, and add what has ended since."""
-        factor = math.exp(-self._rate * (time_s - self._time_s))
-        for sums in self._sums.values() if factor < 1.0 else ():
-            sums[0] *= factor
-            sums[1] *= factor
+        self._sums = self._sums * math.exp(-self._rate * (time_s - self._time_s))
         self._time_s = time_s
         ended, self._later = [*self._later, *view.finished.since(self._read)], []
         self._read = view.finished.total
+        held: list[_Held] = []
         for job in ended:
             if job.end_s > time_s:
                 self._later.append(job)
             else:
-                _add(self._sums, self._key(job), _weight(job.start_s, job.end_s, time_s, self._rate), job.usage)
+                used = job.usage
+                held.append((self._place(job), job.start_s, job.end_s, used.node_seconds, used.buffer_byte_seconds))
+        self._sums = self._with(self._sums, held)
+
+    def _until(self, job: Job, one: Running | Holding, time_s: float) -> _Held:
+        """What a running job has held until a time, of all that it holds or one of its holdings."""
+        part, seconds = one.allocation, time_s - one.start_s
+        nodes, size = len(part.nodes), len(part.storages) * part.bb_bytes
+        if isinstance(one, Holding):
+            nodes = nodes if Resource.NODES in one.covering else 0
+            size = size if Resource.BURST_BUFFERS in one.covering else 0
+        return self._place(job), one.start_s, time_s, nodes * seconds, size * seconds
+
+    def _place(self, job: Finished | Job) -> int:
+        return self.places.setdefault(self._key(job), len(self.places))
+
+    def _with(self, sums: Floats, held: Sequence[_Held]) -> Floats:
+        """Sums to which something is added, as of the time of the memory."""
+        found = np.zeros((len(self.places), 2))
+        found[: len(sums)] = sums
+        if held:
+            places, starts_s, ends_s, *amounts = np.array(held).T
+            weights = _weights(starts_s, ends_s, self._time_s, self._rate)
+            np.add.at(found, places.astype(np.intp), (weights * np.array(amounts)).T)
+        return found
 
 
-def _add(sums: dict[K, list[float]], key: K, weight: float, usage: Usage) -> None:
-    entry = sums.setdefault(key, [0.0, 0.0])
-    entry[0] += usage.node_seconds * weight
-    entry[1] += usage.buffer_byte_seconds * weight
-
-
-def _weight(start_s: float, end_s: float, now_s: float, rate: float) -> float:
-    """Mean of ``exp(-rate * age)`` over an interval that is past."""
-    length = rate * (end_s - start_s)
-    newest = math.exp(-rate * (now_s - end_s))
-    return newest * (-math.expm1(-length) / length) if length > 0.0 else newest
-
-
-def _held(holding: Holding, time_s: float) -> Usage:
-    """What a running job has held until a time, of one of its holdings."""
-    seconds, part = time_s - holding.start_s, holding.allocation
-    nodes = len(part.nodes) if Resource.NODES in holding.covering else 0
-    size = len(part.storages) * part.bb_bytes if Resource.BURST_BUFFERS in holding.covering else 0
-    return Usage(nodes * seconds, size * seconds)
+def _weights(starts_s: Floats, ends_s: Floats, now_s: float, rate: float) -> Floats:
+    """Means of ``exp(-rate * age)`` over intervals that are past."""
+    lengths = rate * (ends_s - starts_s)
+    means = np.divide(-np.expm1(-lengths), lengths, out=np.ones_like(lengths), where=lengths > 0.0)
+    weights: Floats = np.exp(-rate * (now_s - ends_s)) * means
+    return weights

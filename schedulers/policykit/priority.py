@@ -78,7 +78,7 @@ class Priorities:
             return
         self._time_s = time_s
         if self._weights.fairshare:
-            self._sharers.calculate(view, time_s)
+            self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
         if len(self._places) > 2 * len(self._waiting) + 1000:
             self._places.clear()  # most jobs that have rows do not wait any more
         self._calculate(self._rows[: len(self._places)])

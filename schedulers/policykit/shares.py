@@ -10,7 +10,8 @@ A job's QOS is what it states, else the default of its association, else ``norma
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
 from spillway.schedulers.policykit.fairness import Decayed
-from spillway.schedulers.policykit.history import Finished, Usage
+from spillway.schedulers.policykit.history import Finished
 from spillway.schedulers.policykit.terms import relative
 from spillway.schedulers.policykit.view import View
 
+_GIGABYTE = 1e9
 _DECIMALS = 3
 """Of node-seconds; what is less comes from rounding, and must not undo a tie."""
 
@@ -49,22 +51,29 @@ class Sharers:
         self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
         self._weights = site.weights
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
+        billing = site.weights.billing
+        self._billing = np.array([billing.get("node", 0.0 if billing else 1.0), billing.get("bb", 0.0) / _GIGABYTE])
         self._usage = Decayed(site.weights.half_life_s or math.inf, _charged)
+        self._charged_to, self._counting = np.zeros(0, np.intp), np.zeros(0)
         self.factors = np.append(np.ones(len(self._places)), 0.0)
 
-    def calculate(self, view: View, time_s: float) -> None:
-        """Reckon the factors as of a time that is not after the view's."""
+    def calculate(self, view: View, time_s: float, arrived: Iterable[Job]) -> None:
+        """Reckon the factors as of a time that is not after the view's; ``arrived``: jobs that were not seen yet."""
         used = self._usage.at(view, time_s)
         if self._alike:
-            waiting = [job for job in view.waiting if job.submit_time_s <= time_s]
-            for job in (*waiting, *(running.job for running in view.running if running.start_s <= time_s)):
-                self.place(job.account, job.user)
-        places = [self.place(account, user) for account, user, _ in used]
+            for job in arrived:
+                if job.submit_time_s <= time_s:
+                    self.place(job.account, job.user)
+        if len(self._charged_to) < len(used):
+            new = tuple(islice(self._usage.places, len(self._charged_to), None))
+            factors = [self._usage_factors.get(self._qos_named(*charged), 1.0) for charged in new]
+            places = [self.place(account, user) for account, user, _ in new]
+            self._charged_to = np.append(self._charged_to, np.array(places, np.intp))
+            self._counting = np.append(self._counting, factors)
         if len(self._tree.users) < len(self._places):
             self._tree = FairTree([Association("", f"{place}") for place in range(len(self._places))])
         sums = np.zeros(len(self._places) + 1)
-        for place, (charged, usage) in zip(places, used.items(), strict=True):
-            sums[place] += self._usage_factors.get(self._qos_named(*charged), 1.0) * self._billed(usage)
+        np.add.at(sums, self._charged_to, used @ self._billing * self._counting)
         self.factors = np.append(self._tree.factors(np.round(sums[:-1], _DECIMALS)), 0.0)
 
     def place(self, account: str, user: str) -> int:
@@ -99,12 +108,6 @@ class Sharers:
 
     def _qos_named(self, account: str, user: str, qos: str) -> str:
         return qos or self._qos.get(self._association_of(account, user), "normal")
-
-    def _billed(self, usage: Usage) -> float:
-        if not self._weights.billing:
-            return usage.node_seconds
-        nodes, gigabytes = self._weights.billing.get("node", 0.0), self._weights.billing.get("bb", 0.0)
-        return nodes * usage.node_seconds + gigabytes * usage.buffer_byte_seconds / 1e9
 
 
 def _charged(job: Finished | Job) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
 """Terms of a job's priority that follow from what it requests, and stay: site, size, partition, QOS, TRES, nice.
 
-A job that names several partitions has the tier and the factor of the best of them.
+A job that may run in several partitions has the tier and the factor of the best of them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PLAYED_FLAGS = frozenset(
 """Flags (``PriorityFlags``) that are played; ``CALCULATE_RUNNING`` is about running jobs, which have no place here."""
 
 _EVERYWHERE = Partition("", tier=0, factor=0)
-"""What a job is in where the site has no such partition."""
+"""What a job is in that belongs to no partition."""
 
 
 class Fixed(NamedTuple):
@@ -54,10 +54,9 @@ class Terms:
     def __init__(self, site: Site, machine: Machine, qos_of: Callable[[Job], str]) -> None:
         self._weights = site.weights
         self._nodes = machine.width
-        self._partitions = {one.name: one for one in site.partitions}
-        self._default = next((one for one in site.partitions if one.default), None)
+        self._partitions = site.partitions
+        self._widths = [len(one.nodes) for one in machine.partitions]
         self._partition_part = relative(site, "PART", (one.factor for one in site.partitions))
-        self._widths = {one.name: one.width(self._nodes) for one in site.partitions}
         self._qos = {one.name: one.priority for one in site.qos}
         self._qos_part = relative(site, "QOS", self._qos.values())
         self._qos_of = qos_of
@@ -72,7 +71,7 @@ class Terms:
     def of(self, job: Job) -> tuple[Fixed, list[str]]:
         """A job's terms, and what had to be assumed for them, in words."""
         weights, assumed = self._weights, [*self._assumed]
-        partition = self._partition_of(job, assumed)
+        partition, nodes = self._best_of(job.partitions)
         nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
         fixed = Fixed(
             site=float(_whole(job, "site_factor")),
@@ -80,23 +79,17 @@ class Terms:
             partition=weights.partition * self._partition_part(partition.factor),
             qos=weights.qos * self._qos_factor(job, assumed),
             nice=float(nice),
-            tres=sum((weight * min(share(job, partition), 1.0) for weight, share in self._tres), 0.0),
+            tres=sum((weight * min(share(job, nodes), 1.0) for weight, share in self._tres), 0.0),
             tier=partition.tier,
         )
         return fixed, assumed
 
-    def _partition_of(self, job: Job, assumed: list[str]) -> Partition:
-        """The best of the partitions that a job names."""
-        named = str(job.extras.get("partition") or "")
-        if not named and self._default is not None:
-            return self._default
-        known = [self._partitions[name] for name in named.split(",") if name in self._partitions]
-        if known:
-            return max(known, key=lambda one: (one.tier, one.factor))
-        if self._weights.partition and self._partitions:
-            what = f"the site has no partition {named!r}" if named else "the site has no default partition"
-            assumed.append(f"{what}: the factor is 0")
-        return _EVERYWHERE
+    def _best_of(self, partitions: tuple[int, ...]) -> tuple[Partition, int]:
+        """The best of some partitions, and the nodes that it has."""
+        if not partitions:
+            return _EVERYWHERE, self._nodes
+        best = max(partitions, key=lambda one: (self._partitions[one].tier, self._partitions[one].factor))
+        return self._partitions[best], self._widths[best]
 
     def _qos_factor(self, job: Job, assumed: list[str]) -> float:
         name = self._qos_of(job)
@@ -111,11 +104,11 @@ class Terms:
             share = share / max(math.ceil(job.walltime_s / 60.0), 1) if job.walltime_s < math.inf else 0.0
         return 1.0 - share if self._weights.favor_small else share
 
-    def _share_of(self, resource: str) -> Callable[[Job, Partition], float] | None:
-        """How to find a job's share of a resource; ``None`` where none is played."""
+    def _share_of(self, resource: str) -> Callable[[Job, int], float] | None:
+        """How to find a job's share of a resource, of so many nodes; ``None`` where none is played."""
         kind, _, name = resource.partition("/")
         if kind in ("node", "cpu"):
-            return lambda job, partition: _part(job.nodes, self._widths.get(partition.name, self._nodes))
+            return lambda job, nodes: _part(job.nodes, nodes)
         if kind == "bb":
             return lambda job, _: _part(job.bb_bytes * job.requests, self._buffer_bytes)
         if kind == "license" and name in self._licenses:

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-import msgspec
-
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Resource, choose_storages
@@ -40,7 +38,7 @@ class PublishedTimeline(Timeline):
         storages = self._nearest_with_room(job, nodes.nodes, duration_s)
         if storages is None:
             return None
-        return msgspec.structs.replace(nodes, storages=storages, bb_bytes=job.bb_bytes, striped=job.stripes > 0)
+        return Allocation(nodes.nodes, storages, job.bb_bytes, striped=job.stripes > 0, pools=nodes.pools)
 
     def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
         """For each node in turn the nearest storage node that holds its request over the whole duration."""

@@ -12,7 +12,7 @@ WEIGHTS = Weights(
     half_life_s=50.0, period_s=7.0,
 )  # fmt: skip
 _COMMON = {
-    "partitions": (Partition("batch", default=True), Partition("wide", factor=3), Partition("debug", tier=4)),
+    "partitions": (Partition("batch", default=True), Partition("wide", factor=3), Partition("debug", "4-7", tier=4)),
     "qos": (Qos("normal", 1), Qos("high", 4, 0.5)),
 }
 _ACCOUNTS = (

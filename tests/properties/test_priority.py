@@ -101,7 +101,8 @@ def test_every_policy_in_this_order(policy: str, option: str, name: str) -> None
         jobs, options = jobs_of(Random(f"{policy} {name} {seed}")), {option: "multifactor"}
         observer = Compared(SITES[name])
         replies = play(made(policy, options, SITES[name], observer, explain=True), MACHINE, jobs)
-        assert observer.starts.keys() == {f"w0!{place}" for place in range(len(jobs))}
+        assert observer.starts.keys() | observer.refused.keys() == {f"w0!{place}" for place in range(len(jobs))}
+        assert all("partition debug: 8 nodes > 4" in reason for reason in observer.refused.values())
         for _ in range(2):
             again = made(policy, options, SITES[name], Played(), explain=False)
             assert play(again, MACHINE, jobs) == replies

@@ -135,7 +135,7 @@ def test_runs_with_a_site_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(site_file, "PLAYED", frozenset(played))
         out = tmp_path / name
         assert main([*command, *given, "--nodes", "8", "--out", str(out)]) == 0
-        (path,) = (out / "inputs").glob("*.json")
+        (path,) = (out / "inputs").glob("log-*.json")
         kept = [job.get("partition") for job in json.loads(path.read_text())["jobs"]]
         assert kept == (["standard,long", "gpu", "gpu"] if given else [None] * 3)
         (run,) = out.glob("*/run.json")

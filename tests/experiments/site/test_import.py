@@ -232,6 +232,13 @@ def test_hierarchical_resources_as_the_controller_shows_them(tmp_path: Path):
     )
     nodes = write(tmp_path / "nodes", "NodeName=n1 CPUAlloc=0 Partitions=p\nNodeName=n2 CPUAlloc=0 Partitions=p\n")
     site, _ = of(write(tmp_path / "lic", text), nodes)
+    yaml = (
+        "- resource: power\n  mode: MODE_1\n  layers:\n    - layer_name: all\n      nodes: [n1, n2]\n      count: 9\n"
+    )
+    yaml += "    - layer_name: none\n      count: 4\n"
+    assert of(write(tmp_path / "yaml", yaml), tmp_path / "lic", nodes)[0].resources == (
+        Resource("power", 1, (Layer("all", "0-1", 9),)),
+    )
     assert site.resources == (Resource("power", 3, (Layer("rack1", "0-1", 40, "row", 5), Layer("row", "", 60))),)
 
 
@@ -299,6 +306,8 @@ def test_show(capsys: pytest.CaptureFixture[str]):
     assert row("matlab") == ["matlab", "30", "the cluster"]
     assert "priority: age 1000, fairshare 10000, tres node=500" in lines
     assert any(line.startswith("not played yet: hierarchical resources") for line in lines)
+    assert any(line.startswith("not played yet: partitions: who may use them") for line in lines)
+    assert not any("jobs may use any node" in line for line in lines)
 
 
 def test_show_says_nothing_of_what_a_site_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,11 +1,11 @@
-"""Values of a site: weights that are none, and the width of a partition."""
+"""Values of a site: weights that are none."""
 
 from __future__ import annotations
 
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.schedulers.model.site import Partition, parse_site
+from spillway.schedulers.model.site import parse_site
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,3 @@ def test_weights_that_are_none(weights: str, words: str) -> None:
     """They are refused with their place."""
     with pytest.raises(OptionError, match=words):
         parse_site(f'{{"weights":{{{weights}}}}}')
-
-
-def test_width_of_a_partition() -> None:
-    """Of all nodes, or of ranges that overlap."""
-    assert Partition("p").width(12) == 12
-    assert Partition("p", "0-3 2-5 8").width(12) == 7

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
+from spillway.schedulers.core.partitions import Partitions, node_sets
 from spillway.schedulers.model.explanations import PassNotes, Priority
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import (
     Association,
     License,
@@ -24,6 +26,7 @@ from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline.placement import Placement
 from tests.schedulers.policies.scenes import GB, job, view
 
 DAY_S = 86_400.0
@@ -37,8 +40,20 @@ def with_fields(one: Job, **extras: Any) -> Job:
 
 def seen(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> View:
     """What a policy sees at a site."""
-    found = view(MACHINE, queue, now_s, **more)
+    found = view(at_site(site), queue, now_s, **more)
     found.site = site
+    return found
+
+
+def at_site(site: Site) -> Machine:
+    """The machine with the site's partitions."""
+    return replace(MACHINE, partitions=node_sets(site, 10))
+
+
+def admitted(site: Site, one: Job) -> Job:
+    """A job with the partitions that it may use."""
+    found, reason = Partitions(site.partitions, at_site(site), Placement()).assign(one)
+    assert reason is None
     return found
 
 
@@ -128,20 +143,20 @@ PARTITIONS = (
 
 
 @pytest.mark.parametrize(
-    ("stated", "expected"), [(None, 500.0), ("long", 250.0), ("debug", 1000.0), ("long,batch", 500.0), ("none", 0.0)]
+    ("stated", "expected"), [(None, 500.0), ("long", 250.0), ("debug", 1000.0), ("long,batch", 500.0)]
 )
 def test_partitions_are_relative_to_the_largest_factor(stated: str | None, expected: float) -> None:
     """Factors 2, 1 and 4 of at most 4; without one the default partition counts, of several the best."""
     one = with_fields(job(0, 1, 60.0), **({} if stated is None else {"partition": stated}))
-    found = explained(Site(partitions=PARTITIONS, weights=Weights(partition=1000)), one)
-    assert found.partition == expected
-    assert found.assumed == ("the site has no partition 'none': the factor is 0" if stated == "none" else "")
+    site = Site(partitions=PARTITIONS, weights=Weights(partition=1000))
+    assert explained(site, admitted(site, one)).partition == expected
 
 
 def test_a_higher_tier_comes_first_whatever_the_priority() -> None:
     """The job in debug has the priority 1, the others more."""
-    queue = [job(0, 1, 60.0), job(1, 2, 60.0), with_fields(job(2, 1, 60.0), partition="debug", nice=5000)]
     site = Site(partitions=PARTITIONS, weights=Weights(size=1000))
+    low = with_fields(job(2, 1, 60.0), partition="debug", nice=5000)
+    queue = [admitted(site, one) for one in (job(0, 1, 60.0), job(1, 2, 60.0), low)]
     assert of(site, queue) == [100, 200, 1]
     assert [one.number for one in ordered(seen(site, queue), queue, "multifactor")] == [2, 1, 0]
 
@@ -153,7 +168,7 @@ def test_flags_leave_factors_as_they_are() -> None:
         qos=(Qos("normal", 3), Qos("high", 20)),
         weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_PART", "MAX_TRES")),
     )
-    found = explained(site, with_fields(job(0, 1, 60.0), partition="debug"))
+    found = explained(site, admitted(site, with_fields(job(0, 1, 60.0), partition="debug")))
     assert (found.partition, found.qos, found.assumed) == (40.0, 1.5, "not played: MAX_TRES")
     every = msgspec.structs.replace(site, weights=Weights(partition=10, qos=10, flags=("NO_NORMAL_ALL",)))
     assert explained(every, job(0, 1, 60.0)).qos == 30.0
@@ -202,7 +217,8 @@ def test_resources_are_relative_to_the_partition_or_the_whole_system() -> None:
     """
     weights = Weights(tres={"node": 1000, "bb/cray": 1000, "license/ansys": 100, "gres/gpu": 7})
     site = Site(partitions=PARTITIONS, licenses=(License("ansys", 4),), weights=weights)
-    found = explained(site, with_fields(job(0, 2, 60.0, 3.0), partition="long", licenses="ansys:1,other:9"))
+    one = with_fields(job(0, 2, 60.0, 3.0), partition="long", licenses="ansys:1,other:9")
+    found = explained(site, admitted(site, one))
     assert found.tres == 825.0
     assert found.assumed == "not played, with TRES factors of 0: gres/gpu"
 

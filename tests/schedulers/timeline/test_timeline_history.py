@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from spillway.schedulers.model.job import Allocation
-from spillway.schedulers.model.machine import Link, Machine, Node, Storage
+from spillway.schedulers.model.machine import Link, Machine, Node, Storage, simple_machine
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from tests.reference.timeline import ReferenceTimeline
@@ -226,3 +227,21 @@ def test_a_dense_plan_is_the_same(seed: int) -> None:
             model.reserve(fit.start_s, fit.start_s + length, fit.allocation, covering)
     mine.check()
     assert mine.breakpoints() == model.breakpoints()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 7, 8, 9])
+def test_long_jobs_among_many_short_ones(seed: int) -> None:
+    """Windows over many segments, whose burst buffers decide: every answer is the reference's."""
+    rng = random.Random(seed)
+    machine = simple_machine(6, 2, 10)
+    mine, model = Timeline(machine), ReferenceTimeline(machine)
+    for _ in range(14):
+        requested, duration_s = job(rng.randint(1, 2), rng.choice((0, 1, 3, 5))), float(rng.randint(1, 4))
+        after_s = float(rng.randint(0, 16))
+        fit = mine.earliest_fit(requested, duration_s, after_s)
+        assert fit == model.earliest_fit(requested, duration_s, after_s)
+        if fit is not None:
+            for timeline in (mine, model):
+                timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)
+    for nodes, size, duration_s in itertools.product(range(1, 6), (0, 2, 4), (3.0, 6.0, 9.0)):
+        assert mine.earliest_fit(job(nodes, size), duration_s) == model.earliest_fit(job(nodes, size), duration_s)

@@ -147,12 +147,15 @@ def test_a_host_twice_is_counted_by_pairs() -> None:
     assert ends[0] == ends[1] > 0.0
 
 
+def lone_host() -> FluidEngine:
+    """One host of two cores and two speeds, and no network."""
+    host = '<host id="a" speed="1Gf,2Gf" core="2"/>'
+    return FluidEngine(parse_platform(f'<platform version="4.1"><zone id="z" routing="Full">{host}</zone></platform>'))
+
+
 def test_a_task_that_runs_goes_on_at_another_speed() -> None:
     """Half of 1 s of work at 1 Gflop/s, the other half at 2: the engine's first task, and one beside it."""
-    text = (
-        '<platform version="4.1"><zone id="z" routing="Full"><host id="a" speed="1Gf,2Gf" core="2"/></zone></platform>'
-    )
-    engine = FluidEngine(parse_platform(text))
+    engine = lone_host()
     handles = engine.start_many([TaskSpec((0,), 1e9), TaskSpec((0,), 3e9)])
     engine.advance(0.5)
     engine.set_pstate(0, 1)
@@ -162,14 +165,26 @@ def test_a_task_that_runs_goes_on_at_another_speed() -> None:
     assert engine.clock == pytest.approx(1.75)
 
 
-def test_room_grows_for_one_task_at_a_time() -> None:
-    """A thousand tasks on one core, each started alone: all of them end when all the work is done."""
-    engine = FluidEngine(MACHINES["torus"])
-    handles = [engine.start(TaskSpec((0,), 1e6)) for _ in range(1000)]
-    speed = MACHINES["torus"].hosts[0].speeds[0]
-    assert engine.advance(math.inf) == handles
-    assert engine.clock == pytest.approx(1000 * 1e6 / speed)
+def test_one_flop_takes_a_nanosecond() -> None:
+    """It is work, and no window bounds it."""
+    engine = lone_host()
+    engine.start(TaskSpec((0,), 1.0))
+    engine.advance(math.inf)
+    assert engine.clock == pytest.approx(1e-9, rel=1e-6, abs=0.0)
+
+
+def test_room_grows_for_tasks_of_many_parts() -> None:
+    """Three tasks of 3,000 parts in one batch, and 5,000 tasks one by one: all end when all the work is done."""
+    engine = lone_host()
+    handles = engine.start_many([TaskSpec((0,) * 3000, 1e6)] * 3)
     engine.check()
+    assert engine.advance(math.inf) == handles
+    assert engine.clock == pytest.approx(9000 * 1e6 / 2e9)
+    begin = engine.clock
+    handles = [engine.start(TaskSpec((0,), 1e6)) for _ in range(5000)]
+    engine.check()
+    assert engine.advance(math.inf) == handles
+    assert engine.clock - begin == pytest.approx(5000 * 1e6 / 2e9)
 
 
 def test_routes_are_looked_up_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
