@@ -155,8 +155,9 @@ class Settings:
         lacks: dict[Trait, tuple[str, str]] = {}
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
-        if self.site and parse_site(self.site).partitions:
-            lacks[Trait.TURNS] = ("site", "jobs that take turns are put on nodes of any partition")
+        site = parse_site(self.site) if self.site else None
+        if site is not None and (site.partitions or site.licenses):
+            lacks[Trait.TURNS] = ("site", "jobs that take turns are kept to no partition and no license")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":

@@ -46,9 +46,9 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 }
 """Tables of the file: the field of a site that each is, and what it is read as."""
 
-PLAYED: frozenset[str] = frozenset({"association", "partition", "priority", "qos"})
-"""Tables (and ``limits``, ``preemption``) that sessions play, all of these but partitions by the order ``multifactor``:
-a name goes in when its part does. Of the others a site may state anything, and nothing follows from it."""
+PLAYED: frozenset[str] = frozenset({"association", "license", "partition", "priority", "qos"})
+"""Tables (and ``limits``, ``preemption``) that sessions play, all of these but partitions and licenses by the order
+``multifactor``: a name goes in when its part does. Of the others a site may state anything, and nothing follows from it."""
 
 SINGLE = ("priority", "scheduler", "burst_buffer")
 """Tables that stand once; of the others there may be any number."""

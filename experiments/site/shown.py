@@ -22,7 +22,7 @@ from spillway.schedulers.site_file import PLAYED
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     (
         "access",
-        "partitions: who may use them (accounts, QOS), their own QOS, preemption and grace time",
+        "partitions: their own QOS, preemption and grace time",
         lambda site: any(_restricted(one) for one in site.partitions),
     ),
     (
@@ -163,8 +163,7 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
 
 
 def _restricted(one: Partition) -> bool:
-    names = (*one.accounts, *one.not_accounts, *one.only_qos, *one.not_qos, *filter(None, (one.qos,)))
-    return bool(names or one.grace_s) or one.preempts not in ("", "off")
+    return bool(one.qos or one.grace_s) or one.preempts not in ("", "off")
 
 
 def _limited(one: Association | Qos) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
+from spillway.schedulers.core.counted import with_pools
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.partitions import Partitions
@@ -108,13 +109,15 @@ class Admission:
         return self._numbers - 1
 
     def admitted(self, job: Job, pool: Pool) -> tuple[Job, str | None]:
-        """A job with the partitions that it may use, and why it can never run (``None`` where it can).
+        """A job with the partitions that it may use and its amounts of counted pools, and why it can never run.
 
         What it requests of persistent buffers enters the pool.
         """
         reason = self._pool_reason(job, pool)
         if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
+            if reason is None:
+                job, reason = with_pools(job, self._machine.pools)
             if reason is None:
                 return self._partitions.assign(job)
         return job, reason

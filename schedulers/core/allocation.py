@@ -1,6 +1,7 @@
 """Parts of allocations: put together, taken apart, and found beside what a job holds. Pure functions.
 
-A striped burst buffer belongs to the job as a whole: it stays with the rest until the last of its nodes goes.
+A striped burst buffer and amounts of pools belong to the job as a whole: they stay with the rest until the last of its
+nodes goes.
 
 References
 ----------
@@ -25,7 +26,7 @@ def together(first: Allocation, second: Allocation) -> Allocation:
         return msgspec.structs.replace(first, nodes=tuple(sorted(first.nodes + second.nodes)), lives=None)
     pairs = sorted(zip(first.nodes + second.nodes, first.storages + second.storages, strict=True))
     nodes, storages = tuple(node for node, _ in pairs), tuple(storage for _, storage in pairs)
-    return Allocation(nodes, storages, first.bb_bytes, first.io_rate)
+    return Allocation(nodes, storages, first.bb_bytes, first.io_rate, pools=first.pools)
 
 
 def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
@@ -35,13 +36,17 @@ def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
     places = [place for place, node in enumerate(allocation.nodes) if node in nodes]
     storages = tuple(allocation.storages[place] for place in places) if allocation.storages else ()
     kept = tuple(allocation.nodes[place] for place in places)
-    return Allocation(kept, storages, allocation.bb_bytes, allocation.io_rate)
+    pools = allocation.pools if len(kept) == len(allocation.nodes) else ()
+    return Allocation(kept, storages, allocation.bb_bytes, allocation.io_rate, pools=pools)
 
 
 def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
     """An allocation but for these nodes."""
     kept = set(allocation.nodes).difference(nodes)
-    return _of_striped(allocation, kept, bool(kept)) if allocation.striped else only(allocation, kept)
+    if allocation.striped:
+        return _of_striped(allocation, kept, bool(kept))
+    left = only(allocation, kept)
+    return msgspec.structs.replace(left, pools=allocation.pools) if kept and allocation.pools else left
 
 
 def _of_striped(allocation: Allocation, nodes: Collection[int], with_buffer: bool) -> Allocation:

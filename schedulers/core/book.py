@@ -89,7 +89,8 @@ class Held(NamedTuple):
         storages = self.storage.storages
         bb_bytes = self.storage.bb_bytes if storages else 0
         io_rate = self.links.io_rate if self.links.nodes else 0
-        return Allocation(self.nodes.nodes, storages, bb_bytes, io_rate, striped=self.storage.striped)
+        pools = self.nodes.pools
+        return Allocation(self.nodes.nodes, storages, bb_bytes, io_rate, striped=self.storage.striped, pools=pools)
 
 
 class Book:
@@ -494,6 +495,7 @@ class Book:
         free = set(range(len(machine.nodes))) - self.nodes_out
         storage = [storage.capacity_bytes for storage in machine.storages]
         links = [link.capacity_bytes_per_s for link in machine.links]
+        pools = np.array([pool.count for pool in machine.pools], np.int64)
         for holding in self._booked():
             if not (holding.start_s <= time_s and (time_s < holding.end_s or holding.end_s == math.inf)):
                 continue
@@ -506,6 +508,9 @@ class Book:
             for node in part.nodes if Resource.BANDWIDTH in kinds and part.io_rate else ():
                 for link in links_above(machine, node):
                     links[link] -= part.io_rate
+            if part.pools and Resource.POOLS in kinds:
+                pools -= part.pools
+        assert row[tables.pools].tolist() == pools.tolist(), f"at {time_s} s other amounts of pools are free"
         assert min(storage, default=0) >= 0, f"a storage node is over-committed: {storage}"
         for one, drained in self.drained.items():
             storage[one] = max(0, storage[one] - drained)
@@ -596,6 +601,7 @@ class Book:
         there = self.there(allocation)
         found = (
             (Allocation(there.nodes), Resource.NODES),
+            (Allocation((), pools=allocation.pools), Resource.POOLS),
             (Allocation((), there.storages, allocation.bb_bytes), Resource.BURST_BUFFERS),
             (Allocation(allocation.nodes, io_rate=allocation.io_rate), Resource.BANDWIDTH),
         )
@@ -657,7 +663,7 @@ _NODES = Resource.NODES._value_
 
 def _bare(allocation: Allocation) -> Allocation:
     """An allocation without its storages."""
-    return Allocation(allocation.nodes, (), 0, allocation.io_rate)
+    return Allocation(allocation.nodes, (), 0, allocation.io_rate, pools=allocation.pools)
 
 
 def _left_of(part: _Part, kinds: Resource, nodes: Collection[int] | None) -> list[_Part]:

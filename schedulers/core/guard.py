@@ -130,6 +130,8 @@ def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
             booked = in_gigabytes(allocation.io_rate)
             return f"its I/O rate is {in_gigabytes(job.io_rate)}/s per node, the allocation books {booked}/s"
         reason = _flow_reason(book, allocation)
+    if reason is None and (allocation.pools or job.pools):
+        reason = _pools_reason(book, job, allocation)
     return reason
 
 
@@ -245,6 +247,16 @@ def _space_reason(book: Book, storages: tuple[int, ...], bb_bytes: int) -> str |
             name, drained = book.machine.storages[storage].name, book.drained.get(storage, 0)
             gone = f" ({in_gigabytes(drained)} are drained)" if drained else ""
             return f"storage {name} has {in_gigabytes(left)} left{gone}, the allocation takes {in_gigabytes(size)}"
+    return None
+
+
+def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
+    """The first pool of which an allocation has another amount than the job requests, or more than is free."""
+    if allocation.pools != job.pools:
+        return f"it requests {job.pools} of the counted pools, the allocation has {allocation.pools}"
+    for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), job.pools, strict=True):
+        if amount > free:
+            return f"pool {pool.name} has {free} left of {pool.count}, the allocation takes {amount}"
     return None
 
 

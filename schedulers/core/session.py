@@ -46,6 +46,7 @@ from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
 from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.counted import counted_pools
 from spillway.schedulers.core.dependents import Dependents, Settled
 from spillway.schedulers.core.drains import drained_by
 from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
@@ -328,7 +329,9 @@ class Session:
         machine = Machine.from_simulation_begins(event, self._defaults)
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
-        machine = dataclasses.replace(machine, partitions=node_sets(self._site or Site(), len(machine.nodes)))
+        site = self._site or Site()
+        sets = node_sets(site, len(machine.nodes))
+        machine = dataclasses.replace(machine, partitions=sets, pools=counted_pools(site))
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)

@@ -297,7 +297,7 @@ class ProgramRuntime:
             yield from self.model.stage_in(job)
         yield from self.model.program(job, granted, self._machine)
         if apart:
-            yield GiveBack(covering=Resource.NODES | Resource.BANDWIDTH)
+            yield GiveBack(covering=~Resource.BURST_BUFFERS)
         yield from self.model.stage_out(job)
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:

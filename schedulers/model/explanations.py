@@ -13,6 +13,7 @@ class Binding(enum.Enum):
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
+    POOLS = "licenses"
     BUFFER_FIRST = "no burst buffer yet"
     PERSISTENT = "a persistent buffer"
     STAGE_IN = "stage-in not yet through"

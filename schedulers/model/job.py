@@ -28,6 +28,9 @@ IO_RATE_FIELD = "io_rate"
 PARTITION_FIELD = "partition"
 """Field of the job with the partitions that it may run in: names, separated by commas."""
 
+LICENSES_FIELD = "licenses"
+"""Field of the job with the licenses that it holds: ``name:count``, several separated by commas."""
+
 _USER_FIELD = "user"
 """Field of the job that names its user."""
 
@@ -168,6 +171,9 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     partitions
         Partitions of which it may use the nodes of one, by place in
         :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
+    pools
+        Amounts that it holds of the counted pools while it has nodes, by place in
+        :attr:`spillway.schedulers.model.machine.Machine.pools`; () for nothing of any.
     held_s
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left
@@ -187,6 +193,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     lives: Lives | None = None
     stripes: int = 0
     partitions: tuple[int, ...] = ()
+    pools: tuple[int, ...] = ()
     held_s: float = 0.0
     left: Any = None
 
@@ -250,6 +257,8 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
         As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
     striped
         Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its nodes in turn.
+    pools
+        Amounts of the counted pools, as in :class:`Job`; they belong to the job as a whole.
     """
 
     nodes: tuple[int, ...]
@@ -258,6 +267,7 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     io_rate: int = 0
     lives: Lives | None = None
     striped: bool = False
+    pools: tuple[int, ...] = ()
 
 
 def sized_as(job: Job, nodes: int) -> Job:

@@ -79,6 +79,14 @@ class NodeSet:
 
 
 @dataclass(frozen=True, slots=True)
+class CountedPool:
+    """Something counted that jobs hold some of, wherever they run: a license."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class MachineDefaults:
     """What to assume where the platform states no property.
 
@@ -150,6 +158,8 @@ class Machine:
     """Each request for burst buffer is rounded up to whole granules of so many bytes."""
     partitions: tuple[NodeSet, ...] = ()
     """Sets of nodes that jobs may be restricted to (:attr:`spillway.schedulers.model.job.Job.partitions`)."""
+    pools: tuple[CountedPool, ...] = ()
+    """Counted pools (:attr:`spillway.schedulers.model.job.Job.pools`)."""
 
     @classmethod
     def from_simulation_begins(cls, event: SimulationBegins, defaults: MachineDefaults | None = None) -> Machine:

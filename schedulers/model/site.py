@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from spillway.base.errors import OptionError, shown
-from spillway.schedulers.model.job import PARTITION_FIELD, JobField
+from spillway.schedulers.model.job import LICENSES_FIELD, PARTITION_FIELD, JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
     Factor,
@@ -44,7 +44,7 @@ SITE_FIELDS = (
     JobField("account", "job", "text, or a number", "account of its user that it is charged to"),
     JobField("qos", "job", "text", "quality of service"),
     JobField(
-        "licenses", "job", "text: `name:count`, several separated by commas",
+        LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
         "what it holds of the site's licenses while it runs",
     ),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),

@@ -145,7 +145,7 @@ class Pack:
     def _start(self, view: View, pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
         """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
         averaging = self.constraint == "average"
-        covering = Resource.ALL if self.constraint == "strict" else Resource.NODES | Resource.BURST_BUFFERS
+        covering = Resource.ALL if self.constraint == "strict" else ~Resource.BANDWIDTH
         bandwidth = _file_system_bandwidth(view.machine) if averaging else math.inf
         free = view.timeline.free_nodes_now()
         for one in sorted(_facts(view), key=lambda one: (ORDERS[self.order](one), one.job.number)):

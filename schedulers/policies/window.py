@@ -198,7 +198,7 @@ class Window:
         for job, counts in zip(jobs, taken.tolist(), strict=True):
             own, nodes = sorted(nodes[: job.nodes]), nodes[job.nodes :]
             storages = _storages(view.machine, own, counts, self.placement == "nearest") if job.bb_bytes else ()
-            fixed = not (job.io_rate and view.machine.links) and job.lives is None and not job.partitions
+            fixed = not (job.io_rate and view.machine.links) and job.lives is None and not (job.partitions or job.pools)
             found.append(Allocation(tuple(own), storages, job.bb_bytes, job.io_rate) if fixed else None)
         return found
 
@@ -224,9 +224,12 @@ def problem_of(
     """Which jobs of the window start together, as a problem of :mod:`spillway.schedulers.search.subset`.
 
     Bandwidth is limited on links that are above all nodes; other links count when jobs are placed. Jobs of a partition
-    have no more nodes together than it has free ones.
+    have no more nodes together than it has free ones, and jobs have no more of a pool together than is free.
     """
     loads, limits = [], []
+    for place, left in enumerate(view.timeline.free_pools_now()):
+        loads.append([job.pools[place] if job.pools else 0 for job in window])
+        limits.append(left)
     for place, partition in enumerate(view.machine.partitions):
         inside = [job.nodes if job.partitions == (place,) else 0 for job in window]
         if any(inside):

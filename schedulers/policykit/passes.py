@@ -225,6 +225,7 @@ def binding_now(view: View, job: Job) -> Binding:
         (Resource.NODES, Binding.NODES),
         (Resource.BURST_BUFFERS, Binding.BURST_BUFFERS),
         (Resource.BANDWIDTH, Binding.BANDWIDTH),
+        (Resource.POOLS, Binding.POOLS),
     ):
         if resource is Resource.BURST_BUFFERS and job.id in view.held:
             continue

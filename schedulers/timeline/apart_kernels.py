@@ -16,6 +16,7 @@ from spillway.schedulers.timeline.fit_kernels import (
     book,
     narrow_links,
     narrow_nodes,
+    narrow_pools,
     narrow_storages,
     note_since,
     segment_at,
@@ -47,6 +48,7 @@ from spillway.schedulers.timeline.layout import (
     SINCE,
     USE_LINKS,
     USE_NODES,
+    USE_POOLS,
     USE_STORAGES,
     WINDOW,
     Demand,
@@ -93,7 +95,10 @@ def _segment_from(times, count, segment, time_s):
 def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
     """Narrow a window's columns of one kind by those of ``rows[segment]``; whether enough of it may be left."""
     if kind == USE_NODES:
-        return narrow_nodes(work, window, wider, rows, segment, segment + 1, demand, machine)
+        enough = narrow_nodes(work, window, wider, rows, segment, segment + 1, demand, machine)
+        if not enough or not demand.uses & USE_POOLS:
+            return enough
+        return narrow_pools(work, window, wider, rows, segment, segment + 1, demand, machine)
     if kind == USE_STORAGES:
         return narrow_storages(work, window, wider, rows, segment, segment + 1, demand, machine)
     narrow_links(work, window, wider, rows, segment, segment + 1, machine)
@@ -253,4 +258,6 @@ def book_apart(times, count, rows, span, start_s, machine, scratch):
     count = _book_columns(times, count, rows, usage, part, HEAD, first, on_s, off_s)
     count = _book_columns(times, count, rows, usage, part, first, last, start_s, max(off_s + tail_s, start_s))
     usage[FREE_BYTES] = 0
-    return _book_columns(times, count, rows, usage, part, last, len(usage), on_s, max(off_s + links_tail_s, on_s))
+    links = last + len(machine.parents)
+    count = _book_columns(times, count, rows, usage, part, links, len(usage), on_s, off_s)  # pools go with the nodes
+    return _book_columns(times, count, rows, usage, part, last, links, on_s, max(off_s + links_tail_s, on_s))

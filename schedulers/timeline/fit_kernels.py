@@ -47,6 +47,7 @@ from spillway.schedulers.timeline.layout import (
     STRIPED,
     USE_LINKS,
     USE_NODES,
+    USE_POOLS,
     USE_STORAGES,
     WINDOW,
     Demand,
@@ -59,8 +60,8 @@ from spillway.schedulers.timeline.placement_kernels import choose, holds, popcou
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
-    "demand_at", "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_storages", "note_since", "room_after",
-    "segment_at", "use_set",
+    "demand_at", "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_pools", "narrow_storages", "note_since",
+    "pools_hold", "room_after", "segment_at", "use_set",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
@@ -140,7 +141,26 @@ def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
 def narrow_links(work, window, wider, rows, begin, end, machine):
     """The same for the bandwidth of links; whether that is enough depends on the nodes."""
     first = HEAD + machine.words + machine.storages
+    _narrow_columns(work, window, wider, rows, begin, end, first, first + len(machine.parents))
+
+
+@inner(boolean(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
+def pools_hold(rows, row, demand, machine):
+    """Whether a row has enough of every pool."""
+    pool, sets = HEAD + machine.words + machine.storages + len(machine.parents), machine.sets
+    for column in range(HEAD + machine.words, sets.shape[1]):
+        if rows[row, pool] < sets[demand.first_set, column]:
+            return False
+        pool += 1
+    return True
+
+
+@inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
+def narrow_pools(work, window, wider, rows, begin, end, demand, machine):
+    """The same for counted pools; whether there is enough of each."""
+    first = HEAD + machine.words + machine.storages + len(machine.parents)
     _narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
+    return pools_hold(work, window, demand, machine)
 
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
@@ -163,7 +183,7 @@ def _narrow(work, window, wider, rows, begin, end, demand, machine):
         return False
     if uses & USE_LINKS:
         narrow_links(work, window, wider, rows, begin, end, machine)
-    return True
+    return not uses & USE_POOLS or narrow_pools(work, window, wider, rows, begin, end, demand, machine)
 
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
@@ -180,8 +200,9 @@ def _may_hold(rows, segment, demand, machine, work):
     if uses & USE_LINKS:  # the first link has no link above it: what it cannot carry must be outside of it
         column = HEAD + machine.words + machine.storages
         outside = len(machine.node_link) - work[BELOW, column]
-        return outside + rows[segment, column] // demand.io_rate >= demand.nodes
-    return True
+        if outside + rows[segment, column] // demand.io_rate < demand.nodes:
+            return False
+    return not uses & USE_POOLS or pools_hold(rows, segment, demand, machine)
 
 
 @inner(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
@@ -444,6 +465,10 @@ def measure(grant, tree, usage):
                 return BAD_STORAGE
             usage[first + storage] += grant.bb_bytes
         usage[FREE_BYTES] = len(storages) * grant.bb_bytes
+    if uses & USE_POOLS:
+        pools = tree.sets.shape[1] - first
+        for pool in range(pools):
+            usage[len(usage) - pools + pool] = tree.sets[grant.pools_of, first + pool]
     return 0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import boolean, int64, void
 
 from spillway.base.kernel_cache import njit
-from spillway.schedulers.timeline.fit_kernels import demand_at, narrow_links, note_since, segment_at, use_set
+from spillway.schedulers.timeline.fit_kernels import demand_at, note_since, pools_hold, segment_at, use_set
 from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
     MACHINE,
@@ -26,6 +26,7 @@ from spillway.schedulers.timeline.layout import (
     FULLEST_AT_END,
     HEAD,
     SINCE,
+    USE_POOLS,
     USE_STORAGES,
     WINDOW,
     Demand,
@@ -49,7 +50,8 @@ def _narrow_by(work, window, rows, segment, machine):
         work[to, column] = min(work[wide, column], rows[at, column])
         total += work[to, column]
     work[to, FREE_BYTES] = total
-    narrow_links(work, window, np.int64(wide), rows, segment, segment + 1, machine)
+    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(rows.shape[1])):  # links, pools
+        work[to, column] = min(work[wide, column], rows[at, column])
 
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
@@ -62,6 +64,8 @@ def _holds_in_a_set(work, window, demand, machine, chosen):
         work[WINDOW, column] = work[window, column]
     if number == 0:
         return True
+    if demand.uses & USE_POOLS and not pools_hold(work, window, demand, machine):
+        return False
     last = number + sets[number, FREE_BYTES]
     while number <= last:
         free = 0

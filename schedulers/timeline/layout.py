@@ -4,13 +4,14 @@
     ``times[k]`` is the start of segment ``k``; the first ``count`` are used and ascend strictly. Segment ``k`` is
     ``[times[k], times[k + 1])``, the last one is endless.
 ``rows: int64[capacity, width]``
-    ``rows[k]`` is what is free in segment ``k``; ``width = HEAD + words + storages + links``::
+    ``rows[k]`` is what is free in segment ``k``; ``width = HEAD + words + storages + links + pools``::
 
         rows[k, FREE_NODES]      number of free nodes       (the number of bits set in the words)
         rows[k, FREE_BYTES]      bytes free on all storages (the sum of those of each)
         rows[k, HEAD:]           ``words`` columns, the free nodes: node i is bit i % 64 of word i // 64
                                  ``storages`` columns, bytes free per storage node
                                  ``links`` columns, bytes per second left per link
+                                 ``pools`` columns, what is left of each counted pool
 
 ``usage: int64[width]``
     What a job holds, in the same columns. Clearing the bit of a node that was free is a subtraction: booking is
@@ -24,9 +25,10 @@
 ``groups: int64[entries, 3]``
     ``(link, word, bits)``, ascending: the nodes of one bitset word that hang directly on one link. Nodes without link
     have the link number ``links``.
-``sets: int64[sets, HEAD + words]``
+``sets: int64[sets, HEAD + words + pools]``
     Sets of nodes that jobs may be restricted to, as the beginnings of rows: the number of nodes, how many sets follow
-    that the same job may use instead, the nodes. The first set is the whole machine.
+    that the same job may use instead, the nodes; then what the job holds of each pool. The first set is the whole
+    machine, with nothing of any pool.
 ``work: int64[BACK + count or more, width]``
     Scratch memory. ``work[FULL]`` is ``capacity``, but for the nodes, which are those of the set that is looked at;
     ``work[BELOW]`` has in its link columns the number of nodes below each link; both stay. The rest means nothing
@@ -63,11 +65,11 @@ NEAREST, BY_ID, RACK, FULLEST, FULLEST_AT_END, EMPTIEST, LEAST_LOADED, COMPACT, 
 """Codes of :class:`spillway.schedulers.timeline.placement.StorageOrder`: up to ``RACK`` the first one that fits is
 taken, from ``EMPTIEST`` on the one with most bytes left is better."""
 
-USE_NODES, USE_STORAGES, USE_LINKS = 1, 2, 4
+USE_NODES, USE_STORAGES, USE_LINKS, USE_POOLS = 1, 2, 4, 8
 """Resources that a question or a booking is about; the values of
 :class:`spillway.schedulers.timeline.placement.Resource`."""
 
-STRIPED = 8
+STRIPED = 16
 """Beside these: each request lies on a storage node of its own."""
 
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
@@ -79,8 +81,8 @@ class Demand(NamedTuple):
     the first of the sets of nodes that it may use one of.
 
     ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
-    ``USE_NODES`` unless nodes are to be ignored. There are as many requests as nodes unless they are ``STRIPED``; then
-    at most as many as storage nodes.
+    ``USE_POOLS`` if and only if it holds something of a pool; ``USE_NODES`` unless nodes are to be ignored. There are
+    as many requests as nodes unless they are ``STRIPED``; then at most as many as storage nodes.
     """
 
     nodes: int
@@ -121,6 +123,7 @@ class Tree(NamedTuple):
     node_link: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     capacity: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -132,10 +135,13 @@ class Scratch(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts."""
+    """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts, the set
+    with what it holds of the pools.
+    """
 
     nodes: npt.NDArray[np.int32]
     storages: npt.NDArray[np.int32]
     bb_bytes: int
     io_rate: int
     uses: int
+    pools_of: int

@@ -32,14 +32,14 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
         return [Part(covering, start_s, end_s)]
     on_nodes_s, off_nodes_s = start_s + lives.storage_lead_s, end_s + lives.storage_lead_s
     spans = (
-        (Resource.NODES, on_nodes_s, off_nodes_s),
+        (Resource.NODES | Resource.POOLS, on_nodes_s, off_nodes_s),
         (Resource.BURST_BUFFERS, start_s, max(off_nodes_s + lives.storage_tail_s, start_s)),
         (Resource.BANDWIDTH, on_nodes_s, max(off_nodes_s + lives.bandwidth_tail_s, on_nodes_s)),
     )
     found: dict[tuple[float, float], Resource] = {}
     for kind, begin, end in spans:
-        if kind in covering:
-            found[begin, end] = found.get((begin, end), kind) | kind
+        if kind & covering:
+            found[begin, end] = found.get((begin, end), kind & covering) | kind & covering
     return [Part(kinds, begin, end) for (begin, end), kinds in found.items()]
 
 

@@ -29,7 +29,9 @@ class Resource(enum.Flag):
     """Bytes on storage nodes."""
     BANDWIDTH = 4
     """Bytes per second on the links above the nodes."""
-    ALL = NODES | BURST_BUFFERS | BANDWIDTH
+    POOLS = 8
+    """Counted pools (licenses)."""
+    ALL = NODES | BURST_BUFFERS | BANDWIDTH | POOLS
 
 
 class NodeOrder(enum.Enum):

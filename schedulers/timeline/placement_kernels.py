@@ -48,6 +48,7 @@ from spillway.schedulers.timeline.layout import (
     TAKEN,
     USE_LINKS,
     USE_NODES,
+    USE_POOLS,
     USE_STORAGES,
 )
 
@@ -89,7 +90,8 @@ def _links_hold(work, window, demand, machine):
     """
     nodes, io_rate = demand.nodes, demand.io_rate
     free, lost = work[window, FREE_NODES], np.int64(0)
-    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(work.shape[1])):
+    first = HEAD + machine.words + machine.storages
+    for column in range(np.uint64(first), np.uint64(first + len(machine.parents))):
         below, bandwidth = work[BELOW, column], work[np.uint64(window), column]
         most = min(below, free)
         if bandwidth < most * io_rate:
@@ -364,3 +366,7 @@ def choose(window, after, since, demand, machine, scratch):
     usage[FREE_BYTES] = demand.requests * bb_bytes
     for column in range(first, len(usage)):  # what was there less what is left
         usage[column] -= window[column]
+    if uses & USE_POOLS:
+        pools = machine.sets.shape[1] - first
+        for pool in range(pools):
+            usage[len(usage) - pools + pool] = machine.sets[demand.first_set, first + pool]

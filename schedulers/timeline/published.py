@@ -15,7 +15,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.timeline import Timeline
 from spillway.schedulers.timeline.placement import Resource, choose_storages
 
-_OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH
+_OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH | Resource.POOLS
 
 
 class PublishedTimeline(Timeline):
@@ -32,12 +32,13 @@ class PublishedTimeline(Timeline):
         longer_s = duration_s
         if duration_s < math.inf:
             longer_s = max(_after(now_s + duration_s) - now_s, _after(duration_s))
-        nodes = super().fit_now(job, longer_s, Resource.NODES)
+        nodes = super().fit_now(job, longer_s, Resource.NODES | covering & Resource.POOLS)
         if nodes is None or not job.bb_bytes or Resource.BURST_BUFFERS not in covering:
             return nodes
         storages = self._nearest_with_room(job, nodes.nodes, duration_s)
-        striped = job.stripes > 0
-        return None if storages is None else Allocation(nodes.nodes, storages, job.bb_bytes, striped=striped)
+        if storages is None:
+            return None
+        return Allocation(nodes.nodes, storages, job.bb_bytes, striped=job.stripes > 0, pools=nodes.pools)
 
     def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
         """For each node in turn the nearest storage node that holds its request over the whole duration."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import lt
 
 import numpy as np
 import numpy.typing as npt
@@ -48,13 +49,13 @@ class Tables:
     ----------
     capacity
         ``int64[width]``: the row of the empty machine (layout: :mod:`spillway.schedulers.timeline.layout`).
-    words, storages, links
+    words, storages, links, pools
         Slices of a row.
     for_kernels
         A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple; another one once :meth:`demand` has
-        seen a job with other partitions than all before.
+        seen a job with other partitions, or other amounts of pools, than all before.
     for_booking
-        A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple.
+        A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; another one then.
     scratch
         A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     usage, chosen
@@ -84,8 +85,10 @@ class Tables:
         self.words = slice(layout.HEAD, first)
         self.storages = slice(first, first + len(sizes))
         self.links = slice(first + len(sizes), first + len(sizes) + len(bandwidth))
+        counts = [pool.count for pool in machine.pools]
+        self.pools = slice(self.links.stop, self.links.stop + len(counts))
         self.capacity = np.array(
-            [self.node_count, self.total_bytes, *[0] * self.word_count, *sizes, *bandwidth], np.int64
+            [self.node_count, self.total_bytes, *[0] * self.word_count, *sizes, *bandwidth, *counts], np.int64
         )
         self.capacity[self.words] = bitset(range(self.node_count), self.word_count)
         node_link = np.full(self.node_count, -1, np.int32)
@@ -99,7 +102,7 @@ class Tables:
             own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
-        self._sets: dict[tuple[int, ...], int] = {(): 0}
+        self._sets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {((), ()): 0}
         self._machine_for_kernels = layout.Machine(
             words=self.word_count,
             storages=len(sizes),
@@ -110,10 +113,13 @@ class Tables:
             node_link=node_link,
             parents=parents,
             groups=_groups(node_link, self.link_count),
-            sets=self._set_row(range(self.node_count)),
+            sets=self._set_row(range(self.node_count), ()),
         )
         self.for_kernels = tuple(self._machine_for_kernels)
-        self.for_booking = tuple(layout.Tree(self.word_count, len(sizes), node_link, parents, self.capacity))
+        self._tree = layout.Tree(
+            self.word_count, len(sizes), node_link, parents, self.capacity, self._machine_for_kernels.sets
+        )
+        self.for_booking = tuple(self._tree)
         self._below = _nodes_below(node_link, parents)
         self._last = Allocation(())
         self._indices = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -166,26 +172,35 @@ class Tables:
             io_rate = self.widest_rate + 1  # as impossible, but small enough to be multiplied
         if not 0 < nodes <= self.node_count:
             return None
-        return nodes, bb_bytes, io_rate, uses, requests, self._first_set(job.partitions) if job.partitions else 0
+        if not job.pools or not uses & layout.USE_POOLS:
+            uses &= ~layout.USE_POOLS
+            return nodes, bb_bytes, io_rate, uses, requests, self.first_set(job.partitions) if job.partitions else 0
+        if any(map(lt, self.capacity[self.pools].tolist(), job.pools)):
+            return None
+        return nodes, bb_bytes, io_rate, uses, requests, self.first_set(job.partitions, job.pools)
 
-    def _first_set(self, partitions: tuple[int, ...]) -> int:
-        """Row of the first of the sets of nodes of these partitions; further ones follow it."""
-        found = self._sets.get(partitions)
+    def first_set(self, partitions: tuple[int, ...], pools: tuple[int, ...] = ()) -> int:
+        """Row of the first of the sets of nodes of these partitions with these amounts of pools; others follow it."""
+        found = self._sets.get((partitions, pools))
         if found is None:
-            rows = [self._set_row(self.machine.partitions[one].nodes) for one in partitions]
+            nodes: list[Iterable[int]] = [self.machine.partitions[one].nodes for one in partitions]
+            rows = [self._set_row(one, pools) for one in nodes or [range(self.node_count)]]
             for place, row in enumerate(rows):
                 row[0, layout.FREE_BYTES] = len(rows) - 1 - place
-            found = self._sets[partitions] = len(self._machine_for_kernels.sets)
+            found = self._sets[partitions, pools] = len(self._machine_for_kernels.sets)
             sets = np.concatenate([self._machine_for_kernels.sets, *rows])
             self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
-            self.for_kernels = tuple(self._machine_for_kernels)
+            self._tree = self._tree._replace(sets=sets)
+            self.for_kernels, self.for_booking = tuple(self._machine_for_kernels), tuple(self._tree)
         return found
 
-    def _set_row(self, nodes: Iterable[int]) -> npt.NDArray[np.int64]:
-        """A set of nodes, as the kernels read it: a table with one row."""
-        row = np.zeros((1, layout.HEAD + self.word_count), np.int64)
-        row[0, layout.HEAD :] = bitset(nodes, self.word_count)
-        row[0, layout.FREE_NODES] = np.bitwise_count(row[0, layout.HEAD :].view(np.uint64)).sum()
+    def _set_row(self, nodes: Iterable[int], pools: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """A set of nodes and amounts of pools, as the kernels read them: a table with one row."""
+        last = layout.HEAD + self.word_count
+        row = np.zeros((1, last + len(self.machine.pools)), np.int64)
+        row[0, layout.HEAD : last] = bitset(nodes, self.word_count)
+        row[0, layout.FREE_NODES] = np.bitwise_count(row[0, layout.HEAD : last].view(np.uint64)).sum()
+        row[0, last : last + len(pools)] = pools
         return row
 
     def explain(
@@ -216,6 +231,7 @@ class Tables:
             return f"node {self.machine.nodes[node].name} is {'not free' if sign > 0 else 'free already'}"
         names = [f"storage {storage.name}" for storage in self.machine.storages]
         names += [f"link {link.name}" for link in self.machine.links]
+        names += [f"pool {pool.name}" for pool in self.machine.pools]
         first = self.storages.start
         for name, free, size, most in zip(names, row[first:], self.usage[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:

@@ -136,6 +136,11 @@ class Timeline:
         bandwidth: list[int] = self._rows[0, self._tables.links].tolist()
         return bandwidth
 
+    def free_pools_now(self) -> list[int]:
+        """What is free at ``now_s`` of each counted pool."""
+        amounts: list[int] = self._rows[0, self._tables.pools].tolist()
+        return amounts
+
     def free_bytes_now(self, storage: int) -> int:
         """Bytes free at ``now_s`` on one storage node."""
         return self._rows.item(self._tables.storages.start + storage)
@@ -494,6 +499,7 @@ class Timeline:
             job.io_rate if uses & layout.USE_LINKS else 0,
             job.lives,
             striped=bb_bytes > 0 and job.stripes > 0,
+            pools=job.pools if uses & layout.USE_POOLS else (),
         )
         self._tables.keep_indices(allocation, nodes, storages)
         return allocation
@@ -562,9 +568,11 @@ class Timeline:
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
         nodes, storages = tables.indices(allocation)
+        pools_of = tables.first_set((), allocation.pools) if allocation.pools else 0
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking, tables.usage,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses, pools_of), tables.for_booking,
+            tables.usage,
         )  # fmt: skip
         if count < 0:
             words = self._tables.explain(count, start_s, self._times, self._rows, allocation, sign)

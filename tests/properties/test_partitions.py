@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.site import Partition, Site, site_text
+from spillway.schedulers.model.site import License, Partition, Site, site_text
 from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import SHARING
 from tests.properties.small_world import NODES, workload
@@ -54,6 +54,21 @@ def with_partitions(rng: Random, data: dict[str, Any], names: list[str]) -> dict
     return named
 
 
+LICENSES = (License("few", 2), License("many", 5))
+
+
+def with_licenses(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Let some jobs hold licenses; return the amounts of each job by its full id."""
+    asked: dict[str, tuple[int, ...]] = {}
+    for job in data["jobs"]:
+        few, many = rng.choice(((0, 0), (0, 0), (1, 0), (2, 0), (0, 3), (1, 4)))
+        named = [f"{name}:{count}" for name, count in (("few", few), ("many", many)) if count]
+        if named:
+            job["licenses"] = ",".join(named)
+        asked[str(job["id"])] = (few, many) if named else ()
+    return asked
+
+
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
     """On nodes of one partition, from its start to its end; whole and explained passes come to the same."""
@@ -63,14 +78,16 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
         spec, data = spec_of(rng, policy, life, model), workload(model, jobs(rng))
         sets = partitions(rng)
         named = with_partitions(rng, data, [one.name for one in sets])
-        site = site_text(Site(partitions=sets))
+        asked = with_licenses(rng, data)
+        site = site_text(Site(partitions=sets, licenses=LICENSES))
         spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
-        expected = play(spec, data)
+        expected = play(spec, data, check=True)
         for line in expected[0]:
             if line[1] not in ("started", "resized"):
                 continue
             nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
             assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
+            assert line[1] == "resized" or line[3].pools == asked[line[2].rsplit("!", 1)[-1]]
             started += 1
         assert play(spec, data, whole=True) == expected, spec
         assert play(spec, data, explain=True) == expected, spec

@@ -147,7 +147,9 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
         return spec
 
 
-def play(spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False) -> tuple[Any, ...]:
+def play(
+    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False
+) -> tuple[Any, ...]:
     """All that happens to jobs, all replies, and how far the generator was used."""
     story, replies, needs = Story(), list[Reply](), spec.needs()
     session = spec.session(story, explain=explain, direct=needs.dynamic_jobs)
@@ -156,6 +158,8 @@ def play(spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explai
 
     def handle(message: Message) -> Reply:
         replies.append(session.handle(message))
+        if check:
+            session.check()
         return replies[-1]
 
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)

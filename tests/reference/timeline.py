@@ -18,11 +18,12 @@ from tests.reference.lives import start_before
 
 
 class Free(NamedTuple):
-    """What is free at one instant: per node 1 or 0, bytes per storage node, bytes per second per link."""
+    """What is free at one instant: per node 1 or 0, bytes per storage node, bytes per second per link, of each pool."""
 
     nodes: list[int]
     free_bytes: list[int]
     bandwidth: list[int]
+    pools: list[int]
 
 
 class Booking(NamedTuple):
@@ -81,10 +82,11 @@ class ReferenceTimeline:
         nodes = [1] * len(self.machine.nodes)
         free_bytes = [storage.capacity_bytes for storage in self.machine.storages]
         bandwidth = [link.capacity_bytes_per_s for link in self.machine.links]
+        pools = [pool.count for pool in self.machine.pools]
         for booking in self.bookings:
             if booking.start_s <= time_s < booking.end_s:
-                _take(self.machine, Free(nodes, free_bytes, bandwidth), booking)
-        return Free(nodes, free_bytes, bandwidth)
+                _take(self.machine, Free(nodes, free_bytes, bandwidth, pools), booking)
+        return Free(nodes, free_bytes, bandwidth, pools)
 
     def free_nodes_now(self) -> int:
         """Number of nodes free at ``now_s``."""
@@ -181,6 +183,7 @@ class ReferenceTimeline:
             and all(
                 0 <= left <= k.capacity_bytes_per_s for left, k in zip(free.bandwidth, self.machine.links, strict=True)
             )
+            and all(0 <= left <= pool.count for left, pool in zip(free.pools, self.machine.pools, strict=True))
         )
 
     def _instants(self, after_s: float, before_s: float) -> list[float]:
@@ -214,7 +217,9 @@ class ReferenceTimeline:
         wanted = Wanted(job.nodes, bb_bytes, io_rate, job.stripes)
         chosen = choose(self.machine, free, bandwidth, free_bytes, wanted, self.placement, at_end)
         striped = bb_bytes > 0 and job.stripes > 0
-        return None if chosen is None else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped)
+        pools = job.pools if Resource.POOLS in covering else ()
+        short = any(instant.pools[pool] < amount for instant in window for pool, amount in enumerate(pools))
+        return None if chosen is None or short else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped, pools)
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""
@@ -254,3 +259,6 @@ def _take(machine: Machine, free: Free, booking: Booking) -> None:
     if Resource.BURST_BUFFERS in covering:
         for storage in allocation.storages:
             free.free_bytes[storage] -= sign * allocation.bb_bytes
+    if Resource.POOLS in covering:
+        for pool, amount in enumerate(allocation.pools):
+            free.pools[pool] -= sign * amount

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spillway.schedulers.model.job import Job, Lives
-from spillway.schedulers.model.machine import Link, Machine, Node, NodeSet, Storage, nearest_first
+from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
@@ -51,8 +51,9 @@ def machines(draw: st.DrawFn) -> Machine:
     sets = st.builds(range, st.integers(0, count - 1), st.integers(0, count), st.integers(1, 3)).filter(len)
     found = draw(st.lists(sets, max_size=3)) if count > 1 else []
     partitions = tuple(NodeSet(f"p{place}", frozenset(one)) for place, one in enumerate(found))
+    pools = tuple(CountedPool(f"pool{place}", draw(st.integers(0, 9))) for place in range(draw(st.integers(0, 2))))
     if draw(st.booleans()):
-        return replace(_racked(count, capacities, links, pattern), partitions=partitions)
+        return replace(_racked(count, capacities, links, pattern), partitions=partitions, pools=pools)
     nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
     return Machine(
         nodes=nodes,
@@ -61,6 +62,7 @@ def machines(draw: st.DrawFn) -> Machine:
         node_link=np.array([pattern[i % len(pattern)] for i in range(count)], np.int32),
         nearest_storages=np.array([nearest[i % len(nearest)] for i in range(count)], np.int32).reshape(count, -1),
         partitions=partitions,
+        pools=pools,
     )
 
 
@@ -94,7 +96,9 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     io_rate = draw(st.sampled_from([0, 0, 1, 5, 9, 70]))
     wide = [place for place, one in enumerate(machine.partitions) if len(one.nodes) >= nodes]
     partitions = tuple(draw(st.lists(st.sampled_from(wide), unique=True))) if wide else ()
-    return job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
+    amounts = tuple(draw(st.sampled_from([0, 0, 1, 3, 9])) for _ in machine.pools)
+    plain = job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
+    return msgspec.structs.replace(plain, pools=amounts if any(amounts) else ())
 
 
 lives = st.builds(

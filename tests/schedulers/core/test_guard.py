@@ -175,7 +175,7 @@ def test_infeasible_means_that_it_does_not_fit_the_empty_machine(data: Any, mach
     """The limits and the timeline draw the same line."""
     limits, empty = Limits(machine), Timeline(machine)
     for _ in range(5):
-        requested = msgspec.structs.replace(data.draw(jobs(machine)), partitions=())
+        requested = msgspec.structs.replace(data.draw(jobs(machine)), partitions=(), pools=())
         assert (limits.infeasible_reason(requested) is None) == (empty.fit_now(requested, 1.0) is not None)
 
 

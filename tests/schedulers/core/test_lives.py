@@ -13,7 +13,8 @@ from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.view import Holding
 from spillway.schedulers.timeline import Resource, Timeline
 
-NODES, STORAGE, LINKS = Resource.NODES, Resource.BURST_BUFFERS, Resource.BANDWIDTH
+NODES, STORAGE = Resource.NODES, Resource.BURST_BUFFERS
+LINKS = Resource.BANDWIDTH | Resource.POOLS
 JOB = Job("w!1", 0, 0.0, 600.0, 2, 4)
 ON = Allocation((0, 1), (0, 1), 4)
 

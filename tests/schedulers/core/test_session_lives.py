@@ -62,7 +62,7 @@ class Drains(ProgramRuntime):
         """Nodes back at the completion, the end at the call."""
         if isinstance(event, JobCompleted):
             self.draining = event.job_id
-            nodes = Released(event.job_id, None, Resource.NODES | Resource.BANDWIDTH)
+            nodes = Released(event.job_id, None, ~Resource.BURST_BUFFERS)
             drained = Expected(event.job_id, now_s + 200.0, Resource.BURST_BUFFERS)
             return Step((CallMeLater(now_s, now_s + 200.0),), released=(nodes,), expected=(drained,))
         if isinstance(event, RequestedCall) and self.draining:
@@ -266,7 +266,7 @@ def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
     (running,) = session.book.running.values()
     assert [(part.covering, part.start_s, part.end_s) for part in running.holdings] == [
         (Resource.BURST_BUFFERS, 0.0, 610.0),
-        (Resource.NODES | Resource.BANDWIDTH, 10.0, 610.0),
+        (~Resource.BURST_BUFFERS, 10.0, 610.0),
     ]
 
 

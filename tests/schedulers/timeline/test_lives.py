@@ -18,7 +18,7 @@ STAGED = Lives(storage_lead_s=60.0, storage_tail_s=200.0)
 
 def test_kinds_with_the_same_interval_stand_together() -> None:
     """Storage from 100 to 900, nodes and bandwidth from 160 to 700; without lives all are one."""
-    nodes, storage = Resource.NODES | Resource.BANDWIDTH, Resource.BURST_BUFFERS
+    nodes, storage = ~Resource.BURST_BUFFERS, Resource.BURST_BUFFERS
     assert parts(STAGED, 100.0, 640.0) == [Part(nodes, 160.0, 700.0), Part(storage, 100.0, 900.0)]
     assert parts(None, 160.0, 700.0) == parts(Lives(), 160.0, 700.0) == [Part(Resource.ALL, 160.0, 700.0)]
     assert parts(STAGED, 100.0, 640.0, Resource.NODES) == [Part(Resource.NODES, 160.0, 700.0)]

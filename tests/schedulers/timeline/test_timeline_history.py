@@ -20,7 +20,7 @@ from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resourc
 from tests.reference.timeline import ReferenceTimeline
 from tests.schedulers.machine_strategies import job, jobs, jobs_with_lives, machines, placements
 
-coverings = st.sampled_from([Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))])
+coverings = st.sampled_from([Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(16))])
 moments = st.one_of(st.integers(0, 12).map(float), st.floats(0, 12))
 quarters = st.integers(0, 48).map(lambda quarter: quarter / 4)
 durations = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8), st.just(math.inf), st.just(1e-30))

@@ -1,0 +1,91 @@
+"""Counted pools: what jobs request of them, and who starves where reservations do not cover them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.counted import with_pools
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import CountedPool
+from spillway.schedulers.model.site import License, Site, site_text
+from tests.properties.test_passes import play
+
+POOLS = (CountedPool("matlab", 4), CountedPool("ansys", 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "amounts"),
+    [("matlab:3", (3, 0)), ("ansys:2,matlab", (1, 2)), (" matlab:1 , matlab:2 ", (3, 0)), ("matlab:0", ()), ("", ())],
+)
+def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
+    """By place in the machine's pools; a name alone is one."""
+    job, reason = with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}), POOLS)
+    assert (job.pools, reason) == (amounts, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("matlab:5", "5 of license matlab > 4"),
+        ("matlab:3,matlab:2", "5 of license matlab > 4"),
+        ("abaqus:1", "license 'abaqus' is unknown; the site has matlab, ansys"),
+        ("matlab:-1", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:-1'"),
+        ("matlab:1,", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:1,'"),
+    ],
+)
+def test_reasons(text: str, reason: str) -> None:
+    """What can never be had is rejected with its reason."""
+    assert with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}), POOLS)[1] == reason
+
+
+def test_a_site_without_pools() -> None:
+    """Its jobs' licenses count for nothing."""
+    assert with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": "matlab:9"}), ())[0].pools == ()
+
+
+def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, int, int]]) -> dict[str, int]:
+    """Start of each job, in whole seconds, of (submission, nodes, licenses of four, seconds) on eight nodes."""
+    data: dict[str, Any] = {
+        "nb_res": 8,
+        "jobs": [
+            {
+                "id": number, "subtime": submitted, "res": nodes, "walltime": seconds + 1, "profile": str(seconds),
+                "licenses": f"matlab:{licenses}",
+            }
+            for number, (submitted, nodes, licenses, seconds) in enumerate(jobs)
+        ],
+        "profiles": {str(seconds): {"type": "delay", "delay": seconds} for *_, seconds in jobs},
+    }  # fmt: skip
+    site = site_text(Site(licenses=(License("matlab", 4),)))
+    lines = play(SessionSpec(policy, options, settings={"site": site}), data, check=True)[0]
+    return {job_id.rsplit("!", 1)[-1]: round(now_s) for now_s, what, job_id, *_ in lines if what == "started"}
+
+
+STREAM = [(0.0, 1, 2, 100), (1.0, 1, 2, 150), (2.0, 1, 4, 50), *((10.0 + number, 1, 2, 100) for number in range(6))]
+"""Jobs 0 and 1 hold two licenses each until 100 and 151 s; job 2 wants all four; later jobs hold two for 100 s each."""
+
+
+@pytest.mark.parametrize("covered", ["all", "nodes+bb"])
+def test_who_starves_for_a_license(covered: str) -> None:
+    """Job 2 is first in the queue and needs one node, of which six are free: it lacks two licenses.
+
+    Where its reservation covers licenses it starts when job 1 has ended, at 151 s, and no later job before it takes
+    what it waits for. Where it covers nodes and buffers alone, job 3 takes two licenses as soon as job 0 has ended, at
+    100 s, job 4 those of job 1 at 151 s, and so on: job 2 starts after all six, when the last two end, at 451 s.
+    """
+    found = starts("easy", {"covered": covered}, STREAM)
+    if covered == "all":
+        assert found["2"] == 151
+        assert min(found[str(number)] for number in range(3, 9)) == 201
+    else:
+        assert [found[str(number)] for number in range(3, 9)] == [100, 151, 200, 251, 300, 351]
+        assert found["2"] == 451
+
+
+@pytest.mark.parametrize("policy", ["conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
+def test_all_policies_end_the_stream(policy: str) -> None:
+    """Never more than four licenses at a time (checked after every message), and every job starts."""
+    assert len(starts(policy, {}, STREAM)) == 9
