@@ -48,7 +48,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 
 PLAYED: frozenset[str] = frozenset({"association", "license", "partition", "priority", "qos"})
 """Tables (and ``limits``, ``preemption``) that sessions play, all of these but partitions and licenses by the order
-``multifactor``: a name goes in when its part does. Of the others a site may state anything, and nothing follows from it."""
+``multifactor``: a name goes in when its part does. Of the others a site may state anything; nothing follows from it."""
 
 SINGLE = ("priority", "scheduler", "burst_buffer")
 """Tables that stand once; of the others there may be any number."""
