@@ -16,6 +16,7 @@ from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
+from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
@@ -156,8 +157,8 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or site.licenses):
-            lacks[Trait.TURNS] = ("site", "jobs that take turns are kept to no partition and no license")
+        if site is not None and (site.partitions or Counted(site).pools):
+            lacks[Trait.TURNS] = ("site", "jobs that take turns are kept to no partition, license or limit")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":

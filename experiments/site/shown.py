@@ -35,7 +35,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
     (
         "limits",
-        "limits of users, accounts and QOS",
+        "limits of each user, of an account within a QOS, of jobs that wait, and of resources other than nodes",
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
     (
@@ -167,7 +167,13 @@ def _restricted(one: Partition) -> bool:
 
 
 def _limited(one: Association | Qos) -> bool:
-    return any(getattr(one.limits, name) not in (None, {}) for name in one.limits.__struct_fields__)
+    """Whether something has limits beyond those that are played: nodes and jobs of a group, nodes and time of a job."""
+    stated = {name: value for name, value in msgspec.structs.asdict(one.limits).items() if value not in (None, {})}
+    if isinstance(one, Association) and one.user:
+        return bool(stated)
+    counts = (stated.pop(name, {}) for name in ("group_tres", "job_tres", "job_least_tres"))
+    others = any(resource != "node" for count in counts for resource in count)
+    return others or bool(stated.keys() - {"group_jobs", "job_longest_s"})
 
 
 def _limits(limits: Limits) -> str:

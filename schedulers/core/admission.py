@@ -10,7 +10,7 @@ import msgspec
 
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
-from spillway.schedulers.core.counted import with_pools
+from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.partitions import Partitions
@@ -63,6 +63,7 @@ class Admission:
         self._machine = machine
         self._profiles = profiles
         self._limits = Limits(machine, placement)
+        self._counted = Counted(site)
         self._partitions = Partitions(site.partitions, machine, placement)
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator
@@ -117,7 +118,7 @@ class Admission:
         if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
             if reason is None:
-                job, reason = with_pools(job, self._machine.pools)
+                job, reason = self._counted.assign(job)
             if reason is None:
                 return self._partitions.assign(job)
         return job, reason

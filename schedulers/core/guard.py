@@ -256,7 +256,7 @@ def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
         return f"it requests {job.pools} of the counted pools, the allocation has {allocation.pools}"
     for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), job.pools, strict=True):
         if amount > free:
-            return f"pool {pool.name} has {free} left of {pool.count}, the allocation takes {amount}"
+            return f"{pool.name}: {free} left of {pool.count}, the allocation takes {amount}"
     return None
 
 

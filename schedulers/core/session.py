@@ -46,7 +46,7 @@ from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.counted import counted_pools
+from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.dependents import Dependents, Settled
 from spillway.schedulers.core.drains import drained_by
 from spillway.schedulers.core.execution import NOTHING, Demand, Ended, Released, Runtime, Staged, Step
@@ -331,7 +331,7 @@ class Session:
             machine = machine.trunk()
         site = self._site or Site()
         sets = node_sets(site, len(machine.nodes))
-        machine = dataclasses.replace(machine, partitions=sets, pools=counted_pools(site))
+        machine = dataclasses.replace(machine, partitions=sets, pools=Counted(site).pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)

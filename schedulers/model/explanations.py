@@ -13,7 +13,7 @@ class Binding(enum.Enum):
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
     BANDWIDTH = "bandwidth"
-    POOLS = "licenses"
+    POOLS = "licenses or limits"
     BUFFER_FIRST = "no burst buffer yet"
     PERSISTENT = "a persistent buffer"
     STAGE_IN = "stage-in not yet through"

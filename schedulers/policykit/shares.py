@@ -1,10 +1,8 @@
 """What users and accounts have had of their shares: factors of fair share and of associations.
 
-Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed. A job that states
-no account is its user's in the default account, else in the first that has the user. Where the site has no
-associations, all users seen so far are equal siblings.
-
-A job's QOS is what it states, else the default of its association, else ``normal``.
+Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed. Whom jobs are
+charged to: :mod:`spillway.schedulers.model.charging`. Where the site has no associations, all users seen so far are
+equal siblings.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from itertools import islice
 
 import numpy as np
 
+from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
@@ -43,12 +42,9 @@ class Sharers:
         self._alike = not site.associations
         self._tree = FairTree(site.associations)
         self._places = dict(self._tree.users)
-        self._accounts: dict[str, str] = {}
-        for one in sorted(users, key=lambda one: not one.default):
-            self._accounts.setdefault(one.user, one.account)
+        self._charging = Charging(site)
         part = relative(site, "ASSOC", (one.priority for one in site.associations))
         self._priorities = {(one.account, one.user): part(one.priority) for one in users}
-        self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
         self._weights = site.weights
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
         billing = site.weights.billing
@@ -66,7 +62,7 @@ class Sharers:
                     self.place(job.account, job.user)
         if len(self._charged_to) < len(used):
             new = tuple(islice(self._usage.places, len(self._charged_to), None))
-            factors = [self._usage_factors.get(self._qos_named(*charged), 1.0) for charged in new]
+            factors = [self._usage_factors.get(self._charging.qos(*charged), 1.0) for charged in new]
             places = [self.place(account, user) for account, user, _ in new]
             self._charged_to = np.append(self._charged_to, np.array(places, np.intp))
             self._counting = np.append(self._counting, factors)
@@ -91,7 +87,7 @@ class Sharers:
 
     def qos_of(self, job: Job) -> str:
         """The QOS of a job: what it states, else its association's default, else ``normal``."""
-        return self._qos_named(job.account, job.user, job.qos)
+        return self._charging.qos(job.account, job.user, job.qos)
 
     def assumed(self, job: Job) -> Iterator[str]:
         """What had to be assumed for a job, in words."""
@@ -104,10 +100,7 @@ class Sharers:
             yield f"user {job.user!r} has no association{account}: factors of fair share and association are 0"
 
     def _association_of(self, account: str, user: str) -> tuple[str, str]:
-        return account or self._accounts.get(user, ""), user
-
-    def _qos_named(self, account: str, user: str, qos: str) -> str:
-        return qos or self._qos.get(self._association_of(account, user), "normal")
+        return self._charging.account(account, user), user
 
 
 def _charged(job: Finished | Job) -> tuple[str, str, str]:

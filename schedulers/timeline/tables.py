@@ -231,7 +231,7 @@ class Tables:
             return f"node {self.machine.nodes[node].name} is {'not free' if sign > 0 else 'free already'}"
         names = [f"storage {storage.name}" for storage in self.machine.storages]
         names += [f"link {link.name}" for link in self.machine.links]
-        names += [f"pool {pool.name}" for pool in self.machine.pools]
+        names += [pool.name for pool in self.machine.pools]
         first = self.storages.start
         for name, free, size, most in zip(names, row[first:], self.usage[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted import with_pools
+from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.machine import CountedPool
-from spillway.schedulers.model.site import License, Site, site_text
+from spillway.schedulers.model.site import Association, License, Qos, Site, site_text
+from spillway.schedulers.model.site_parts import Limits
 from tests.properties.test_passes import play
 
-POOLS = (CountedPool("matlab", 4), CountedPool("ansys", 10))
+TWO = Site(licenses=(License("matlab", 4), License("ansys", 10)))
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,15 @@ POOLS = (CountedPool("matlab", 4), CountedPool("ansys", 10))
 )
 def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
     """By place in the machine's pools; a name alone is one."""
-    job, reason = with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}), POOLS)
+    job, reason = Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))
     assert (job.pools, reason) == (amounts, None)
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("matlab:5", "5 of license matlab > 4"),
-        ("matlab:3,matlab:2", "5 of license matlab > 4"),
+        ("matlab:5", "5 > 4 of license matlab"),
+        ("matlab:3,matlab:2", "5 > 4 of license matlab"),
         ("abaqus:1", "license 'abaqus' is unknown; the site has matlab, ansys"),
         ("matlab:-1", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:-1'"),
         ("matlab:1,", "its field 'licenses' must be name:count, several separated by commas; got 'matlab:1,'"),
@@ -38,12 +38,12 @@ def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
 )
 def test_reasons(text: str, reason: str) -> None:
     """What can never be had is rejected with its reason."""
-    assert with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}), POOLS)[1] == reason
+    assert Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))[1] == reason
 
 
 def test_a_site_without_pools() -> None:
     """Its jobs' licenses count for nothing."""
-    assert with_pools(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": "matlab:9"}), ())[0].pools == ()
+    assert Counted(Site()).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": "matlab:9"}))[0].pools == ()
 
 
 def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, int, int]]) -> dict[str, int]:
@@ -89,3 +89,55 @@ def test_who_starves_for_a_license(covered: str) -> None:
 def test_all_policies_end_the_stream(policy: str) -> None:
     """Never more than four licenses at a time (checked after every message), and every job starts."""
     assert len(starts(policy, {}, STREAM)) == 9
+
+
+LIMITED = Site(
+    associations=(
+        Association("all", limits=Limits(group_tres={"node": 6})),
+        Association("lab", parent="all", limits=Limits(group_jobs=2, job_tres={"node": 4}, job_longest_s=100.0)),
+        Association("lab", "ann", default=True),
+        Association("lab", "bob"),
+    ),
+    qos=(Qos("normal"), Qos("debug", limits=Limits(group_jobs=1, job_least_tres={"node": 2}))),
+)
+"""Six nodes for all, of them two jobs of the lab; a job of QOS debug at a time."""
+
+
+@pytest.mark.parametrize(
+    ("user", "qos", "amounts"),
+    [("ann", "", (3, 1, 0)), ("ann", "debug", (3, 1, 1)), ("eve", "", ()), ("eve", "debug", (0, 0, 1))],
+)
+def test_limits_are_pools(user: str, qos: str, amounts: tuple[int, ...]) -> None:
+    """A job counts against its account, the accounts above it, and its QOS; an unknown user's against the QOS alone."""
+    counted = Counted(LIMITED)
+    assert [(pool.name, pool.count) for pool in counted.pools] == [
+        ("nodes of account all", 6), ("jobs of account lab", 2), ("jobs of QOS debug", 1),
+    ]  # fmt: skip
+    job = Job("w!1", 0, 0.0, 9.0, 3, extras={"user": user, "qos": qos})
+    assert (counted.assign(job)[0].pools, counted.assign(job)[1]) == (amounts, None)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "walltime_s", "qos", "reason"),
+    [
+        (5, 9.0, "", "5 nodes > 4, the most of a job of account lab"),
+        (1, 101.0, "", "walltime 101 s > 100 s, the longest of a job of account lab"),
+        (1, 9.0, "debug", "1 nodes < 2, the fewest of a job of QOS debug"),
+    ],
+)
+def test_limits_of_a_job(nodes: int, walltime_s: float, qos: str, reason: str) -> None:
+    """What exceeds them is rejected with the limit and whose it is."""
+    job = Job("w!1", 0, 0.0, walltime_s, nodes, extras={"user": "ann", "qos": qos})
+    assert Counted(LIMITED).assign(job)[1] == reason
+
+
+def test_a_group_never_has_more_than_its_limit() -> None:
+    """Six jobs of the lab at 0 s, of two nodes and 10 s each: two at a time, though all six would fit on 12 nodes."""
+    data: dict[str, Any] = {
+        "nb_res": 8,
+        "jobs": [{"id": n, "subtime": 0, "res": 2, "walltime": 11, "profile": "p", "user": "bob"} for n in range(6)],
+        "profiles": {"p": {"type": "delay", "delay": 10}},
+    }
+    spec = SessionSpec("easy", settings={"site": site_text(LIMITED)})
+    lines = play(spec, data, check=True)[0]
+    assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 0, 10, 10, 20, 20]

@@ -1,0 +1,39 @@
+"""Whom a job is charged to: its account, those above it, and its QOS, where it does not state them.
+
+A job that states no account is its user's in the default account, else in the first that has the user. A job's QOS is
+that which it states, else the default of its association, else ``normal``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spillway.schedulers.model.site import Site
+
+
+class Charging:
+    """Finds accounts and QOS by a site's associations."""
+
+    def __init__(self, site: Site) -> None:
+        users = [one for one in site.associations if one.user]
+        self._accounts: dict[str, str] = {}
+        for one in sorted(users, key=lambda one: not one.default):
+            self._accounts.setdefault(one.user, one.account)
+        self._qos = {(one.account, one.user): one.default_qos for one in users if one.default_qos}
+        self._parents = {one.account: one.parent for one in site.associations if not one.user}
+
+    def account(self, account: str, user: str) -> str:
+        """The account of a job that states this one ("": none); "" where it cannot be known."""
+        return account or self._accounts.get(user, "")
+
+    def qos(self, account: str, user: str, qos: str) -> str:
+        """The QOS of a job that states these."""
+        return qos or self._qos.get((self.account(account, user), user), "normal")
+
+    def above(self, account: str) -> Iterator[str]:
+        """An account and those above it."""
+        seen: set[str] = set()
+        while account and account not in seen:
+            seen.add(account)
+            yield account
+            account = self._parents.get(account, "")
