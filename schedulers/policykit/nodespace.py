@@ -109,6 +109,8 @@ class NodeSpace:
 
     def will_run(self, nodes: int, count: int) -> Plan | None:
         """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
+        if nodes.bit_count() < count:
+            return None  # most of the times that are tried, where many jobs have reservations
         found = self.idle & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
