@@ -191,8 +191,6 @@ class Settings:
             parse_maxima(self.bb_maxima)
         if self.maintenance:
             parse_windows(self.maintenance)
-        if self.site:
-            parse_site(self.site)
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""

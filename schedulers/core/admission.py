@@ -46,6 +46,8 @@ class Admission:
         How long a job's holdings are held around its nodes; ``None``: as long as its nodes.
     site
         Partitions and their limits.
+    counted
+        What jobs hold of its counted pools, those of the machine.
     """
 
     def __init__(
@@ -59,11 +61,12 @@ class Admission:
         demand: Demand | None,
         lives: Callable[[Job], Lives | None] | None,
         site: Site,
+        counted: Counted,
     ) -> None:
         self._machine = machine
         self._profiles = profiles
         self._limits = Limits(machine, placement)
-        self._counted = Counted(site)
+        self._counted = counted
         self._partitions = Partitions(site.partitions, machine, placement)
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator

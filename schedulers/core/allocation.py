@@ -114,9 +114,10 @@ def fits_beside(
         for node in allocation.nodes if allocation.io_rate and machine.links else ():
             for link in links_above(machine, node):
                 bandwidth_left[link] += allocation.io_rate
+    free = sorted(nodes)
     alone: list[tuple[int, ...]] = [(place,) for place in job.partitions]
     for one in alone or [()]:
-        usable = machine.usable(one, sorted(nodes))
+        usable = machine.usable(one, free)
         chosen = choose_nodes(machine, usable, bandwidth_left, job.nodes, job.io_rate)
         if chosen is not None:
             storages = choose_storages(machine, sorted(chosen), bytes_left, job.bb_bytes, stripes=job.stripes)

@@ -18,7 +18,6 @@ import msgspec
 
 from spillway.base.errors import OptionError, shown
 from spillway.protocol.intervals import parse_intervals
-from spillway.schedulers.core.feasible import infeasible_reason
 from spillway.schedulers.model.job import PARTITION_FIELD, Job
 from spillway.schedulers.model.machine import Machine, NodeSet
 from spillway.schedulers.model.site import Partition, Site
@@ -71,7 +70,10 @@ class Partitions:
         self._empty = Timeline(machine, 0.0, placement) if partitions else None
 
     def assign(self, job: Job) -> tuple[Job, str | None]:
-        """The job with the partitions that it may use, and why it may use none (``None`` where it may)."""
+        """The job with the partitions that it may use, and why it may use none (``None`` where it may).
+
+        The machine as a whole can hold it.
+        """
         if self._empty is None or not job.nodes:
             return job, None
         named = job.extras.get(PARTITION_FIELD)
@@ -122,8 +124,7 @@ class Partitions:
         if job.nodes > nodes:
             return f"{job.nodes} nodes > {nodes}"
         assert self._empty is not None
-        restricted = msgspec.structs.replace(job, partitions=(place,))
-        if infeasible_reason(self._machine, job) is None and self._empty.fit_now(restricted, 1.0) is None:
+        if self._empty.fit_now(msgspec.structs.replace(job, partitions=(place,)), 1.0) is None:
             return f"its {nodes} nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
         return None
 

@@ -330,14 +330,14 @@ class Session:
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
         site = self._site or Site()
-        sets = node_sets(site, len(machine.nodes))
-        machine = dataclasses.replace(machine, partitions=sets, pools=Counted(site).pools)
+        sets, counted = node_sets(site, len(machine.nodes)), Counted(site)
+        machine = dataclasses.replace(machine, partitions=sets, pools=counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)
         self._admission = Admission(
             self._machine, event.profiles, self._placement, self._timeline_class, self._estimator, self._unplayable,
-            self._demand, self._lives, self._site or Site(),
+            self._demand, self._lives, site, counted,
         )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)

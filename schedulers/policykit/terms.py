@@ -6,7 +6,7 @@ A job that may run in several partitions has the tier and the factor of the best
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from spillway.schedulers.model.job import Job
@@ -60,7 +60,7 @@ class Terms:
         self._qos = {one.name: one.priority for one in site.qos}
         self._qos_part = relative(site, "QOS", self._qos.values())
         self._qos_of = qos_of
-        self._licenses = {one.name: one.count for one in site.licenses}
+        self._licenses = {one.name: (place, one.count) for place, one in enumerate(site.licenses)}
         self._buffer_bytes = sum(storage.capacity_bytes for storage in machine.storages)
         played = {name: share for name in site.weights.tres if (share := self._share_of(name)) is not None}
         self._tres = [(site.weights.tres[name], share) for name, share in played.items()]
@@ -112,7 +112,8 @@ class Terms:
         if kind == "bb":
             return lambda job, _: _part(job.bb_bytes * job.requests, self._buffer_bytes)
         if kind == "license" and name in self._licenses:
-            return lambda job, _: _part(licenses_of(job).get(name, 0), self._licenses[name])
+            place, count = self._licenses[name]
+            return lambda job, _: _part(job.pools[place] if job.pools else 0, count)
         return None
 
 
@@ -122,14 +123,6 @@ def relative(site: Site, what: str, values: Iterable[int]) -> Callable[[int], fl
         return float
     most = max(values, default=0)
     return lambda value: _part(value, most)
-
-
-def licenses_of(job: Job) -> Mapping[str, int]:
-    """Licenses that a job requests, by name: its field ``licenses``, ``name:count`` separated by commas."""
-    stated = job.extras.get("licenses")
-    parts: Iterable[str] = stated.split(",") if isinstance(stated, str) and stated else ()
-    found = (one.strip().partition(":") for one in parts)
-    return {name: int(count) if count.isdecimal() else 1 for name, _, count in found}
 
 
 def _whole(job: Job, field: str) -> int:

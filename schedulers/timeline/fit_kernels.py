@@ -56,12 +56,12 @@ from spillway.schedulers.timeline.layout import (
     Scratch,
     Tree,
 )
-from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount, whole_requests_fit
+from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount, take_pools, whole_requests_fit
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
-    "demand_at", "find_fit", "measure", "narrow_links", "narrow_nodes", "narrow_pools", "narrow_storages", "note_since",
-    "pools_hold", "room_after", "segment_at", "use_set",
+    "demand_at", "find_fit", "measure", "narrow_columns", "narrow_links", "narrow_nodes", "narrow_pools",
+    "narrow_storages", "note_since", "pools_hold", "room_after", "segment_at", "use_set",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
@@ -116,7 +116,7 @@ def narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
 
 
 @inner(void(ROWS, int64, int64, ROWS, int64, int64, int64, int64), forceinline=True, **OPTIONS)
-def _narrow_columns(work, window, wider, rows, begin, end, first, last):
+def narrow_columns(work, window, wider, rows, begin, end, first, last):
     """Set some of a window's columns to the least of a wider one's and those of ``rows[begin:end]``."""
     to, wide, at = np.uint64(window), np.uint64(wider), np.uint64(begin)
     for column in range(np.uint64(first), np.uint64(last)):
@@ -130,7 +130,7 @@ def _narrow_columns(work, window, wider, rows, begin, end, first, last):
 def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
     """The same for bytes of storage nodes; whether these are enough in total."""
     first, total, to = HEAD + machine.words, 0, np.uint64(window)
-    _narrow_columns(work, window, wider, rows, begin, end, first, first + machine.storages)
+    narrow_columns(work, window, wider, rows, begin, end, first, first + machine.storages)
     for column in range(np.uint64(first), np.uint64(first + machine.storages)):
         total += work[to, column]
     work[to, FREE_BYTES] = total
@@ -141,7 +141,7 @@ def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
 def narrow_links(work, window, wider, rows, begin, end, machine):
     """The same for the bandwidth of links; whether that is enough depends on the nodes."""
     first = HEAD + machine.words + machine.storages
-    _narrow_columns(work, window, wider, rows, begin, end, first, first + len(machine.parents))
+    narrow_columns(work, window, wider, rows, begin, end, first, first + len(machine.parents))
 
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
@@ -159,7 +159,7 @@ def pools_hold(rows, row, demand, machine):
 def narrow_pools(work, window, wider, rows, begin, end, demand, machine):
     """The same for counted pools; whether there is enough of each."""
     first = HEAD + machine.words + machine.storages + len(machine.parents)
-    _narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
+    narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
     return pools_hold(work, window, demand, machine)
 
 
@@ -341,19 +341,15 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     is much cheaper than narrowing windows, and that any window with such a segment would fail.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
-    use_set(scratch.work, demand.first_set, machine)
-    found_s = _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch)
-    last = demand.first_set + machine.sets[demand.first_set, FREE_BYTES]
-    if last == demand.first_set:
-        return found_s
-    best = demand.first_set
-    for number in range(best + 1, last + 1):  # other nodes, where that is earlier
+    found_s, best = np.inf, demand.first_set
+    last = best + machine.sets[best, FREE_BYTES]
+    for number in range(best, last + 1):
         use_set(scratch.work, number, machine)
         until_s = min(latest_s, found_s)
         start_s = _find_in_set(times, count, rows, demand, duration_s, not_before_s, until_s, machine, scratch)
         if start_s < found_s:
             found_s, best = start_s, number
-    if found_s < np.inf:
+    if found_s < np.inf and best != last:
         use_set(scratch.work, best, machine)
         _find_in_set(times, count, rows, demand, duration_s, found_s, found_s, machine, scratch)
     return found_s
@@ -466,9 +462,7 @@ def measure(grant, tree, usage):
             usage[first + storage] += grant.bb_bytes
         usage[FREE_BYTES] = len(storages) * grant.bb_bytes
     if uses & USE_POOLS:
-        pools = tree.sets.shape[1] - first
-        for pool in range(pools):
-            usage[len(usage) - pools + pool] = tree.sets[grant.pools_of, first + pool]
+        take_pools(usage, tree.sets, grant.pools_of, first)
     return 0
 
 

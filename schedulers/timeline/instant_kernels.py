@@ -6,7 +6,14 @@ import numpy as np
 from numba import boolean, int64, void
 
 from spillway.base.kernel_cache import njit
-from spillway.schedulers.timeline.fit_kernels import demand_at, note_since, pools_hold, segment_at, use_set
+from spillway.schedulers.timeline.fit_kernels import (
+    demand_at,
+    narrow_columns,
+    note_since,
+    pools_hold,
+    segment_at,
+    use_set,
+)
 from spillway.schedulers.timeline.kernel_types import (
     DEMAND,
     MACHINE,
@@ -50,8 +57,8 @@ def _narrow_by(work, window, rows, segment, machine):
         work[to, column] = min(work[wide, column], rows[at, column])
         total += work[to, column]
     work[to, FREE_BYTES] = total
-    for column in range(np.uint64(HEAD + machine.words + machine.storages), np.uint64(rows.shape[1])):  # links, pools
-        work[to, column] = min(work[wide, column], rows[at, column])
+    links = HEAD + machine.words + machine.storages  # and pools
+    narrow_columns(work, window, np.int64(wide), rows, segment, segment + 1, links, rows.shape[1])
 
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)

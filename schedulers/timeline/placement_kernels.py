@@ -335,6 +335,14 @@ def _choose_storages(window, after, since, demand, machine, scratch):
         chosen[1, request] = storage
 
 
+@inner(void(ROW, ROWS, int64, int64), **OPTIONS)
+def take_pools(usage, sets, number, first):
+    """Write what a set has of the pools, in its columns from ``first`` on, to the last columns of a usage."""
+    pools = sets.shape[1] - first
+    for pool in range(pools):
+        usage[len(usage) - pools + pool] = sets[number, first + pool]
+
+
 @inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
 def choose(window, after, since, demand, machine, scratch):
     """Choose nodes and storages in a window that holds them; fill ``usage`` and ``chosen``, spoil ``window``.
@@ -367,6 +375,4 @@ def choose(window, after, since, demand, machine, scratch):
     for column in range(first, len(usage)):  # what was there less what is left
         usage[column] -= window[column]
     if uses & USE_POOLS:
-        pools = machine.sets.shape[1] - first
-        for pool in range(pools):
-            usage[len(usage) - pools + pool] = machine.sets[demand.first_set, first + pool]
+        take_pools(usage, machine.sets, demand.first_set, first)

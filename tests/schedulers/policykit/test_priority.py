@@ -217,7 +217,7 @@ def test_resources_are_relative_to_the_partition_or_the_whole_system() -> None:
     """
     weights = Weights(tres={"node": 1000, "bb/cray": 1000, "license/ansys": 100, "gres/gpu": 7})
     site = Site(partitions=PARTITIONS, licenses=(License("ansys", 4),), weights=weights)
-    one = with_fields(job(0, 2, 60.0, 3.0), partition="long", licenses="ansys:1,other:9")
+    one = msgspec.structs.replace(with_fields(job(0, 2, 60.0, 3.0), partition="long"), pools=(1,))
     found = explained(site, admitted(site, one))
     assert found.tres == 825.0
     assert found.assumed == "not played, with TRES factors of 0: gres/gpu"
