@@ -59,8 +59,9 @@ def main(arguments: Sequence[str]) -> int:
     except subprocess.CalledProcessError:
         return UNCOVERED
     nodes = int((folder / "nodes").read_text())
-    commands = [["slurmctld", "-D"], *(["slurmd", "-D", "-N", f"n{number + 1}"] for number in range(nodes))]
-    daemons = {" ".join(command): world.daemon(command) for command in commands}
+    daemons = {"slurmctld": world.daemon("slurmctld", ["slurmctld", "-D"])}
+    for name in (f"n{number + 1}" for number in range(nodes)):
+        daemons[name] = world.daemon(name, ["slurmd", "-D", "-N", name])
     _until_idle(world, nodes, daemons)
     time.sleep(_SETTLED_S)
     jobs = msgspec.json.decode((folder / "submissions.json").read_bytes(), type=list[Submission])
@@ -122,9 +123,9 @@ class World:
         self._folder = folder
         self._environment = _ENVIRONMENT | {"SLURM_CONF": str(folder / "slurm.conf")}
 
-    def daemon(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a program that stays; what it prints goes into a file of the run."""
-        with self._output_of(" ".join(command)).open("wb") as out:
+    def daemon(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a program that stays; what it prints goes into a file of the run with this name."""
+        with self._output_of(name).open("wb") as out:
             return subprocess.Popen(
                 ["chroot", self._root, *command],
                 stdin=subprocess.DEVNULL,
@@ -133,12 +134,12 @@ class World:
                 env=self._environment,
             )
 
-    def last_line_of(self, command: str) -> str:
+    def last_line_of(self, name: str) -> str:
         """What a program that stays has printed last."""
-        return (self._output_of(command).read_text(errors="replace").splitlines() or ["nothing was printed"])[-1]
+        return (self._output_of(name).read_text(errors="replace").splitlines() or ["nothing was printed"])[-1]
 
-    def _output_of(self, command: str) -> Path:
-        return self._folder / f"{command.replace(' ', '-')}.out"
+    def _output_of(self, name: str) -> Path:
+        return self._folder / f"{name}.out"
 
     def called(self, command: Sequence[str], text: str = "", *, user: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a program to its end, as a user (number; 0: root)."""
