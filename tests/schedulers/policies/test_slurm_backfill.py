@@ -267,7 +267,9 @@ def test_backfill_reserves_in_each_partition() -> None:
     assert on_partitions(BACKFILL, queue, [0, 4]) == [("1", (5,))]
 
 
-def counted(policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[tuple[int, float, tuple[int, int]]]) -> list[int]:
+def counted(
+    policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[tuple[int, float, tuple[int, int]]]
+) -> list[int]:
     """Starts on four nodes, with four licenses and a group that may have two; busy: a node, until when, what of both.
 
     Queued jobs run for 60 s.
@@ -305,9 +307,9 @@ def test_planned_licenses() -> None:
     Where the two are taken until 50 s job 1 would be in the way, and job 2, which needs none, is not. A limit of a
     group is not planned: job 3 is passed over.
     """
-    plans = {"bf_licenses": True}
+    main, backfill = (dataclasses.replace(policy, bf_licenses=True) for policy in (MAIN, BACKFILL))
     queue = [holding(3, 4, 0, 1), holding(0, 1, 4), holding(1, 1, 2), holding(2, 1, 0)]
-    assert counted(dataclasses.replace(MAIN, **plans), queue, [(0, 100.0, (2, 2))]) == []
-    assert counted(dataclasses.replace(BACKFILL, **plans), queue, [(0, 100.0, (2, 2))]) == [1, 2]
-    assert counted(dataclasses.replace(BACKFILL, **plans), queue, [(0, 50.0, (2, 2))]) == [2]
+    assert counted(main, queue, [(0, 100.0, (2, 2))]) == []
+    assert counted(backfill, queue, [(0, 100.0, (2, 2))]) == [1, 2]
+    assert counted(backfill, queue, [(0, 50.0, (2, 2))]) == [2]
     assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]
