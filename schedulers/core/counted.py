@@ -53,8 +53,8 @@ class Counted:
 
     def __init__(self, site: Site, alive: Callable[[str], bool] = lambda job_id: True) -> None:
         self._alive = alive
-        self._licenses = {license.name: place for place, license in enumerate(site.licenses)}
-        self.pools = tuple(CountedPool(f"license {license.name}", license.count) for license in site.licenses)
+        self._licenses = {one.name: place for place, one in enumerate(site.licenses)}
+        self.pools = tuple(CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
         self._limits = SiteLimits(site)
         self._members: dict[CountedPool, dict[tuple[str, ...], _Members]] = {}
         self._spare: dict[CountedPool, list[int]] = {}
