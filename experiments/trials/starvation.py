@@ -1,6 +1,6 @@
 """Who starves for a second resource: small sites on which a job that needs all of a pool is first in the queue.
 
-Compute nodes never bind: there are four, and no job needs more than one. Jobs 1 and 2 hold half of a pool each, job 3,
+Compute nodes never bind: there are five, and no job needs more than one. Jobs 1 and 2 hold half of a pool each, job 3,
 the *large* job, needs all of it, and the others, which come later, half of it each. A reservation that covers the pool
 keeps it free for the large job; without one the later jobs take each half as soon as it is free.
 
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from spillway.base.errors import OptionError
 from spillway.base.plugins import split_spec
+from spillway.experiments.trials.disciplines import SAFETY
 from spillway.experiments.trials.play import simulate
 from spillway.experiments.trials.subject import Command
 from spillway.experiments.trials.world import LICENSE, TrialJob, World
@@ -81,7 +82,7 @@ def _case(name: str, words: str, needs: Sequence[tuple[int, int]], licenses: int
         TrialJob(at_s, 1, run_s, gb_each, walltime_s=60, licenses=each)
         for (at_s, run_s), (each, gb_each) in zip(_TIMES, needs, strict=True)
     )
-    return StarvationCase(name, words, World(jobs, nodes=4, storages=int(gb > 0), gb=gb), licenses)
+    return StarvationCase(name, words, World(jobs, nodes=5, storages=int(gb > 0), gb=gb), licenses)
 
 
 _TIMES = ((1, 20), (2, 35), (8, 10), *((10 + number, 30) for number in range(5)))
@@ -224,8 +225,9 @@ class Outside:
         if case.licenses:
             raise NotPlayed("Batsim's protocol has no licences")
         played = self.command.play(case.world)
-        if played.faults:
-            raise NotPlayed(next(iter(played.faults.values())))
+        for name, words in played.faults.items():
+            if name in SAFETY:
+                raise NotPlayed(words)
         return case.from_first(played.starts)
 
 
@@ -236,9 +238,11 @@ _LIFE = {"bb_life": "slurm"}
 
 VARIANTS = (
     Ours("slurm-backfill", "slurm-backfill", SLURM, _LIFE),
-    *map(Ours.of, ("easy:covered=nodes", "easy:covered=nodes+bb", "easy:spare=false")),
+    Ours("slurm-backfill:bf_licenses=true", "slurm-backfill", {**SLURM, "bf_licenses": True}, _LIFE),
+    *map(Ours.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
+    Ours("easy --bb-life slurm", "easy", settings=_LIFE),
 )
-"""What stands beside the policies of the table: Slurm's as a site has it, and what else reservations can cover."""
+"""Slurm's policy as a site has it, and EASY with what its reservations can cover: they stand before the others."""
 
 
 def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, Suffered | str]]:

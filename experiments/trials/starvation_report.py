@@ -17,6 +17,7 @@ from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.terminal import say, show
+from spillway.experiments.trials.conformance import greet
 from spillway.experiments.trials.starvation import (
     CASES,
     DELAYED_S,
@@ -48,6 +49,7 @@ Found = Mapping[str, Mapping[str, Suffered | str]]
 
 def command(options: argparse.Namespace) -> int:
     """Play, print, write."""
+    kind = _kind(options.figure) if options.figure is not None else ""
     schedulers = _schedulers(options)
     found = compared(schedulers)
     rows, reasons = _rows(found), _reasons(found)
@@ -64,7 +66,7 @@ def command(options: argparse.Namespace) -> int:
     if options.json is not None:
         durable.write_text(options.json, as_json(found))
     if options.figure is not None:
-        draw(found, options.figure)
+        draw(found, options.figure.with_suffix(""), kind)
     return STARVED if len(schedulers) == 1 and any(map(_starves, found[schedulers[0].name].values())) else 0
 
 
@@ -74,22 +76,42 @@ def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
     if words and options.policy:
         raise SpecError("expected either --policy NAME or a command after --, got both")
     if words:
-        return [Outside(" ".join(words), Command(tuple(words), options.silence, options.batsim))]
+        outside = Command(tuple(words), options.silence, options.batsim)
+        greet(outside)
+        return [Outside(outside.name, outside)]
     if options.policy and options.policy != "all":
         one = Ours.of(options.policy)
         one.check()
         return [one]
-    ours = {one.name: one for one in (*VARIANTS, *(Ours.of(name) for name in POLICIES))}
-    return [*ours.values(), *_pybatsim(options.silence)]
+    named = {one.name for one in VARIANTS}
+    return [*VARIANTS, *(Ours.of(name) for name in POLICIES if name not in named), *_pybatsim(options.silence)]
 
 
 def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
     """Its schedulers, where they can be started."""
-    if importlib.util.find_spec("batsim") is None:
+    package = importlib.util.find_spec("batsim")
+    if package is None or package.origin is None:
         print("pybatsim's schedulers are left out: pybatsim is not installed", file=sys.stderr)
         return
-    for name in PYBATSIM:
-        words = [sys.executable, "-m", "batsim.cmds.launcher", name, "-t", "30000", "-v", "error", "-s", SOCKET]
+    there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files where it runs
+    for name in PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
+        path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
+        words = [
+            "sh",
+            "-c",
+            there,
+            SOCKET,
+            sys.executable,
+            "-m",
+            "batsim.cmds.launcher",
+            path,
+            "-t",
+            "30000",
+            "-v",
+            "error",
+            "-s",
+            SOCKET,
+        ]
         yield Outside(f"pybatsim {name}", Command(words, silence_s))
 
 
@@ -98,11 +120,16 @@ def _starves(one: Suffered | str) -> bool:
 
 
 def _rows(found: Found) -> list[list[str]]:
-    """A row for each scheduler: what became of the large job."""
+    """A row for each scheduler with which a case was played: what became of the large job."""
     return [
         [name, *(str(one) if isinstance(one, Suffered) else "not played" for one in row.values())]
-        for name, row in found.items()
+        for name, row in played(found).items()
     ]
+
+
+def played(found: Found) -> Found:
+    """Of all schedulers those with which a case was played."""
+    return {name: row for name, row in found.items() if any(isinstance(one, Suffered) for one in row.values())}
 
 
 def _reasons(found: Found) -> list[str]:
@@ -119,6 +146,8 @@ def sentences(found: Found) -> list[str]:
     """For each case: what the large job needs, and under which schedulers it waits for later jobs, for how long."""
     lines = []
     for case in CASES:
+        if not any(isinstance(row[case.name], Suffered) for row in found.values()):
+            continue
         alike: dict[str, list[str]] = {}
         for name, row in found.items():
             if _starves(one := row[case.name]):
@@ -141,23 +170,32 @@ def as_json(found: Found) -> str:
     return json.dumps(members, indent=1) + "\n"
 
 
-def draw(found: Found, path: Path) -> None:
-    """One figure: for each case and scheduler how long the large job waits."""
-    from spillway.analysis.plots.excess_bars import excess_bars
-    from spillway.analysis.plots.panels import panels
-    from spillway.analysis.plots.style import FORMATS, drawing, plain, save
+def _kind(path: Path) -> str:
+    """Kind of a picture by the end of its name."""
+    from spillway.analysis.plots.style import FORMATS
 
     kind = path.suffix.lstrip(".")
     if kind not in FORMATS:
         raise SpecError(f"--figure: expected a file that ends in .{', .'.join(FORMATS)}, got {path}")
+    return kind
+
+
+def draw(found: Found, stem: Path, kind: str) -> None:
+    """One figure: for each case and scheduler how long the large job waits."""
+    from spillway.analysis.plots.excess_bars import excess_bars
+    from spillway.analysis.plots.panels import panels
+    from spillway.analysis.plots.style import drawing, plain, save
+
+    shown = played(found)
     with drawing():
-        axes = panels(1, len(CASES), width=11.0, height=1.3 + 0.24 * len(found))
+        axes = panels(1, len(CASES), width=11.0, height=1.3 + 0.24 * len(shown))
         for place, (case, ax) in enumerate(zip(CASES, axes, strict=True)):
             values = {
                 plain(name): one.start_s if isinstance(one := row[case.name], Suffered) else math.nan
-                for name, row in found.items()
+                for name, row in shown.items()
             }
-            excess_bars(values, case.covered_s, ax, title=f"{case.name}: {case.words}", least=DELAYED_S)
+            excess_bars(values, case.covered_s, ax, title=case.name, least=DELAYED_S)
+            ax.set_xlabel(f"{ax.get_xlabel()} until the large job starts")
             if place:
                 ax.set_yticklabels([])
-        save(axes[0], path.with_suffix(""), (kind,))
+        save(axes[0], stem, (kind,))
