@@ -180,7 +180,7 @@ EXHIBITS = (
         (
             Picture(
                 "waits.png",
-                "How long a job waits that needs all of a pool: grey up to its start where reservations cover the pool, "
+                "How long a job waits that needs all of a pool: grey up to its start where reservations cover it, "
                 "orange what it waits longer.",
                 ("excess_bars",),
             ),
