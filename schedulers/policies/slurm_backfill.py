@@ -57,6 +57,10 @@ EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
 
+_SHORTEST_S = 1e-9
+"""Stands for this instant."""
+
+
 class _Pair(NamedTuple):
     """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions."""
 
@@ -250,9 +254,14 @@ class SlurmBackfill:
             if plan.start_s <= now_s:
                 if one.lacks_buffer(job):
                     continue
-                start = None if one.stages_in(job) else one.try_start(pair, plan.nodes, Role.BACKFILLED)
+                layered = one.is_layered(job)
+                nodes = one.unreserved_now(pair) if layered else plan.nodes
+                start = None if one.stages_in(job) else one.try_start(pair, nodes, Role.BACKFILLED)
                 if start is not None:
                     yield start
+                    continue
+                if layered:
+                    one.note(job, Role.PASSED_OVER)
                     continue
             if plan.start_s <= now_s + 60.0 * self.bf_window:
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
@@ -318,6 +327,7 @@ class _Pass:
         self.pairs = _pairs(view.machine, queue)
         self._apart = apart
         self._pools = view.machine.pools
+        self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
     def pairs_of_waiting(self) -> list[_Pair]:
         """Jobs that wait still, in each of their partitions, in order of priority."""
@@ -328,14 +338,33 @@ class _Pass:
         return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        """Whether there are not enough licenses now; or not enough of hierarchical resources, on whatever nodes, or of
+        what the job's groups may have at a time.
+        """
         if not job.pools:
             return False
-        free = self.view.timeline.free_pools_now()
-        return any(
-            amount > left and pool.license is licenses
-            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
-        )
+        timeline = self.view.timeline
+        if any(
+            amount > left and pool.license is licenses and pool.layer is None
+            for pool, left, amount in zip(self._pools, timeline.free_pools_now(), job.pools, strict=False)
+        ):
+            return True
+        if licenses or not self.is_layered(job):
+            return False
+        pools = tuple(amount if place in self._layers else 0 for place, amount in enumerate(job.pools))
+        alone = msgspec.structs.replace(job, lives=None, pools=pools)
+        if timeline.fit_now(alone, _SHORTEST_S, Resource.NODES | Resource.POOLS) is not None:
+            return False
+        return timeline.fit_now(alone, _SHORTEST_S, Resource.NODES) is not None
+
+    def is_layered(self, job: Job) -> bool:
+        """Whether a job requests hierarchical resources, so that not all nodes serve it alike."""
+        return any(job.pools[place] for place in self._layers if place < len(job.pools))
+
+    def unreserved_now(self, pair: _Pair) -> int:
+        """Idle nodes of a pair that are reserved for no one while its job would run."""
+        now_s, space = self.view.now_s, self.space
+        return space.idle & space.unreserved(now_s, now_s + self.view.estimate_s(pair.job)) & pair.nodes
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
@@ -392,10 +421,16 @@ class _Pass:
         if nodes.bit_count() < job.nodes:
             return None
         here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.partition,))
+        layered = self.is_layered(job)
+        if layered:
+            view = view.aside()
+            others = members(~nodes & mask_of(range(len(view.machine.nodes))))
+            view.timeline.take(view.now_s, view.now_s + duration_s, others)
         allocation = fit_now(view, here, duration_s)
         if allocation is None:
             return None
-        if not job.io_rate and (not job.bb_bytes or job.id in view.held):
+        view = self.view
+        if not layered and not job.io_rate and (not job.bb_bytes or job.id in view.held):
             chosen = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
             if self._is_free(chosen, duration_s):  # else they are reserved by the life of burst buffers
                 allocation = chosen

@@ -511,10 +511,16 @@ class Timeline:
             job.io_rate if uses & layout.USE_LINKS else 0,
             job.lives,
             striped=bb_bytes > 0 and job.stripes > 0,
-            pools=job.pools if uses & layout.USE_POOLS else (),
+            pools=self._held_pools(job) if uses & layout.USE_POOLS else (),
         )
         self._tables.keep_indices(allocation, nodes, storages)
         return allocation
+
+    def _held_pools(self, job: Job) -> tuple[int, ...]:
+        """What a job holds of the pools that was just found a place."""
+        if not (job.pools and self._tables.layered):
+            return job.pools
+        return tuple(self._tables.usage[self._tables.pools].tolist())
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         if not self._times.item(0) <= start_s <= end_s:
