@@ -49,7 +49,7 @@ class Counted:
 
     def __init__(self, site: Site) -> None:
         self._charging = Charging(site)
-        found = [CountedPool(f"license {license.name}", license.count) for license in site.licenses]
+        found = [CountedPool(f"license {license.name}", license.count, license=True) for license in site.licenses]
         self._licenses = {license.name: place for place, license in enumerate(site.licenses)}
         self._groups: dict[_Owner, list[_Group]] = {}
         self._limits: dict[_Owner, Limits] = {}

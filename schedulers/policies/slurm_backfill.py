@@ -97,6 +97,9 @@ class SlurmBackfill:
     batch_sched_delay: float = option(
         3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes, where something has happened"
     )
+    bf_licenses: bool = option(
+        False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
+    )
     bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
@@ -192,14 +195,21 @@ class SlurmBackfill:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
 
-        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too.
+        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
+        something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
         """
         unseen, ended, nodes_left = False, set[int](), -1
         for pair in one.pairs:
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
                 continue
-            if one.lacks_buffer(job):
+            if one.lacks_counted(job, licenses=False):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
+            elif one.lacks_buffer(job):
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
@@ -226,7 +236,14 @@ class SlurmBackfill:
         one.planned.clear()
         for pair in one.pairs_of_waiting()[: self.bf_max_job_test]:
             job = pair.job
-            plan = self._plan(one, pair) if job in one.waiting else None
+            if job not in one.waiting:
+                continue
+            if one.lacks_counted(job, licenses=False) or (
+                not self.bf_licenses and one.lacks_counted(job, licenses=True)
+            ):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                continue
+            plan = self._plan(one, pair)
             if plan is None:
                 continue
             one.planned[job.id] = min(plan.start_s, one.planned.get(job.id, math.inf))
@@ -239,10 +256,14 @@ class SlurmBackfill:
                     continue
             if plan.start_s <= now_s + 60.0 * self.bf_window:
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
+                if self.bf_licenses:
+                    one.reserve_licenses(job, plan.start_s)
         yield from one.hold_by_start()
 
     def _plan(self, one: _Pass, pair: _Pair) -> Plan | None:
-        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then."""
+        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then, and the
+        licenses that it holds from then to its end.
+        """
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
         apart = one.lacks_buffer(job) or one.stages_in(job)
@@ -255,10 +276,14 @@ class SlurmBackfill:
                 not_before_s = later_s
                 continue
             start_s = max(plan.start_s, not_before_s)
-            if start_s <= view.now_s:
-                return plan
             if start_s > later_s:
                 not_before_s = later_s
+                continue
+            licensed_s = one.licensed_from(job, start_s) if self.bf_licenses else start_s
+            if licensed_s > start_s:
+                not_before_s = licensed_s
+            elif start_s <= view.now_s:
+                return plan
             elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
                 return Plan(start_s, plan.nodes)
             else:
@@ -292,6 +317,7 @@ class _Pass:
         self.waiting = dict.fromkeys(queue)
         self.pairs = _pairs(view.machine, queue)
         self._apart = apart
+        self._pools = view.machine.pools
 
     def pairs_of_waiting(self) -> list[_Pair]:
         """Jobs that wait still, in each of their partitions, in order of priority."""
@@ -300,6 +326,39 @@ class _Pass:
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
         return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+
+    def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
+        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        if not job.pools:
+            return False
+        free = self.view.timeline.free_pools_now()
+        return any(
+            amount > left and pool.license is licenses
+            for pool, left, amount in zip(self._pools, free, job.pools, strict=True)
+        )
+
+    def _licenses(self, job: Job) -> tuple[int, ...]:
+        """What a job needs of the counted pools that are licenses; () for nothing."""
+        if not job.pools:
+            return ()
+        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=True))
+        return found if any(found) else ()
+
+    def licensed_from(self, job: Job, not_before_s: float) -> float:
+        """The earliest time from which on a job's licenses are free for as long as it may run (s)."""
+        licenses = self._licenses(job)
+        if not licenses:
+            return not_before_s
+        alone = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None)
+        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), not_before_s, Resource.POOLS)
+        return math.inf if fit is None else fit.start_s
+
+    def reserve_licenses(self, job: Job, start_s: float) -> None:
+        """Keep a job's licenses from its expected start on, for the rest of the pass."""
+        licenses = self._licenses(job)
+        if licenses:
+            allocation = Allocation((), pools=licenses)
+            self.view.timeline.reserve(start_s, start_s + self.view.estimate_s(job), allocation, Resource.POOLS)
 
     def stages_in(self, job: Job) -> bool:
         """Whether a job's buffer is being filled."""

@@ -85,6 +85,25 @@ def test_who_starves_for_a_license(covered: str) -> None:
         assert found["2"] == 451
 
 
+@pytest.mark.parametrize("bf_licenses", [False, True])
+def test_who_starves_for_a_license_under_slurm(bf_licenses: bool) -> None:
+    """The same, with a pass of both schedulers in each whole second after which something has happened.
+
+    Without ``bf_licenses`` the job that wants all four is passed over, and later ones get two each whenever some are
+    free: it is last. With it the main pass ends at this job, and the backfill pass keeps the four from 152 s on, when
+    job 1 is expected to have ended; job 3, with two of them from 101 to 202 s, would be in the way.
+    """
+    often = {"bf_interval": 1.0, "bf_resolution": 1.0, "batch_sched_delay": 0.0}
+    found = starts("slurm-backfill", {**often, "bf_licenses": bf_licenses}, STREAM)
+    later = [found[str(number)] for number in range(3, 9)]
+    if bf_licenses:
+        assert found["2"] == 152
+        assert later == [203, 203, 304, 304, 405, 405]
+    else:
+        assert later == [101, 152, 202, 253, 303, 354]
+        assert found["2"] == 455
+
+
 @pytest.mark.parametrize("policy", ["conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
 def test_all_policies_end_the_stream(policy: str) -> None:
     """Never more than four licenses at a time (checked after every message), and every job starts."""
