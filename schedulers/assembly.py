@@ -157,7 +157,7 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or Counted(site).pools):
+        if site is not None and (site.partitions or Counted(site)):
             lacks[Trait.TURNS] = ("site", "jobs that take turns are kept to no partition, license or limit")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
