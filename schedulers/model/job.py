@@ -176,7 +176,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
     pools
         Amounts that it holds of the counted pools while it has nodes, by place in
-        :attr:`spillway.schedulers.model.machine.Machine.pools`; () for nothing of any.
+        :attr:`spillway.schedulers.model.machine.Machine.pools`; nothing of those beyond the last amount.
     held_s
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left

@@ -24,6 +24,9 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
+CACHE = "cache"
+"""Key of a notebook: :attr:`View.cache`."""
+
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
     """Something that a job holds, or held, over an interval of its own.
@@ -274,7 +277,7 @@ class View:
     @property
     def cache(self) -> dict[str, Any]:
         """A part of the notebook for what only saves time: dropped between two passes, it changes no decision."""
-        found: dict[str, Any] = self.notebook.setdefault("cache", {})
+        found: dict[str, Any] = self.notebook.setdefault(CACHE, {})
         return found
 
     def aside(self) -> View:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from spillway.base.late import late
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.timeline import layout, lives
 from spillway.schedulers.timeline.drained import Change, Drained
 from spillway.schedulers.timeline.fit import Fit, Overbooked
@@ -442,6 +442,18 @@ class Timeline:
         else:
             self._drained.pop(storage, None)
 
+    def widen(self, pools: tuple[CountedPool, ...]) -> None:
+        """Have further pools behind those that there are: ``pools`` are all of them. Nothing of the new ones is taken.
+
+        Copies that were made before are of no use any more.
+        """
+        before = self._rows.shape[1]
+        self._tables.widen(pools)
+        rows = np.empty((len(self._rows), len(self._tables.capacity)), np.int64)
+        rows[:, :before], rows[:, before:] = self._rows, self._tables.capacity[before:]
+        self._rows = rows
+        self.changes += 1
+
     def copy(self) -> Timeline:
         """Return an independent timeline of the same state; costs two array copies."""
         other = object.__new__(type(self))
@@ -606,10 +618,14 @@ class Timeline:
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
         nodes, storages = tables.indices(allocation)
-        pools_of = tables.first_set((), allocation.pools) if allocation.pools else 0
+        if allocation.pools:
+            tables.booked[: len(allocation.pools)] = allocation.pools
+            tables.booked[len(allocation.pools) :] = 0
+        else:
+            uses &= ~layout.USE_POOLS
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses, pools_of), tables.for_booking,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking,
             tables.usage,
         )  # fmt: skip
         if count < 0:
