@@ -46,7 +46,7 @@ def choices(machine: Machine, nodes: Iterable[int], pools: tuple[int, ...]) -> I
     How many nodes the job needs is not looked at.
     """
     by_node = layers_by_node(machine)
-    requested = [*pools, *[0] * (len(machine.pools) - len(pools))]
+    requested = [*pools, *[0] * (len(machine.pools) - len(pools))][: len(machine.pools)]
     layered: dict[str, list[int]] = {}
     for place, pool in enumerate(machine.pools):
         if pool.layer is None:
