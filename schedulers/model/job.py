@@ -28,6 +28,9 @@ IO_RATE_FIELD = "io_rate"
 PARTITION_FIELD = "partition"
 """Field of the job with the partitions that it may run in: names, separated by commas."""
 
+RESERVATION_FIELD = "reservation"
+"""Field of the job with the advance reservation that it runs in."""
+
 LICENSES_FIELD = "licenses"
 """Field of the job with the licenses that it holds: ``name:count``, several separated by commas."""
 

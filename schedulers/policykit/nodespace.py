@@ -21,7 +21,7 @@ from spillway.base.late import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
-from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.policykit.view import Running, Taken, View
 from spillway.schedulers.timeline import Resource
 from spillway.schedulers.timeline.tables import bitset
 
@@ -53,6 +53,8 @@ class NodeSpace:
         Nodes that are not out.
     held
         What running jobs hold.
+    taken
+        Nodes that are taken away over intervals, as if they were reserved.
 
     Attributes
     ----------
@@ -60,9 +62,11 @@ class NodeSpace:
         Nodes that are free now.
     """
 
-    def __init__(self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held) -> None:
+    def __init__(
+        self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held, taken: Sequence[Taken] = ()
+    ) -> None:
         words = len(usable)
-        self._held, self._started = held, list[tuple[float, Words]]()
+        self._held, self._started, self._taken = held, list[tuple[float, Words]](), taken
         self.sets = sets
         self.state = np.zeros(4, np.int64)
         self.idle: Words = usable & ~held.nodes
@@ -82,7 +86,7 @@ class NodeSpace:
             held = cache[_HELD] = Held(sets.shape[1])
         held.bring_up(view.running)
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
-        return cls(view.now_s, sets, usable, held)
+        return cls(view.now_s, sets, usable, held, view.taken)
 
     def idle_of_sets(self) -> npt.NDArray[np.int64]:
         """How many nodes of each set are idle."""
@@ -116,7 +120,7 @@ class NodeSpace:
         self._left, self.idle = left, left[0]
         self._ends_s, self._tops = np.empty(len(left)), np.empty(len(left), np.int64)
         self._ends_s[1 : jobs + 1], self._tops[1 : jobs + 1] = ends_s, tops
-        more = 2 * reservations + 1
+        more = 2 * (reservations + len(self._taken)) + 1
         self._segments = (
             np.concatenate((times, np.empty(more))),
             np.concatenate((order, np.empty(more, np.int32))),
@@ -125,6 +129,8 @@ class NodeSpace:
         self.state[kernels.SEGMENTS] = 1
         table = held.rows if not started else np.concatenate((held.rows, [nodes for _, nodes in started]))
         kernels.stack(self.arrays, table, rows)
+        for start_s, end_s, nodes in self._taken:
+            kernels.reserve(self.arrays, of_nodes(sorted(nodes), words), start_s, end_s)
 
     def take(self, nodes: Words, end_s: float) -> None:
         """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""

@@ -380,6 +380,15 @@ def stack(space, held, jobs):
     space.state[LEAVING] = len(jobs)
 
 
+@njit(void(PLAIN_SPACE, ROW, float64, float64), **OPTIONS)
+def reserve(space, nodes, begin_s, end_s):
+    """Keep some nodes over an interval, as :func:`_reserve` does."""
+    space = Space(*space)
+    for word in range(len(nodes)):
+        space.chosen[word] = nodes[word]
+    _reserve(space, begin_s, end_s)
+
+
 @njit(void(PLAIN_SPACE, ROW, int64), **OPTIONS)
 def consecutive(space, nodes, count):
     """Choose so many of some nodes, as :func:`_choose` does."""

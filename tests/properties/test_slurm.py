@@ -155,6 +155,7 @@ def world(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         "site": "" if site == "none" else site_text(SITES[site]),
         "bb_life": rng.choice(("with-nodes", "slurm")),
         "estimates": rng.choice(("walltime", "walltime", "history")),
+        "maintenance": rng.choice(("", "", "", "60s 40s every 300s nodes 2-5; 200s 30s")),
     }
     known = {one.name for one in SITES[site].partitions}
     for job in data["jobs"]:
