@@ -7,7 +7,7 @@ they have one: which these are follows from the nodes. Nodes that belong to no l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -29,10 +29,10 @@ class Choice(NamedTuple):
         What it requests of each layer in modes 2 and 3, in the order of :func:`layers_by_node`.
     """
 
-    nodes: frozenset[int]
-    needed: frozenset[int]
-    amounts: tuple[int, ...]
-    by_node: tuple[int, ...]
+    nodes: Collection[int]
+    needed: Collection[int] = ()
+    amounts: tuple[int, ...] = ()
+    by_node: tuple[int, ...] = ()
 
 
 def layers_by_node(machine: Machine) -> list[int]:

@@ -38,7 +38,6 @@ from spillway.schedulers.timeline.layout import (
     FULLEST,
     FULLEST_AT_END,
     HEAD,
-    LAYER,
     LAYERED,
     LEAST_LOADED,
     MODE,
@@ -131,16 +130,23 @@ def _own_storage(window, node, bb_bytes, machine):
     return np.int64(-1)
 
 
+@inner(int64(ROW, MACHINE), **OPTIONS)
+def _layers(row, machine):
+    """How many rows of the sets are layers, where pools are layered."""
+    pools = len(row) - HEAD - machine.words - machine.storages - len(machine.parents)
+    return machine.sets.shape[1] - HEAD - 2 * machine.words - pools
+
+
 @inner(boolean(ROW, int64, boolean, DEMAND, MACHINE), **OPTIONS)
 def _layers_serve(window, node, draws, demand, machine):
     """Whether all layers that have a node have as much left as the job requests; or take it, where each node does."""
-    words, sets, layers = machine.words, machine.sets, machine.layers
+    words, sets = machine.words, machine.sets
     first = HEAD + words + machine.storages + len(machine.parents)
-    word, bit = node >> 6, np.int64(1) << (node & 63)
-    for layer in range(layers.shape[0]):
-        amount, column = sets[demand.first_set, HEAD + 2 * words + layer], first + layers[layer, POOL]
-        if amount > 0 and layers[layer, LAYER + word] & bit:
-            if draws and layers[layer, MODE] == 3:
+    word, bit = HEAD + (node >> 6), np.int64(1) << (node & 63)
+    for layer in range(1, 1 + _layers(window, machine)):
+        amount, column = sets[demand.first_set, HEAD + 2 * words + layer - 1], first + sets[layer, POOL]
+        if amount > 0 and sets[layer, word] & bit:
+            if draws and sets[layer, MODE] == 3:
                 window[column] -= amount
             elif not draws and window[column] < amount:
                 return False
@@ -389,20 +395,20 @@ def _choose_storages(window, after, since, demand, machine, scratch):
 @inner(void(ROW, DEMAND, MACHINE), **OPTIONS)
 def _take_pools(usage, demand, machine):
     """Add what a job holds of the pools to a usage that has its nodes, and what it takes of layers by the node."""
-    words, sets, layers = machine.words, machine.sets, machine.layers
+    words, sets = machine.words, machine.sets
     first = HEAD + words + machine.storages + len(machine.parents)
     before = sets.shape[1] - len(usage)
     for column in range(first, len(usage)):
         usage[column] += sets[demand.first_set, before + column]
     if not demand.uses & LAYERED:
         return
-    for layer in range(layers.shape[0]):
-        if layers[layer, MODE] == 2:
+    for layer in range(1, 1 + _layers(usage, machine)):
+        if sets[layer, MODE] == 2:
             inside = np.int64(0)
-            for word in range(words):
-                inside |= usage[HEAD + word] & layers[layer, LAYER + word]
+            for column in range(HEAD, HEAD + words):
+                inside |= usage[column] & sets[layer, column]
             if inside:
-                usage[first + layers[layer, POOL]] += sets[demand.first_set, HEAD + 2 * words + layer]
+                usage[first + sets[layer, POOL]] += sets[demand.first_set, HEAD + 2 * words + layer - 1]
 
 
 @inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)

@@ -58,7 +58,7 @@ class Tables:
     for_booking
         A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; another one then.
     booked
-        ``int64[pools]``: part of it, to be filled before a booking.
+        ``int64[pools]``: part of it, to be filled before a booking where there are pools (``pooled``).
     scratch
         A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     usage, chosen
@@ -107,17 +107,12 @@ class Tables:
             own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
-        self._sets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {((), ()): 0}
-        self._set_count = 1
-        self.booked = np.zeros(len(counts), np.int64)
         self._by_node = layers_by_node(machine)
         self._layers = frozenset(place for place, pool in enumerate(machine.pools) if pool.layer is not None)
         self.layered = bool(self._layers)
-        layers = np.zeros((len(self._by_node), layout.LAYER + self.word_count), np.int64)
-        for row, place in zip(layers, self._by_node, strict=True):
-            layer = machine.pools[place].layer
-            row[layout.MODE], row[layout.POOL] = 0 if layer is None else layer.mode, place
-            row[layout.LAYER :] = bitset(machine.layer_nodes(place), self.word_count)
+        self._sets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {((), ()): 0}
+        self._set_count = 1 + len(self._by_node)
+        self.booked, self.pooled = np.zeros(len(counts), np.int64), bool(counts)
         self._machine_for_kernels = layout.Machine(
             words=self.word_count,
             storages=len(sizes),
@@ -128,8 +123,7 @@ class Tables:
             node_link=node_link,
             parents=parents,
             groups=_groups(node_link, self.link_count),
-            sets=self._set_row(Choice(frozenset(range(self.node_count)), frozenset(), (), ())),
-            layers=layers,
+            sets=np.concatenate([self._set_row(Choice(range(self.node_count))), *map(self._layer_row, self._by_node)]),
         )
         self._for_all_kernels()
         self._below = _nodes_below(node_link, parents)
@@ -153,7 +147,7 @@ class Tables:
         self.capacity = np.concatenate([self.capacity, np.array(more, np.int64)])
         self.pools = slice(self.pools.start, len(self.capacity))
         self.usage = np.zeros(len(self.capacity), np.int64)
-        self.booked = np.zeros(len(pools), np.int64)
+        self.booked, self.pooled = np.zeros(len(pools), np.int64), bool(pools)
         sets = self._machine_for_kernels.sets
         sets = np.concatenate([sets, np.zeros((len(sets), len(more)), np.int64)], axis=1)
         self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
@@ -210,14 +204,17 @@ class Tables:
         if not job.pools or not uses & layout.USE_POOLS:
             uses &= ~layout.USE_POOLS
             return nodes, bb_bytes, io_rate, uses, requests, self.first_set(job.partitions) if job.partitions else 0
-        pools = job.pools
-        if self.layered and any(job.pools[place] for place in self._layers if place < len(job.pools)):
-            if uses & layout.USE_NODES:
-                uses |= layout.LAYERED
-            else:  # on no nodes
-                pools = tuple(0 if place in self._layers else amount for place, amount in enumerate(pools))
+        uses, pools = self._of_pools(job.pools, uses)
         first_set = self.first_set(job.partitions, pools)
         return None if first_set < 0 else (nodes, bb_bytes, io_rate, uses, requests, first_set)
+
+    def _of_pools(self, pools: tuple[int, ...], uses: int) -> tuple[int, tuple[int, ...]]:
+        """What counts where these pools are requested, and what of them: on no nodes no layers."""
+        if not any(pools[place] for place in self._layers if place < len(pools)):
+            return uses, pools
+        if uses & layout.USE_NODES:
+            return uses | layout.LAYERED, pools
+        return uses, tuple(0 if place in self._layers else amount for place, amount in enumerate(pools))
 
     def first_set(self, partitions: tuple[int, ...], pools: tuple[int, ...] = ()) -> int:
         """Row of the first of the sets of nodes of these partitions with these amounts of pools; others follow it.
@@ -260,6 +257,12 @@ class Tables:
         row = np.concatenate([*parts, amounts])
         row[layout.FREE_NODES] = len(choice.nodes)
         return row.reshape(1, -1)
+
+    def _layer_row(self, place: int) -> npt.NDArray[np.int64]:
+        """A layer, by its place among the pools, as the kernels read it: a table with one row."""
+        row, layer = self._set_row(Choice(self.machine.layer_nodes(place))), self.machine.pools[place].layer
+        row[0, layout.MODE], row[0, layout.POOL] = 0 if layer is None else layer.mode, place
+        return row
 
     def explain(
         self,
