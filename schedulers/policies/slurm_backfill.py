@@ -334,14 +334,14 @@ class _Pass:
         free = self.view.timeline.free_pools_now()
         return any(
             amount > left and pool.license is licenses
-            for pool, left, amount in zip(self._pools, free, job.pools, strict=True)
+            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
         )
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
         if not job.pools:
             return ()
-        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=True))
+        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=False))
         return found if any(found) else ()
 
     def licensed_from(self, job: Job, not_before_s: float) -> float:

@@ -64,7 +64,10 @@ class NodeSpace:
                     held = mask_of(holding.allocation.nodes)
                     idle &= ~held
                     leaving.append((holding.end_s, held & usable))
-        return cls(view.now_s, idle, leaving)
+        space = cls(view.now_s, idle, leaving)
+        for taken in view.taken:
+            space.reserve(taken.start_s, taken.end_s, mask_of(taken.nodes))
+        return space
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
         """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now."""
