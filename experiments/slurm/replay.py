@@ -89,7 +89,8 @@ def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
         assert job.started is not None
         assert job.ended is not None
         name = str(number)
-        idle_s = max(job.ended, job.idle or 0.0)
+        # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
+        idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
         profiles[name] = {"type": "delay", "delay": idle_s - job.started}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})

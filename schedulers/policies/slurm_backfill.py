@@ -196,7 +196,8 @@ class SlurmBackfill:
         fits.
 
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
-        something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
+        something counted is passed over; where backfill passes plan licenses, and it lacks these but not its buffer,
+        the pass ends.
         """
         unseen, ended, nodes_left = False, set[int](), -1
         for pair in one.pairs:
@@ -205,17 +206,19 @@ class SlurmBackfill:
                 continue
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_counted(job, licenses=True):
-                one.note(job, Role.PASSED_OVER, Binding.POOLS)
-                if self.bf_licenses:
-                    break
             elif one.lacks_buffer(job):
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
-            elif not one.stages_in(job):
+            elif one.stages_in(job):
+                continue
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
+            else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
