@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     select
         What chooses nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
     bf_licenses
-        Whether backfill passes plan licenses (from 23.02 on).
+        Whether backfill passes plan licenses: releases after 22.05.
     licenses
         How many there are, by name.
     """
