@@ -11,7 +11,15 @@ from spillway.experiments.slurm import live
 from spillway.experiments.slurm.deviations import deviations
 from spillway.experiments.slurm.replay import starts
 from spillway.experiments.slurm.starvation import SHIPPED, WAYS, Way, keep, kept, settings, submissions
-from spillway.experiments.trials.starvation import CASES, LARGE, StarvationCase, suffered
+from spillway.experiments.trials.starvation import (
+    CASES,
+    LARGE,
+    VARIANTS,
+    Ours,
+    StarvationCase,
+    compared,
+    suffered,
+)
 
 BY_WAY = dict(zip((way.name for way in WAYS), kept(SHIPPED), strict=True))
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -95,3 +103,16 @@ def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.Capt
     ):
         assert main(["conformance", "slurm", *arguments]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_the_page_has_what_the_command_prints() -> None:
+    """Its table, row by row: Slurm's recordings, ours with their options, and policies that are all alike."""
+    page = (Path(__file__).parents[3] / "docs" / "starvation.md").read_text(encoding="utf-8")
+    ours = [*VARIANTS, *map(Ours.of, ("fcfs", "sjf-easy", "list", "conservative", "maxutil"))]
+    found = compared([*BY_WAY.values(), *ours])
+    rows = [line.strip("| ").replace("*", "").split(" | ") for line in page.splitlines() if line.count(" s") > 2]
+    shown = [cells for _, *cells in (row for row in rows if len(row) == 1 + len(CASES))]
+    expected = [[str(one) for one in row.values()] for row in found.values()]
+    assert shown == expected[: len(shown)]
+    assert all(row == shown[-1] for row in expected[len(shown) :])
+    assert len(shown) == len(BY_WAY) + len(VARIANTS) + 1
