@@ -19,6 +19,7 @@ from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
 from spillway.schedulers.model.decisions import Decision, Reject, Start, WakeAt
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.view import Around, View
 from spillway.schedulers.timeline import Timeline
 
@@ -132,7 +133,7 @@ class Maintenance(Around):
         yield from self._calls(view, taken)
         recurring = [window for window in self.windows if window.every_s < math.inf]
         jobs = view.queue if recurring else ()
-        never = {job: reason for job in jobs if (reason := _never(job, recurring, width)) is not None}
+        never = {job: reason for job in jobs if (reason := _never(job, recurring, view.machine)) is not None}
         if never:
             yield from (Reject(job, reason) for job, reason in never.items())
             view = view.showing([job for job in view.queue if job not in never], view.held)
@@ -169,11 +170,12 @@ class Maintenance(Around):
                 )
 
 
-def _never(job: Job, recurring: Iterable[Window], nodes: int) -> str | None:
-    """Why a job can never start on a machine of so many nodes; ``None`` where it can."""
+def _never(job: Job, recurring: Iterable[Window], machine: Machine) -> str | None:
+    """Why a job can never start on a machine, in none of its partitions; ``None`` where it can."""
+    own = [machine.partitions[place].nodes for place in job.partitions] or [frozenset(range(machine.width))]
     for window in recurring:
         between_s = window.every_s - window.length_s
-        outside = nodes - len(window.indices(nodes))
+        outside = max(len(nodes.difference(window.indices(machine.width))) for nodes in own)
         if job.walltime_s > between_s and job.nodes > outside:
             return (
                 f"walltime {job.walltime_s:g} s > {between_s:g} s between two windows of maintenance, and "

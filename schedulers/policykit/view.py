@@ -131,6 +131,9 @@ class View:
         kept.
     site
         The site whose scheduler this is; ``None`` where none is described.
+    vacate
+        Frees in a copy of the timeline all that a running job holds, by its id, from a time on (s); ``None`` where none
+        may be preempted.
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
@@ -169,6 +172,7 @@ class View:
         "stages_first",
         "taken_from_s",
         "unavailable",
+        "vacate",
         "waiting",
     )
 
@@ -195,6 +199,7 @@ class View:
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.site: Site | None = None
+        self.vacate: Callable[[Timeline, str, float], None] | None = None
         self.changes: Callable[[], int] | None = None
         self.reserved: list[float] = []
         self.reservations: dict[str, Fit] = {}
@@ -229,7 +234,14 @@ class View:
 
         ``changed``: how often that changed till now; without a change it must not grow.
         """
-        other, source, changes = copy.copy(self), self._timeline_source, self.changes
+        other, source, changes, vacate = copy.copy(self), self._timeline_source, self.changes, self.vacate
+
+        def vacated(timeline: Timeline, job_id: str, from_s: float) -> None:
+            assert vacate is not None
+            vacate(timeline, job_id, from_s)
+            take(timeline)  # nothing of it is free for that
+
+        other.vacate = None if vacate is None else vacated
         other._timeline_source = lambda: take(source())
         other.changes = None if changes is None else lambda: changes() + changed
         other.taken_from_s = from_s
