@@ -197,13 +197,15 @@ class Preempting(Around):
         """Have the chosen jobs make room, and book what is promised."""
         assert view.vacate is not None
         memory.spent.add(job.id)
-        memory.claims[job.id] = _Claim(
+        claim = memory.claims[job.id] = _Claim(
             job, choice.allocation, frozenset(one.job.id for one, _ in choice.victims), _due_s(view, choice.victims)
         )
         for one, group in choice.victims:
             view.vacate(view.timeline, one.job.id, view.now_s + max(group.grace_s, _LATE_S))
             yield Preempt(one.job, job, way)
         self.keep(view)
+        if view.notes is not None:
+            view.notes.write(job.id, Role.RESERVED, Binding.PREEMPTED, claim.due_s)
 
     def _choose(
         self, view: View, job: Job, way: tuple[int, ...], memory: _Memory, calls: list[float]
