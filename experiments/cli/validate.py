@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from spillway.base.arguments import Parser, natural, number, whole
+from spillway.experiments.slurm.packages import RELEASES
 
 HELP = "the simulator against a real resource manager"
 DESCRIPTION = (
@@ -32,6 +33,7 @@ def add_arguments(parser: Parser) -> None:
     add("--seed", type=natural, metavar="N", help="seed of the jobs (1)")
     add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
     add = parser.add_argument_group("Slurm").add_argument
+    add("--slurm", choices=RELEASES, metavar="RELEASE", help=f"{' or '.join(RELEASES)} ({RELEASES[0]})")
     add("--nodes", type=whole, metavar="N", help="virtual nodes, 4 to 64 (8)")
     add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
     add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")

@@ -23,12 +23,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Virtual nodes: one slurmd each.
     pool_units
         Units in the pool of buffers; its granularity is 1.
+    release
+        Release of Slurm: ``"22.05"`` or ``"24.11"``.
     bf_interval_s, bf_resolution_s, bf_window_min, bf_max_job_test, sched_interval_s, batch_sched_delay_s
         Slurm's ``SchedulerParameters`` of these names: s, s, minutes, jobs, s, s.
     """
 
     nodes: int
     pool_units: int
+    release: str = "22.05"
     bf_interval_s: int = 1
     bf_resolution_s: int = 60
     bf_window_min: int = 1440
@@ -41,6 +44,9 @@ BURST_BUFFER_CONF = """StageInTimeout=600
 StageOutTimeout=600
 GetSysState=/bin/true
 """
+
+CGROUP_CONF = {"22.05": "", "24.11": "CgroupPlugin=disabled\n"}
+"""Text of ``cgroup.conf`` by release: from 23.11 on slurmd wants control groups unless it is told otherwise."""
 
 
 def slurm_conf(settings: Settings, folder: Path) -> str:
@@ -67,18 +73,13 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 LogTimeFormat=iso8601_ms
 SlurmctldDebug=debug2
-SwitchType=switch/none
-MpiDefault=none
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
 SelectType=select/linear
 SchedulerType=sched/backfill
 SchedulerParameters={scheduler}
 PriorityType=priority/basic
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobcomp.txt
-AccountingStorageType=accounting_storage/none
-JobAcctGatherType=jobacct_gather/none
 BurstBufferType=burst_buffer/lua
 DebugFlags=BurstBuffer,Backfill
 ReturnToService=2
@@ -102,6 +103,7 @@ local function nothing() return slurm.SUCCESS, "" end
 slurm_bb_job_process, slurm_bb_job_teardown, slurm_bb_setup = nothing, nothing, nothing
 slurm_bb_real_size, slurm_bb_paths, slurm_bb_pre_run = nothing, nothing, nothing
 slurm_bb_post_run, slurm_bb_get_status = nothing, nothing
+slurm_bb_test_data_in, slurm_bb_test_data_out = nothing, nothing
 function slurm_bb_pools() return slurm.SUCCESS, '{pools}' end
 function slurm_bb_data_in(id, script) return stage(script, "stage_in") end
 function slurm_bb_data_out(id, script) return stage(script, "stage_out") end

@@ -15,6 +15,7 @@ from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.slurm.configuration import (
     BURST_BUFFER_CONF,
+    CGROUP_CONF,
     Settings,
     Submission,
     burst_buffer_lua,
@@ -42,12 +43,12 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
         Slurm did not start, or did not run all jobs.
     """
     _try_namespaces()
-    root = programs(cache_folder(), say)
+    root = programs(settings.release, cache_folder(), say)
     in_order = sorted(jobs, key=lambda job: job.at_s)
     with tempfile.TemporaryDirectory(prefix="spillway-slurm-") as temporary:
         folder = Path(temporary)
         _prepare(folder, settings, in_order)
-        say(f"{len(jobs)} jobs on a Slurm of {settings.nodes} nodes: this takes some minutes ...")
+        say(f"{len(jobs)} jobs on a Slurm {settings.release} of {settings.nodes} nodes: this takes some minutes ...")
         _inside(root, folder)
         states = msgspec.json.decode((folder / "states.json").read_bytes(), type=list[State])
         log = (folder / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
@@ -72,6 +73,7 @@ def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> No
     texts = {
         "slurm.conf": slurm_conf(settings, folder),
         "burst_buffer.conf": BURST_BUFFER_CONF,
+        "cgroup.conf": CGROUP_CONF[settings.release],
         "burst_buffer.lua": burst_buffer_lua(settings),
         "nodes": str(settings.nodes),
         "submissions.json": msgspec.json.encode(jobs).decode(),

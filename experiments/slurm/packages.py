@@ -1,28 +1,37 @@
-"""Slurm's programs from Debian's packages, unpacked into a folder; nothing is installed."""
+"""Complete root folders of Slurm's releases, unpacked from Debian's packages; nothing is installed."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from spillway.base import durable
 from spillway.experiments.slurm.missing import Missing
 
-PACKAGES = (
-    *("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "libslurm38", "munge", "libmunge2"),
-    *("liblua5.1-0", "liblua5.3-0", "libhwloc15", "libjson-c5", "libhttp-parser2.9", "libfreeipmi17"),
-    *("libipmimonitoring6", "librrd8", "libpmix2", "libevent-core-2.1-7", "libyaml-0-2", "libjwt0", "libnuma1"),
-    *("libbpf1", "libhdf5-103-1"),
-)
-"""Slurm 22.05 of Debian 12 and the libraries that a small installation of Debian may lack."""
+SUITES: Mapping[str, str] = {"22.05": "bookworm", "24.11": "trixie"}
+"""Debian's suite that has a release of Slurm."""
+RELEASES = tuple(SUITES)
+"""Releases of Slurm; the first is the default."""
 
-PROGRAMS = ("apt-get", "dpkg", "unshare", "mount", "ip", "setpriv", "hostname")
+PACKAGES = (
+    *("slurmctld", "slurmd", "slurm-client", "slurmdbd", "slurm-wlm-mysql-plugin", "mariadb-server"),
+    *("liblua5.3-0", "bash", "coreutils", "dash", "grep", "sed", "hostname"),
+)
+"""What is run inside, in any release; apt-get finds what these depend on."""
+
+PROGRAMS = ("apt-get", "dpkg-deb", "unshare", "mount", "ip", "chroot", "hostname")
 """Programs of the system that are used."""
 
-_UNPACKED = "unpacked"
-"""Name of the file that says that the folder is complete."""
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+"""Debian's keys, which verify its packages."""
+
+_ALTERNATIVES = ("slurmctld", "slurmd", "slurmstepd")
+"""Programs that Debian installs under another name, with a link that an unpacked package lacks."""
 
 
 def cache_folder() -> Path:
@@ -30,45 +39,88 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spillway" / "slurm"
 
 
-def programs(folder: Path, say: Callable[[str], None]) -> Path:
-    """Return the root of the unpacked packages; download and unpack them where that was not done yet.
+def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
+    """Return the root folder of a release; download and unpack its packages where that was not done yet.
 
     Parameters
     ----------
+    release
+        One of :data:`SUITES`.
     folder
-        Where packages are kept; made if it does not exist.
+        Where root folders are kept; made if it does not exist.
     say
         Gets a line before something is downloaded.
 
     Raises
     ------
     Missing
-        A program of the system is not there, or a package cannot be had.
+        A program of the system or Debian's keyring is not there, or a package cannot be had.
     """
     for name in PROGRAMS:
         if shutil.which(name) is None:
             raise Missing(f"there is no {name!r} on PATH (Debian and what derives from it have it)")
-    root = folder / "root"
-    if (root / _UNPACKED).exists():
+    if not KEYRING.exists():
+        raise Missing(f"there is no {KEYRING} to verify Debian's packages with (package debian-archive-keyring)")
+    root = folder / release
+    if _complete(root):
         return root
-    downloads = folder / "packages"
-    shutil.rmtree(root, ignore_errors=True)
-    shutil.rmtree(downloads, ignore_errors=True)
-    downloads.mkdir(parents=True)
-    say(f"downloading {len(PACKAGES)} packages of Slurm (8 MB) into {folder} ...")
-    _called(["apt-get", "download", *PACKAGES], downloads)
-    for package in sorted(downloads.glob("*.deb")):
-        _called(["dpkg", "-x", str(package), str(root)], downloads)
-    for name in ("slurmctld", "slurmd", "slurmstepd"):
-        link = root / "usr" / "sbin" / name
-        if not link.exists():
-            link.symlink_to(f"{name}-wlm")
-    (root / _UNPACKED).touch()
+    folder.mkdir(parents=True, exist_ok=True)
+    say(f"downloading Slurm {release} with all that it depends on (50 to 80 MB, 400 MB unpacked) into {folder} ...")
+    with tempfile.TemporaryDirectory(prefix=f"{release}-", dir=folder) as temporary:
+        unpacked = Path(temporary) / "root"
+        for package in _downloaded(SUITES[release], Path(temporary)):
+            _called(["dpkg-deb", "-x", str(package), str(unpacked)])
+        for name in _ALTERNATIVES:
+            (unpacked / "usr" / "sbin" / name).symlink_to(f"{name}-wlm")
+        durable.write_text(_list_of(unpacked), "\n".join(PACKAGES))
+        shutil.rmtree(root, ignore_errors=True)
+        unpacked.rename(root)
     return root
 
 
-def _called(command: list[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def _list_of(root: Path) -> Path:
+    """Written last: the packages that this root folder was made from."""
+    return root / "spillway-packages"
+
+
+def _complete(root: Path) -> bool:
+    made_from = _list_of(root)
+    return made_from.exists() and made_from.read_text(encoding="utf-8") == "\n".join(PACKAGES)
+
+
+def _downloaded(suite: str, folder: Path) -> list[Path]:
+    """Packages with all that they depend on; apt keeps its state in the folder, apart from the system's."""
+    (folder / "lists" / "partial").mkdir(parents=True)
+    (folder / "cache" / "archives" / "partial").mkdir(parents=True)
+    (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror()} {suite} main\n", encoding="utf-8")
+    settings = {
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Dir::State": folder,
+        "Dir::State::lists": folder / "lists",
+        "Dir::State::status": "/dev/null",
+        "Dir::Cache": folder / "cache",
+        "APT::Sandbox::User": "root",
+    }
+    apt = ["apt-get", *(part for key, value in settings.items() for part in ("-o", f"{key}={value}"))]
+    _called([*apt, "update", "--error-on=any"])
+    _called([*apt, "install", "--download-only", "--no-install-recommends", "--yes", *PACKAGES])
+    return sorted((folder / "cache" / "archives").glob("*.deb"))
+
+
+def _mirror() -> str:
+    """Address of Debian's packages, as the system has it: its suites of updates and security may be elsewhere."""
+    listed = _called(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"])
+    for line in listed.splitlines():
+        if match := re.fullmatch(r"(\S+) [^\s/-]+", line):
+            return match[1]
+    raise Missing("the system's apt sources name no mirror of Debian")
+
+
+def _called(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Missing(f"{' '.join(command[:2])} failed: {lines[-1]}")
+        asked = [word for word in command if word in ("update", "install", "indextargets")]
+        raise Missing(f"{' '.join([command[0], *asked])} failed: {lines[-1]}")
+    return done.stdout

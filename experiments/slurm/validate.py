@@ -11,6 +11,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings
 from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, table
 from spillway.experiments.slurm.live import run
+from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Recording, read
 from spillway.experiments.slurm.replay import starts
 from spillway.experiments.slurm.workload import generated
@@ -55,7 +56,7 @@ def recording_of(options: Mapping[str, Any]) -> Recording:
     RunFailed
         It did not run the jobs.
     """
-    given = {name: options[name] for name in SETTINGS if options[name] is not None}
+    given = {name: options[name] for name in (*SETTINGS, "slurm") if options[name] is not None}
     if options["replay"] is None:
         return live(given)
     for name in (*given, *(["record"] if options["record"] is not None else [])):
@@ -63,14 +64,14 @@ def recording_of(options: Mapping[str, Any]) -> Recording:
     return read(options["replay"])
 
 
-def live(given: Mapping[str, float]) -> Recording:
+def live(given: Mapping[str, Any]) -> Recording:
     """Run a Slurm with these options, the others as they are by default; raises as :func:`recording_of`."""
     chosen: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | dict(given)
-    for name, value in chosen.items():
-        least, most, _ = SETTINGS[name]
-        if not least <= value <= most:
-            raise SpecError(f"{_flag(name)}: expected {least:g} to {most:g}, got {value:g}")
+    for name, (least, most, _) in SETTINGS.items():
+        if not least <= chosen[name] <= most:
+            raise SpecError(f"{_flag(name)}: expected {least:g} to {most:g}, got {chosen[name]:g}")
     settings = Settings(
+        release=chosen.get("slurm", RELEASES[0]),
         nodes=chosen["nodes"],
         pool_units=chosen["pool"],
         bf_interval_s=chosen["bf_interval"],

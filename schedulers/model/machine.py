@@ -80,10 +80,21 @@ class NodeSet:
 
 @dataclass(frozen=True, slots=True)
 class CountedPool:
-    """Something counted that jobs hold some of, wherever they run: a license."""
+    """Something counted that jobs hold some of, wherever they run: a license, or what a group may have at a time.
+
+    Attributes
+    ----------
+    name
+        For messages.
+    count
+        How many there are.
+    license
+        Whether it is a license, which Slurm's backfill scheduler can plan; limits of groups it cannot.
+    """
 
     name: str
     count: int
+    license: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,9 @@ class Preempting(Around):
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass: start what was promised, make room, then let the policy decide on the others."""
+        if view.vacate is None:
+            yield from self.policy(view)
+            return
         memory = _memory(view)
         served: set[str] = set()
         if memory.claims:

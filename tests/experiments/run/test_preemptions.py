@@ -61,7 +61,5 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "lost." in told["1"]
     )
     assert "It waited 5 s (100%) for the end of jobs that made room for it (preempted)." in told["2"]
-    assert (
-        "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
-    )
+    assert "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
     assert "It is the next attempt of job 1, which job 2 preempted (day 0, 00:00:15)." in told["1#2"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
-from spillway.experiments.slurm import live
+from spillway.experiments.slurm import live, packages
 from spillway.experiments.slurm.missing import Missing
 from spillway.experiments.slurm.packages import PROGRAMS, cache_folder, programs
 
@@ -25,23 +25,65 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     """A system that is not like Debian."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Missing, match="there is no 'apt-get' on PATH"):
-        programs(tmp_path / "cache", print)
+        programs("22.05", tmp_path / "cache", print)
     assert not (tmp_path / "cache").exists()
+
+
+def test_packages_are_not_taken_unverified(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A system without Debian's keys."""
+    _programs(monkeypatch, tmp_path, "exit 1")
+    packages.KEYRING.unlink()
+    with pytest.raises(Missing, match=r"there is no .*keys\.gpg to verify Debian's packages with"):
+        programs("24.11", tmp_path / "cache", print)
 
 
 def test_packages_that_cannot_be_had_are_no_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What apt-get said last, and what is half there is not taken for complete the next time."""
-    for name in PROGRAMS:
-        program = tmp_path / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text("#!/bin/sh\necho E: Unable to locate package slurmd >&2\nexit 100\n", encoding="utf-8")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    _programs(monkeypatch, tmp_path, "echo E: Unable to locate package slurmd >&2; exit 100")
     said: list[str] = []
     for _ in range(2):
-        with pytest.raises(Missing, match="apt-get download failed: E: Unable to locate package slurmd"):
-            programs(tmp_path / "cache", said.append)
+        with pytest.raises(Missing, match="apt-get install failed: E: Unable to locate package slurmd"):
+            programs("24.11", tmp_path / "cache", said.append)
     assert len(said) == 2
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_release_is_unpacked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the suite that has it, from the mirror of the system's own sources (not from that of its updates).
+
+    The root folder keeps the list of packages: with another list it is made anew.
+    """
+    install = 'for word in "$@"; do case $word in Dir::Cache=*) touch ${word#*=}/archives/one.deb;; esac; done'
+    _programs(monkeypatch, tmp_path, install)
+    said: list[str] = []
+    for _ in range(2):
+        root = programs("24.11", tmp_path / "cache", said.append)
+    assert len(said) == 1
+    assert (root / "usr" / "sbin" / "slurmctld").readlink() == Path("slurmctld-wlm")
+    assert (
+        tmp_path / "sources"
+    ).read_text() == f"deb [signed-by={packages.KEYRING}] http://mirror/debian/ trixie main\n"
+    monkeypatch.setattr(packages, "PACKAGES", ("slurmctld",))
+    programs("24.11", tmp_path / "cache", said.append)
+    assert len(said) == 2
+
+
+def _programs(monkeypatch: pytest.MonkeyPatch, folder: Path, install: str) -> None:
+    """Make a system of these programs alone; ``apt-get install`` does what is given."""
+    apt = f"""case "$*" in
+*indextargets*) echo http://mirror/security/ bookworm-security; echo http://mirror/debian/ bookworm;;
+*update*) for word in "$@"; do case $word in *sourcelist=*) cat ${{word#*=}} > {folder}/sources;; esac; done;;
+*) {install};;
+esac"""
+    tools = {"apt-get": apt, "dpkg-deb": "mkdir -p $3/usr/sbin"}
+    (folder / "bin").mkdir()
+    for name in PROGRAMS:
+        program = folder / "bin" / name
+        program.write_text(f"#!/bin/sh\n{tools.get(name, '')}\n", encoding="utf-8")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setattr(packages, "KEYRING", folder / "keys.gpg")
+    packages.KEYRING.touch()
 
 
 def test_packages_are_kept_where_caches_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.slurm.configuration import Settings, Submission, burst_buffer_lua, job_script, slurm_conf
+from spillway.experiments.slurm.configuration import (
+    CGROUP_CONF,
+    Settings,
+    Submission,
+    burst_buffer_lua,
+    job_script,
+    slurm_conf,
+)
+from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import read, recorded, write
 from spillway.experiments.slurm.workload import generated
 
@@ -89,3 +97,10 @@ def test_settings_reach_the_configuration() -> None:
     assert "bf_interval=7,bf_resolution=30,bf_window=9,bf_max_job_test=5,sched_interval=1,batch_sched_delay=0" in text
     assert "NodeName=n[1-4]" in text
     assert "Port=26818-26821" in text
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_each_release_has_its_configuration(release: str) -> None:
+    """Slurm 24.11 wants control groups unless it is told otherwise, and two functions more of the Lua script."""
+    assert ("disabled" in CGROUP_CONF[release]) == (release != "22.05")
+    assert "slurm_bb_test_data_in" in burst_buffer_lua(Settings(nodes=4, pool_units=10, release=release))

@@ -13,7 +13,7 @@ import numpy as np
 from spillway.schedulers.model.decisions import Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine, Node, NodeSet, Storage
+from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, Running, View
 from spillway.schedulers.timeline import Resource, Timeline
@@ -265,3 +265,51 @@ def test_backfill_reserves_in_each_partition() -> None:
     """Job 0 needs all of a or all of b and must wait in both: job 1 ends before 500 s in b, job 2 would not."""
     queue = [within(0, 4, 0, 1), within(1, 1, 1), msgspec.structs.replace(within(2, 1, 0), walltime_s=1000.0)]
     assert on_partitions(BACKFILL, queue, [0, 4]) == [("1", (5,))]
+
+
+def counted(
+    policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[tuple[int, float, tuple[int, int]]]
+) -> list[int]:
+    """Starts on four nodes, with four licenses and a group that may have two; busy: a node, until when, what of both.
+
+    Queued jobs run for 60 s.
+    """
+    pools = (CountedPool("license x", 4, license=True), CountedPool("nodes of account a", 2))
+    timeline = Timeline(dataclasses.replace(machine(4), pools=pools), 0.0)
+    running = []
+    for number, (node, end_s, amounts) in enumerate(busy, start=90):
+        allocation = Allocation((node,), pools=amounts)
+        timeline.reserve(0.0, end_s, allocation)
+        running.append(Running(holding(number, 1, *amounts), 0.0, end_s, allocation))
+    view = View(0.0, timeline.machine, tuple(queue), running, timeline.copy, random.Random(0), {})
+    return [one.job.number for one in policy(view) if isinstance(one, Start)]
+
+
+def holding(number: int, nodes: int, licenses: int, of_group: int = 0) -> Job:
+    """A job that needs licenses, and counts against its group."""
+    return msgspec.structs.replace(job(number, nodes), pools=(licenses, of_group))
+
+
+def test_what_lacks_something_counted_blocks_nobody() -> None:
+    """Two of four licenses are taken, and all that the group may have: jobs 0 and 1 are passed over by both passes.
+
+    Neither reserves a node, so that job 2 gets the three that are free.
+    """
+    queue = [holding(0, 1, 3), holding(1, 1, 0, 1), holding(2, 3, 2)]
+    for policy in (MAIN, BACKFILL):
+        assert counted(policy, queue, [(0, 500.0, (2, 2))]) == [2]
+
+
+def test_planned_licenses() -> None:
+    """Job 0 wants all four licenses, of which two are taken until 100 s, and one node.
+
+    The main pass ends at it. The backfill pass keeps four licenses from 100 s on, and a node: job 1 has two until 60 s.
+    Where the two are taken until 50 s job 1 would be in the way, and job 2, which needs none, is not. A limit of a
+    group is not planned: job 3 is passed over.
+    """
+    main, backfill = (dataclasses.replace(policy, bf_licenses=True) for policy in (MAIN, BACKFILL))
+    queue = [holding(3, 4, 0, 1), holding(0, 1, 4), holding(1, 1, 2), holding(2, 1, 0)]
+    assert counted(main, queue, [(0, 100.0, (2, 2))]) == []
+    assert counted(backfill, queue, [(0, 100.0, (2, 2))]) == [1, 2]
+    assert counted(backfill, queue, [(0, 50.0, (2, 2))]) == [2]
+    assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]

@@ -17,6 +17,7 @@ OPENERS = re.compile(
 ALLOWED = {
     "experiments/slurm/live.py": "configuration of a real Slurm, in a temporary folder",
     "experiments/slurm/inside.py": "its output and states, in the same folder; what is kept is written by recording.py",
+    "experiments/slurm/packages.py": "a folder of unpacked packages gets its name when it is complete",
     "experiments/run/memory.py": "the kernel's own file: it resets a counter",
     "simulator/engines/simgrid.py": "files for a child process, in a temporary folder",
     "simulator/outputs/files.py": "the probe whether a folder can be written",
