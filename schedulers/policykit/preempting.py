@@ -322,5 +322,6 @@ def _beside(given: Allocation, left: Sequence[Running], covering: Resource) -> I
             yield Allocation((), (storage,), size), Resource.BURST_BUFFERS
     if given.pools:
         pools = [one.allocation.pools for one in left if one.allocation.pools]
-        amounts = [max(0, most - sum(one[place] for one in pools)) for place, most in enumerate(given.pools)]
+        there_of = [sum(one[place] for one in pools if place < len(one)) for place in range(len(given.pools))]
+        amounts = [max(0, most - held) for most, held in zip(given.pools, there_of, strict=True)]
         yield Allocation((), pools=tuple(amounts)), Resource.POOLS
