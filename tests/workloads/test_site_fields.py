@@ -21,11 +21,11 @@ SACCT = """\
 JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|Timelimit|NNodes|ReqTRES|SubmitLine
 1|ada|physics|standard,long|normal|2026-11-01T00:00:00|2026-11-01T00:00:00|2026-11-01T00:10:00|600|00:20:00|2|cpu=4,\
 license/matlab=2|sbatch --nice=-50 x
-2|bob|biology|gpu|gpu|2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:11:00|600|00:20:00|1|cpu=4|sbatch -L \
+2|bob|biology|gpu|gpu|2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:11:00|600|00:20:00|2|cpu=4,gres/gpu=7|sbatch -L \
 comp:1,matlab --nice x
 3|bob||gpu||2026-11-01T00:02:00|2026-11-01T00:02:00|2026-11-01T00:12:00|600|00:20:00|1|cpu=4|sbatch --nicely x
 """
-FIELDS = ("partition", "account", "qos", "licenses", "nice")
+FIELDS = ("partition", "account", "qos", "licenses", "nice", "gpus")
 
 
 def fields(text: str, name: str, **options: Any) -> list[dict[str, Any]]:
@@ -36,7 +36,7 @@ def fields(text: str, name: str, **options: Any) -> list[dict[str, Any]]:
 
 
 def test_sacct() -> None:
-    """Licenses from resources or from the command, where a name alone is one; --nice alone is 100."""
+    """Licenses from resources or from the command, where a name alone is one; --nice alone is 100; seven GPUs on two nodes."""
     assert fields(SACCT, "log.txt") == [
         {
             "partition": "standard,long",
@@ -45,7 +45,14 @@ def test_sacct() -> None:
             "licenses": "matlab:2",
             "nice": -50,
         },
-        {"partition": "gpu", "account": "biology", "qos": "gpu", "licenses": "comp:1,matlab:1", "nice": 100},
+        {
+            "partition": "gpu",
+            "account": "biology",
+            "qos": "gpu",
+            "licenses": "comp:1,matlab:1",
+            "nice": 100,
+            "gpus": 4,
+        },
         {"partition": "gpu"},
     ]
     column = "JobID|Submit|Start|End|ElapsedRaw|NNodes|Licenses\n1|1|1|2|1|1|a@s=3\n"
