@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -22,10 +22,9 @@ from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
-from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered, ordered_in_partitions
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -45,6 +44,9 @@ _WAITED = "slurm waited"
 _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
+_REASONS = "slurm reasons"
+"""Key of the notebook: jobs that the main pass last passed over because of their buffer."""
+
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
 
@@ -63,6 +65,25 @@ class _Pair(NamedTuple):
     job: Job
     partition: int
     nodes: int
+
+
+class _Rules(NamedTuple):
+    """Where releases of Slurm differ.
+
+    Attributes
+    ----------
+    apart
+        Whether jobs that the main pass last passed over because of their buffer may plan over others' reservations.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
+    """
+
+    apart: bool
+    ends_up: bool
+
+
+RELEASES: Mapping[str, _Rules] = {"22.05": _Rules(apart=True, ends_up=False), "24.11": _Rules(False, True)}
+"""Releases of Slurm whose rules are played."""
 
 
 class Recorded(NamedTuple):
@@ -100,6 +121,7 @@ class SlurmBackfill:
     bf_licenses: bool = option(
         False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
     )
+    release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm whose rules are played")
     bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
@@ -123,7 +145,7 @@ class SlurmBackfill:
         view.notebook[_WAITED] = True
         due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one, decided = _Pass(view, apart, ordered(view, view.queue, self.order)), False
+            one, decided = _Pass(view, apart, self.order), False
             for name in due:
                 for decision in self._main(one) if name == MAIN else self._backfill(one):
                     decided = True
@@ -203,6 +225,7 @@ class SlurmBackfill:
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
                 continue
+            one.reasons.discard(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif one.lacks_counted(job, licenses=True):
@@ -210,12 +233,15 @@ class SlurmBackfill:
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
+                one.reasons.add(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
-            elif not one.stages_in(job):
+            elif one.stages_in(job):
+                one.reasons.add(job.id)
+            else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
@@ -266,7 +292,7 @@ class SlurmBackfill:
         """
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.lacks_buffer(job) or one.stages_in(job)
+        apart = RELEASES[self.release].apart and job.id in one.reasons
         not_before_s = view.now_s
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
@@ -292,30 +318,32 @@ class SlurmBackfill:
 
     def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
         """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
-        return self._rounded(start_s), self._rounded(start_s + one.view.estimate_s(job))
+        end_s, up = start_s + one.view.estimate_s(job), RELEASES[self.release].ends_up
+        return self._rounded(start_s), -self._rounded(-end_s) if up else self._rounded(end_s)
 
     def _rounded(self, time_s: float) -> float:
-        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if time_s < math.inf else time_s
+        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if abs(time_s) < math.inf else time_s
 
 
-def _pairs(machine: Machine, queue: Sequence[Job]) -> list[_Pair]:
+def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
     """Jobs in each of their partitions: higher tiers first, then in order of priority."""
-    sets = [mask_of(one.nodes) for one in machine.partitions]
+    sets = [mask_of(one.nodes) for one in view.machine.partitions]
     if not sets:
         return [_Pair(job, -1, -1) for job in queue]
-    found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
-    return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    return [_Pair(job, place, sets[place]) for job, place in ordered_in_partitions(view, queue, order)]
 
 
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
+    def __init__(self, view: View, apart: bool, order: str) -> None:
+        queue = ordered(view, view.queue, order)
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
+        self.reasons: set[str] = view.notebook.setdefault(_REASONS, set())
         self.waiting = dict.fromkeys(queue)
-        self.pairs = _pairs(view.machine, queue)
+        self.pairs = _pairs(view, queue, order)
         self._apart = apart
         self._pools = view.machine.pools
 
@@ -377,9 +405,11 @@ class _Pass:
         return hold
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
         lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return

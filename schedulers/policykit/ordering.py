@@ -205,6 +205,14 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 
 
+def ordered_in_partitions(view: View, jobs: Sequence[Job], order: str) -> list[tuple[Job, int]]:
+    """Jobs, in a queue order, in each of their partitions: higher tiers first, and then by the priority there."""
+    if order == MULTIFACTOR:
+        return [(job, place) for job, place, _ in priorities_of(view).in_partitions(jobs)]
+    tiers = [one.tier for one in view.machine.partitions]
+    return sorted(((job, place) for job in jobs for place in job.partitions), key=lambda pair: -tiers[pair[1]])
+
+
 def positions(
     jobs: Sequence[Job], orders: Sequence[str], now_s: float, known: dict[str, tuple[float, ...]]
 ) -> Iterator[npt.NDArray[np.int32]]:
