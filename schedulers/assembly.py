@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
 from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
@@ -36,16 +37,23 @@ from spillway.schedulers.lives.persistent import WithPersistent
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.model.rules import Rules, Trait, refuse
-from spillway.schedulers.model.site import parse_site
+from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
-from spillway.schedulers.policykit.maintenance import Maintenance, parse_windows
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
 from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy
 from spillway.schedulers.policykit.view import rules_of as policy_rules
+from spillway.schedulers.policykit.windows import (
+    Window,
+    Windows,
+    admission,
+    has_date,
+    parse_windows,
+    reservations_of,
+)
 from spillway.schedulers.site_file import site_setting
 from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
 from spillway.schedulers.timeline.published import PublishedTimeline
@@ -127,12 +135,18 @@ class Settings:
     maintenance: str = option(
         "",
         help="windows in which nothing runs on all or some nodes: START LENGTH [every PERIOD] [nodes 0-15 20], times "
-        "since the begin of the simulation with units (3d 12h), several separated by ';'",
+        "since the begin of the simulation with units (3d 12h) or a date (2026-12-01T08:00 12h), several separated by "
+        "';'",
     )
     site: str = option(
         "",
         help="file of the site's partitions, shares, weights and pools (TOML, as 'spillway site import' writes it), or "
         "its JSON text, which descriptions of runs hold",
+    )
+    begins: str = option(
+        "",
+        help="date of the simulation's time 0 (2026-11-01T00:00:00), from which a site's reservations and dates of "
+        "maintenance are counted; default: what the workload states",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
@@ -157,8 +171,11 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or Counted(site).pools):
-            lacks[Trait.TURNS] = ("site", "jobs that take turns are kept to no partition, license or limit")
+        if site is not None and (site.partitions or site.reservations or Counted(site)):
+            lacks[Trait.TURNS] = (
+                "site",
+                "jobs that take turns are kept to no partition, reservation, license or limit",
+            )
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":
@@ -189,8 +206,35 @@ class Settings:
                 raise OptionError(f"setting {setting} needs {needed}")
         if self.bb_maxima:
             parse_maxima(self.bb_maxima)
-        if self.maintenance:
-            parse_windows(self.maintenance)
+        self.windows(or_s=0.0)
+
+    @property
+    def needs_begin(self) -> bool:
+        """Whether the date of time 0 is needed, and not stated."""
+        return not self.begins and (has_date(self.maintenance) or bool(self._site().reservations))
+
+    def windows(self, or_s: float | None = None) -> tuple[Window, ...]:
+        """Windows of maintenance, and the site's reservations.
+
+        Parameters
+        ----------
+        or_s
+            Date of time 0 (s since 1970) where the setting ``begins`` is empty; ``None``: not known.
+
+        Raises
+        ------
+        OptionError
+            A text or a date cannot be read, or a date stands and the date of time 0 is not known.
+        """
+        try:
+            begins_s = seconds_of(self.begins) if self.begins else or_s
+        except ValueError as error:
+            raise OptionError(f"setting begins: {error}") from None
+        maintenance = parse_windows(self.maintenance, begins_s) if self.maintenance else ()
+        return maintenance + reservations_of(self._site(), begins_s)
+
+    def _site(self) -> Site:
+        return parse_site(self.site) if self.site else Site()
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
@@ -303,8 +347,10 @@ def assemble(
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
-    if settings.maintenance:
-        deciding = Maintenance(deciding, parse_windows(settings.maintenance))
+    windows, site = settings.windows(), parse_site(settings.site) if settings.site else None
+    if windows:
+        deciding = Windows(deciding, windows)
+        refuses = _first_of(admission(windows, site), refuses)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(
@@ -330,7 +376,7 @@ def assemble(
         demand=model.demand() if settings.bandwidth == "aware" else None,
         lives=model.lives if type(model).lives is not JobModel.lives else None,
         on_outage=settings.on_outage,
-        site=parse_site(settings.site) if settings.site else None,
+        site=site,
     )
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from spillway.base import limits
+from spillway.base.dates import seconds_since_1970
 from spillway.base.errors import InputError, shown
 from spillway.base.files import parse_toml, read_file, text_of
 from spillway.base.hostlist import expanded
@@ -46,7 +47,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 }
 """Tables of the file: the field of a site that each is, and what it is read as."""
 
-PLAYED: frozenset[str] = frozenset({"association", "license", "partition", "priority", "qos"})
+PLAYED: frozenset[str] = frozenset({"association", "license", "partition", "priority", "qos", "reservation"})
 """Tables (and ``limits``, ``preemption``) that sessions play, all of these but partitions and licenses by the order
 ``multifactor``: a name goes in when its part does. Of the others a site may state anything; nothing follows from it."""
 
@@ -194,7 +195,7 @@ def _seconds(value: Any, where: str) -> float:
     """Seconds since 1970 of a date with a time; without a zone it is taken as it stands, as logs' times are."""
     if not isinstance(value, datetime):
         raise InputError(f"{where}: expected a date with a time such as 2026-12-01T08:00:00, got {shown(value)}")
-    return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    return seconds_since_1970(value)
 
 
 def _converted(values: Any, kind: type[Any], where: str) -> Any:

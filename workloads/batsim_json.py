@@ -19,9 +19,10 @@ from spillway.workloads.batsim5 import READ_AS_4, from_batsim5
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
 from spillway.workloads.profiles import Located, check_profile, check_references
-from spillway.workloads.workload import Workload, WorkloadJob
+from spillway.workloads.workload import BEGINS_FIELD, Workload, WorkloadJob
 
 _JOB_FIELDS = frozenset({"id", "subtime", "walltime", "res", "profile"})
+_LATEST_S = 1e11
 _OWN_FIELDS = frozenset({"name", "description", "nb_res", "jobs", "profiles"})
 
 
@@ -73,7 +74,18 @@ def parse_batsim(
         description=str(top.get("description", "")),
         extras={key: value for key, value in top.items() if key not in _OWN_FIELDS},
         notes=(READ_AS_4,) if of_batsim5 else (),
+        begins_s=_date(top.get(BEGINS_FIELD), f"{where}: $.{BEGINS_FIELD}"),
     )
+
+
+def _date(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST_S:
+        raise WorkloadError(
+            f"must be seconds since 1970, a number from 0 to {_LATEST_S:.0f}, got {_shown(value)}", where
+        )
+    return float(value)
 
 
 def format_batsim(workload: Workload) -> str:

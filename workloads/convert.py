@@ -24,7 +24,7 @@ from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.record import PIECE, RUNNING
 from spillway.workloads.logs.shares import shares_line
-from spillway.workloads.logs.table import Ints, JobTable, identities
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable, identities
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.omissions import Omission, omissions_of
@@ -372,6 +372,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         bb_bytes=buffers,
         com_bytes=_communication(sizes, options),
         site_fields=options.site_fields,
+        begins_s=_begin(table, shift),
         site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
         io_bytes=moved,
         stripes=stripes,
@@ -379,6 +380,14 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         moves=options.model == "io",
         flops=lambda run_s, bb, walltime: compute_flops(run_s, bb, machine, options, walltime),
     )
+
+
+def _begin(table: JobTable, shift: int) -> float | None:
+    """Date of time 0 of a workload whose times are the log's and this shift (s since 1970)."""
+    if int(table["submit_s"][0]) >= CALENDAR_FROM_S:
+        return float(-shift)
+    start_s = table.intake.header.unix_start_time
+    return None if start_s is None else float(start_s - shift)
 
 
 def buffers_of(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from spillway.workloads.logs.table import Ints, JobTable
 from spillway.workloads.staging import Staged
-from spillway.workloads.workload import Profile, Workload, WorkloadJob
+from spillway.workloads.workload import BEGINS_FIELD, Profile, Workload, WorkloadJob
 
 _BATCH = 65_536
-_OF_SITES = ("partition", "account", "qos", "licenses", "nice")
+_OF_SITES = ("partition", "account", "qos", "licenses", "nice", "reservation")
 """What a log states for a site's scheduler: columns of a table, and fields of jobs."""
 
 
@@ -41,6 +41,8 @@ class Converted:
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
     site_fields
         Whether jobs keep what the log states for a site's scheduler.
+    begins_s
+        Date of time 0 (s since 1970); ``None``: the log states none.
     depends, array_limit
         What other jobs each waits for, and how many tasks of its array may wait or run at a time (fields of the same
         names); "" and 0: it waits for none.
@@ -65,6 +67,7 @@ class Converted:
     staged: Staged | None = None
     moves: bool = False
     site_fields: bool = False
+    begins_s: float | None = None
     depends: npt.NDArray[np.object_] | None = None
     array_limit: Ints | None = None
 
@@ -77,12 +80,13 @@ class Converted:
         for label, cpu, com, bb in self._profiles():
             own = {} if self.stripes is not None else {"bb": bb}
             profiles[label] = {"type": "parallel_homogeneous", "cpu": cpu, "com": com} | own
-        return Workload(self.name, self.nb_res, tuple(self._jobs()), profiles, self.description)
+        jobs, head = tuple(self._jobs()), self._head()
+        return Workload(self.name, self.nb_res, jobs, profiles, self.description, head, begins_s=self.begins_s)
 
     def text(self) -> Iterator[bytes]:
         """The text of the workload's file, in pieces: the bytes of
         :func:`spillway.workloads.batsim_json.format_batsim`."""
-        head = {"name": self.name, "description": self.description, "nb_res": self.nb_res}
+        head = {"name": self.name, "description": self.description, "nb_res": self.nb_res} | self._head()
         lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
         yield f'{{\n{lines}"jobs": [\n'.encode()
         yield from _listed(json.dumps(job.to_object()) for job in self._jobs())
@@ -99,6 +103,10 @@ class Converted:
         """One line for display."""
         first, last = self.table.label(0), self.table.label(len(self) - 1)
         return f"{len(self)} jobs from {self.table.format} job number {first} to {last} inclusive"
+
+    def _head(self) -> dict[str, Any]:
+        """Further fields of the file: what a site's scheduler needs of all jobs together."""
+        return {BEGINS_FIELD: self.begins_s} if self.site_fields and self.begins_s is not None else {}
 
     def _jobs(self) -> Iterator[WorkloadJob]:
         parts, users = self.table.names["part"], self.table.names["user"]

@@ -20,7 +20,7 @@ import msgspec
 from spillway.workloads.dependencies import among
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfHeader, SwfLog
-from spillway.workloads.workload import Workload
+from spillway.workloads.workload import BEGINS_FIELD, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +99,14 @@ def part_of(workload: Workload, part: int, indices: Sequence[int], first_submit_
     shift = first_submit_s - chosen[0].subtime
     jobs = tuple(msgspec.structs.replace(job, subtime=job.subtime + shift) for job in chosen)
     names = {job.profile for job in jobs}
+    begins_s = None if workload.begins_s is None else workload.begins_s - shift
     used = _with_references(workload.profiles, names)
     return replace(
         workload,
         name=f"{workload.name}-part-{part}",
         jobs=jobs,
+        begins_s=begins_s,
+        extras=workload.extras | ({BEGINS_FIELD: begins_s} if BEGINS_FIELD in workload.extras else {}),
         profiles={name: profile for name, profile in workload.profiles.items() if name in used},
         description=f"{len(jobs)} jobs of {workload.name}, from {jobs[0].id} to {jobs[-1].id}",
     )

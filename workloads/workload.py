@@ -15,6 +15,10 @@ Profile = dict[str, Any]
 """A job's kind of work exactly as Batsim's file has it (free-form by nature: users add fields)."""
 
 
+BEGINS_FIELD = "begins_s"
+"""Field of a workload's file: the date of its time 0, in seconds since 1970."""
+
+
 class WorkloadJob(msgspec.Struct, frozen=True, gc=False):
     """One job of a workload file.
 
@@ -75,6 +79,8 @@ class Workload:
         Remarks of a reader or converter (jobs dropped, assumptions made); not written to the file.
     omissions
         What the log that it was made of states and no run plays; not written to the file.
+    begins_s
+        Date of its time 0, in seconds since 1970; ``None``: not known.
     """
 
     name: str
@@ -85,6 +91,7 @@ class Workload:
     extras: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
+    begins_s: float | None = None
 
     @property
     def checksum(self) -> str:

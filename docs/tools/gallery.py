@@ -174,6 +174,19 @@ EXHIBITS = (
         (Picture("figures/ratios.png", "Waits over those of the published plan, with intervals.", ("forest",)),),
     ),
     Exhibit(
+        "starvation",
+        "Who starves for a second resource",
+        "conformance slurm --figure {out}/waits.png",
+        (
+            Picture(
+                "waits.png",
+                "How long a job waits that needs all of a pool: grey up to its start where reservations cover it, "
+                "orange what it waits longer.",
+                ("excess_bars",),
+            ),
+        ),
+    ),
+    Exhibit(
         "dragonfly",
         "A machine: Dragonfly",
         "platform draw thesis --out {out}/thesis.png",

@@ -18,7 +18,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, PolicySpec, Prepared, RunSpec
 
 DIGEST_CHARACTERS = 8
-_LATER = (("on_outage", "continue"), ("restart", "beginning"), ("site", ""))
+_LATER = (("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""))
 """Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
@@ -30,6 +30,7 @@ def expand(
     workloads: Mapping[tuple[str, int], Sequence[tuple[Prepared, Prepared]]],
     most: int = RUNS.most,
     events: EventsOf = lambda workload, platform, seed: None,
+    begins_s: Callable[[Prepared], float | None] = lambda workload: None,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -43,6 +44,8 @@ def expand(
         Most runs.
     events
         External events of a workload on a platform with a seed, already prepared; ``None``: none.
+    begins_s
+        Date of a workload's time 0 (s since 1970); ``None``: it states none.
 
     Raises
     ------
@@ -54,10 +57,11 @@ def expand(
     labelled = with_labels(campaign.policies)
     refuse_too_many(len(labelled) * sum(map(len, workloads.values())), most, f"campaign {campaign.name!r}")
     _check_names(labelled, workloads)
-    resolved = [(spec, policies.settings(spec) | sessions.complete(spec)) for spec in labelled]
     runs: list[RunSpec] = []
     for model, seed in itertools.product(campaign.models, campaign.seeds):
-        for (workload, platform), (spec, settings) in itertools.product(workloads[model.label, seed], resolved):
+        for (workload, platform), policy in itertools.product(workloads[model.label, seed], labelled):
+            spec = sessions.begun(policy, begins_s(workload))
+            settings = policies.settings(spec) | sessions.complete(spec)
             named, model_options = sessions.complete_model(spec, model)
             occurring = events(workload, platform, seed)
             if occurring is None and settings["on_outage"] != "continue":

@@ -92,6 +92,7 @@ class Inputs:
         self._sources: dict[str, list[Source]] = {}
         self._nodes: dict[str, int] = {}
         self._jobs: dict[str, int] = {}
+        self._begins_s: dict[str, float | None] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
         self._notes_of: dict[str, list[str]] = {}
@@ -161,6 +162,10 @@ class Inputs:
     def jobs(self, workload: Prepared) -> int:
         """Number of jobs of a prepared workload."""
         return self._jobs[workload.path]
+
+    def begins_s(self, workload: Prepared) -> float | None:
+        """Date of time 0 of a prepared workload (s since 1970); ``None``: it states none."""
+        return self._begins_s[workload.path]
 
     def check_described(self, workload: Prepared, spec: ModelSpec) -> None:
         """Refuse a job model that would do nothing: no job of the workload describes what it plays.
@@ -260,6 +265,7 @@ class Inputs:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._omissions[prepared.path] = workload.omissions
+            self._begins_s[prepared.path] = workload.begins_s
             self._jobs[prepared.path] = len(workload.jobs)
             self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (

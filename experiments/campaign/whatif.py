@@ -21,20 +21,22 @@ from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import the_source
 from spillway.experiments.campaign.whatif_answer import Answer
-from spillway.experiments.campaign.whatif_rows import Asked
+from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
+from spillway.schedulers.policykit.windows import starts_of
 from spillway.workloads.vary import CHANGES
 
-POLICY, MODEL, MAINTENANCE = "policy", "model", "maintenance"
+POLICY, MODEL = "policy", "model"
 KNOBS: Mapping[str, str] = (
     {name: words for name, (words, _) in QUANTITIES.items()}
     | {name: words for name, (words, _) in CHANGES.items()}
     | {
         POLICY: "another policy, with its options",
         MODEL: "another job model, with its options",
-        MAINTENANCE: "a window in which nothing runs: 3d 12h for 12 hours from day 3 on (every PERIOD, nodes 0-15)",
+        MAINTENANCE: "a window in which nothing runs: 3d 12h for 12 hours from day 3 on, also at a date (every PERIOD, "
+        "nodes 0-15); 3d..9d/1d 12h tries each day",
     }
 )
 """What can be set, and what it means."""
@@ -86,6 +88,18 @@ def parse_knob(text: str) -> _Knob:
             raise SpecError(f"--set {text}: {name!r} stands twice")
         values[name], last = value, name
     return _Knob(values)
+
+
+def _each_of(knob: _Knob) -> list[_Knob]:
+    """The knob; one for each begin where it states windows of maintenance from a first to a last one."""
+    text = knob.values.get(MAINTENANCE, "")
+    starts, _, rest = text.strip().partition(" ")
+    if ".." not in starts:
+        return [knob]
+    try:
+        return [replace(knob, values={**knob.values, MAINTENANCE: f"{one} {rest}"}) for one in starts_of(starts)]
+    except ValueError as error:
+        raise SpecError(f"--set {MAINTENANCE}={text}: {error}") from None
 
 
 def _all_of(knobs: Sequence[_Knob]) -> _Knob:
@@ -213,7 +227,7 @@ def question_of(
     SpecError, WorkloadError, OptionError
         What is asked does not exist.
     """
-    knobs = [parse_knob(text) for text in settings]
+    knobs = [knob for text in settings for knob in _each_of(parse_knob(text))]
     if together and len(knobs) > 1:
         knobs.append(_all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from spillway.base.files import read_file
 from spillway.base.units import number
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
-from spillway.experiments.campaign.whatif_rows import Asked, LeftOut, Relation, Row, Rows, rows_of
+from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
@@ -104,7 +105,21 @@ def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
         if row.to_same is not None:
             than = "without it" if row.policy == same.policy else f"under {same.policy}"
             said.append(f"{row.asked.name}: {_sentence(row, same, row.to_same, than, rows.confidence)}")
-    return said
+    return [*said, *_cheapest(rows)]
+
+
+def _cheapest(rows: Rows) -> Iterator[str]:
+    """Which of several windows of maintenance costs least, by the mean wait."""
+    costs = [(row.to_same.after_s, row) for row in rows.all if row.to_same and row.asked.settings == (MAINTENANCE,)]
+    if len(costs) < 2:
+        return
+    (least_s, cheapest), (most_s, dearest) = (choose(costs, key=itemgetter(0)) for choose in (min, max))
+    before_s = rows.same.value("mean_waiting_time_s")
+    yield (
+        f"Of {len(costs)} windows {cheapest.asked.name} costs least: jobs wait {wait(least_s)} on average, "
+        f"{wait(max(least_s - before_s, 0.0))} more than without a window; {dearest.asked.name} costs most: "
+        f"{wait(max(most_s - before_s, 0.0))} more."
+    )
 
 
 def _doing(relation: Relation, others: Sequence[str]) -> str:

@@ -19,6 +19,9 @@ from spillway.experiments.campaign.summary import metrics_of
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
 
+MAINTENANCE = "maintenance"
+"""What is set: a window in which nothing runs."""
+
 SITE, UNCHANGED = "what the site did", "unchanged"
 LOAD = "load"
 REJECTED, KILLED = "rejected", "killed"

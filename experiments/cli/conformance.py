@@ -20,6 +20,8 @@ spillway conformance -- python my_scheduler.py --bind {socket}
 spillway conformance --discipline fcfs --resources nodes -- batsched -v fcfs -s tcp://*:{port}
 spillway conformance --batsim 5 -- spillway serve easy --bind {socket}
 spillway conformance --policy all --out conformance.md
+spillway conformance slurm --out starvation.md --figure starvation.png
+spillway conformance slurm --policy mine.py:Greedy
 """
 
 WORLDS, WORLDS_OF_PROCESSES = 200, 10
@@ -51,14 +53,20 @@ def add_arguments(parser: Parser) -> None:
     add = parser.add_argument_group("what is written").add_argument
     add("--out", type=Path, metavar="FILE", help="the report as Markdown")
     add("--json", type=Path, metavar="FILE", help="the report as JSON")
+    add("--figure", type=Path, metavar="FILE", help="with 'slurm': waits by scheduler, as a picture (.png, .svg, .pdf)")
 
 
 def command(options: argparse.Namespace) -> int:
     """Test, print, write."""
     from spillway.experiments.run.errors import SpecError
+    from spillway.experiments.trials import starvation_report
     from spillway.experiments.trials.conformance import try_every_policy, try_one
     from spillway.experiments.trials.verdict import Extent
 
+    if options.words[:1] == [starvation_report.SUBJECT]:
+        return starvation_report.command(options)
+    if options.figure:
+        raise SpecError("--figure shows who starves for a second resource: spillway conformance slurm --figure FILE")
     if bool(options.words) == bool(options.policy):
         raise SpecError("expected either --policy NAME or a command after --: spillway conformance -- PROGRAM {socket}")
     worlds = options.worlds

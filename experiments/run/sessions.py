@@ -8,6 +8,7 @@ from dataclasses import asdict, fields
 
 import msgspec
 
+from spillway.base.dates import date_of
 from spillway.base.options import OptionInfo, Value, describe, plain
 from spillway.experiments.run import policies
 from spillway.experiments.run.spec import ModelSpec, PolicySpec, RunSpec
@@ -39,6 +40,27 @@ def complete(spec: PolicySpec) -> dict[str, Value]:
         A setting or its value is unknown.
     """
     return {name: plain(value) for name, value in asdict(session_spec(spec).make_settings()).items()}
+
+
+def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
+    """The policy with the date of time 0 among its settings, where they need it.
+
+    Parameters
+    ----------
+    begins_s
+        What the workload states of it (s since 1970); ``None``: nothing.
+
+    Raises
+    ------
+    OptionError
+        It is needed, and neither stated by the settings nor by the workload.
+    """
+    settings = session_spec(spec).make_settings()
+    if not settings.needs_begin:
+        return spec
+    settings.windows(or_s=begins_s)
+    assert begins_s is not None
+    return msgspec.structs.replace(spec, session={**spec.session, "begins": date_of(begins_s)})
 
 
 def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, Value]]:

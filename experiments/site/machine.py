@@ -25,7 +25,7 @@ from spillway.experiments.site.source import (
 )
 from spillway.schedulers.model.site import License, Partition
 from spillway.schedulers.model.site_parts import Layer, Reservation, Resource
-from spillway.workloads.logs.slurm_units import time_of
+from spillway.workloads.logs.slurm_units import UnitError, size_of, time_of
 
 _EVERY_S = {"HOURLY": 3600.0, "DAILY": 86_400.0, "WEEKLY": 604_800.0}
 _IRREGULAR = ("WEEKDAY", "WEEKEND")
@@ -110,14 +110,25 @@ def read_reservations(text: str, name: str, pieces: Pieces) -> None:
                 every_s=next((_EVERY_S[flag.upper()] for flag in flags if flag.upper() in _EVERY_S), 0.0),
                 nodes=_nodes(entry),
                 licenses=entry.read(counts, "Licenses", {}),
-                tres=entry.read(resources, "TRES", {}),
+                tres=entry.read(resources, "TRES", {}) | _reserved_buffers(entry, pieces),
                 users=entry.names("Users"),
                 accounts=entry.names("Accounts"),
                 flags=flags,
             )
         )
-        if buffers := entry.text("BurstBuffer"):
-            pieces.notes.append(f"reservation {entry.text('ReservationName')}: BurstBuffer={buffers} is not kept")
+
+
+def _reserved_buffers(entry: Entry, pieces: Pieces) -> dict[str, int]:
+    """Bytes of burst buffers: ``BurstBuffer=[PLUGIN:][TYPE:]SIZE,...``; a number of buffers' nodes is not kept."""
+    found: dict[str, int] = {}
+    for text in entry.names("BurstBuffer"):
+        *names, size = text.split(":")
+        try:
+            found["bb/" + "/".join(names or ["all"])] = size_of(size, 1)
+        except UnitError:
+            label = entry.text("ReservationName")
+            pieces.notes.append(f"reservation {label}: BurstBuffer={text} is no size in bytes: it is not kept")
+    return found
 
 
 def read_licenses(text: str, name: str, pieces: Pieces) -> None:

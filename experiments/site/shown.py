@@ -22,7 +22,7 @@ from spillway.schedulers.site_file import PLAYED
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     (
         "access",
-        "partitions: their own QOS, preemption and grace time",
+        "partitions: preemption and grace time",
         lambda site: any(_restricted(one) for one in site.partitions),
     ),
     (
@@ -35,7 +35,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
     (
         "limits",
-        "limits of each user, of an account within a QOS, of jobs that wait, and of resources other than nodes",
+        "limits of resources other than nodes",
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
     (
@@ -163,17 +163,13 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
 
 
 def _restricted(one: Partition) -> bool:
-    return bool(one.qos or one.grace_s) or one.preempts not in ("", "off")
+    return bool(one.grace_s) or one.preempts not in ("", "off")
 
 
 def _limited(one: Association | Qos) -> bool:
-    """Whether something has limits beyond those that are played: nodes and jobs of a group, nodes and time of a job."""
-    stated = {name: value for name, value in msgspec.structs.asdict(one.limits).items() if value not in (None, {})}
-    if isinstance(one, Association) and one.user:
-        return bool(stated)
-    counts = (stated.pop(name, {}) for name in ("group_tres", "job_tres", "job_least_tres"))
-    others = any(resource != "node" for count in counts for resource in count)
-    return others or bool(stated.keys() - {"group_jobs", "job_longest_s"})
+    """Whether something has limits beyond those that are played."""
+    counts = (value for value in msgspec.structs.asdict(one.limits).values() if isinstance(value, dict))
+    return any(resource != "node" for count in counts for resource in count)
 
 
 def _limits(limits: Limits) -> str:

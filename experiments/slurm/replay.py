@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from spillway.base import limits
 from spillway.base.files import parse_toml
@@ -100,9 +101,11 @@ class _Look:
 
     def __call__(self, view: View) -> None:
         while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:
-            found = priorities_of(view).in_partitions(view.waiting)
-            names = [one.name for one in view.machine.partitions]
-            self.priorities.append({(int(job.name), names[place]): priority for job, place, priority in found})
+            pairs = [(at, place) for at, job in enumerate(view.waiting) for place in job.partitions]
+            at, partitions = np.array(pairs, np.intp).reshape(-1, 2).T
+            _, found = priorities_of(view).in_partitions(view.waiting, at, partitions)
+            names = [(int(view.waiting[at].name), view.machine.partitions[place].name) for at, place in pairs]
+            self.priorities.append(dict(zip(names, found.astype(int).tolist(), strict=True)))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from spillway.experiments.run.errors import SpecError
 from spillway.protocol.drains import STORAGE_DRAINED
 
 GB = 10**9
+LICENSE = "license"
+"""Name of the pool of licences, where a site has one."""
 NODES = 8
 """Nodes of the platform ``tiny``: two switches of four nodes with a burst buffer of 10 GB each, a file system."""
 MOST_JOBS = 8
@@ -58,6 +60,8 @@ class TrialJob(NamedTuple):
         Seconds after which it is stopped; ``None``: never.
     special
         Whether it describes something for the job model (:data:`SPECIAL`).
+    licenses
+        Licences that it holds of the site's only pool (:data:`LICENSE`), in all.
     """
 
     submit_s: int
@@ -67,6 +71,7 @@ class TrialJob(NamedTuple):
     io_rate_mb_s: int = 0
     walltime_s: int | None = None
     special: bool = False
+    licenses: int = 0
 
 
 class Change(NamedTuple):
@@ -113,9 +118,9 @@ class Notation(NamedTuple):
 
 CASE = Notation(
     "--case", "a failed check", ("model", "jobs"), ("settings", "changes", "options", "seed", "drains"),
-    TrialJob._fields, len(TrialJob._fields),
+    TrialJob._fields[:7], 7,
 )  # fmt: skip
-"""Of ``spillway check-policy``: worlds on ``tiny``."""
+"""Of ``spillway check-policy``: worlds on ``tiny``; none has licences."""
 PLAIN = Notation(
     "--world", "a report", ("nodes", "jobs", "storages", "gb"), (),
     ("submit_s", "nodes", "walltime_s", "gb", "run_s"), 3,
@@ -194,6 +199,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             one |= buffer if plain else {"user": number % 2, "site_wait_s": 7 * (number % 3)}
             one |= {"io_rate": job.io_rate_mb_s * 10**6} if job.io_rate_mb_s else {}
             one |= {"walltime": job.walltime_s} if job.walltime_s is not None else {}
+            one |= {"licenses": f"{LICENSE}:{job.licenses}"} if job.licenses else {}
             one |= in_job if self.model != "stream" or not delay else {}
             found["jobs"].append(one)
         return found

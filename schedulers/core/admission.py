@@ -121,9 +121,9 @@ class Admission:
         if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
             if reason is None:
-                job, reason = self._counted.assign(job)
+                job, reason = self._partitions.assign(job)
             if reason is None:
-                return self._partitions.assign(job)
+                return self._counted.assign(job)
         return job, reason
 
     def warnings(self) -> Iterable[str]:

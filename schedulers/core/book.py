@@ -28,7 +28,7 @@ from spillway.schedulers.core.accounts import Accounts
 from spillway.schedulers.core.allocation import only, together, without
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.job import Allocation, Job, once_staged
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.estimates import Estimator
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
@@ -184,6 +184,11 @@ class Book:
         nodes = tuple(node for node in allocation.nodes if node not in self.nodes_out)
         storages = tuple(one for one in allocation.storages if one not in self.storages_out)
         return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate, striped=allocation.striped)
+
+    def widen(self, pools: tuple[CountedPool, ...]) -> None:
+        """Count further pools, behind those that there are: ``pools`` are all of them."""
+        self.machine = dataclasses.replace(self.machine, pools=pools)
+        self.timeline.widen(pools)
 
     def parts_of(self, job_id: str) -> Held | None:
         """What a job holds, kind by kind; ``None`` for nothing."""
@@ -509,7 +514,7 @@ class Book:
                 for link in links_above(machine, node):
                     links[link] -= part.io_rate
             if part.pools and Resource.POOLS in kinds:
-                pools -= part.pools
+                pools[: len(part.pools)] -= part.pools
         assert row[tables.pools].tolist() == pools.tolist(), f"at {time_s} s other amounts of pools are free"
         assert min(storage, default=0) >= 0, f"a storage node is over-committed: {storage}"
         for one, drained in self.drained.items():

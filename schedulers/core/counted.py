@@ -1,92 +1,136 @@
 """Counted pools: how much a job holds of each, and why it can never have it.
 
 A pool is a count for the whole machine, of which a job holds its amount from its start to its end: a site's licenses,
-and what the jobs of an account (with those below it) or of a QOS may have together.
+and what the jobs of an account (with those below it), of a QOS, or of a user may have together. Pools of limits are
+made when the first job comes that counts there. One whose jobs have all gone is taken over by another user with the
+same limit, so that there are no more of them than users with jobs at a time.
 
 References
 ----------
-SchedMD, *Licenses Guide* (local licenses, ``--licenses=NAME:COUNT,...``); *Resource Limits* (``GrpTRES``, ``GrpJobs``,
-``MaxTRES``, ``MaxWall``).
+SchedMD, *Licenses Guide* (local licenses, ``--licenses=NAME:COUNT,...``).
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import msgspec
 
 from spillway.base.errors import shown
-from spillway.schedulers.model.charging import Charging
+from spillway.schedulers.core.limits import Bound, SiteLimits
 from spillway.schedulers.model.job import LICENSES_FIELD, Job
 from spillway.schedulers.model.machine import CountedPool
 from spillway.schedulers.model.site import Site
-from spillway.schedulers.model.site_parts import Limits
 
 _REQUEST = re.compile(r"\s*([^\s,:]+)\s*(?::\s*(\d{1,10}))?\s*", re.ASCII)
 
-_Owner = tuple[str, str]
-"""``account`` or ``QOS``, and its name."""
 
+@dataclass
+class _Members:
+    """Jobs that count together, by id, and their place among the pools (-1: none)."""
 
-class _Group(NamedTuple):
-    """A pool of a group of jobs: place among the pools, and the amount of a job of the group."""
-
-    place: int
-    amount: Callable[[Job], int]
+    jobs: set[str] = field(default_factory=set)
+    place: int = -1
 
 
 class Counted:
     """The counted pools of a site, and what jobs hold of them.
 
+    Parameters
+    ----------
+    site
+        Its licenses, accounts and QOS.
+    alive
+        Whether a job waits, is held by others, or holds anything, by its id.
+
     Attributes
     ----------
     pools
-        Licenses, then limits of groups.
+        Licenses, then limits; more of these at the end as jobs come (:meth:`assign`).
     """
 
-    def __init__(self, site: Site) -> None:
-        self._charging = Charging(site)
-        found = [CountedPool(f"license {license.name}", license.count, license=True) for license in site.licenses]
-        self._licenses = {license.name: place for place, license in enumerate(site.licenses)}
-        self._groups: dict[_Owner, list[_Group]] = {}
-        self._limits: dict[_Owner, Limits] = {}
-        for owner, limits in _limited(site):
-            self._limits[owner] = limits
-            for what, count, amount in _counts(limits):
-                self._groups.setdefault(owner, []).append(_Group(len(found), amount))
-                found.append(CountedPool(f"{what} of {' '.join(owner)}", count))
-        self.pools = tuple(found)
+    def __init__(self, site: Site, alive: Callable[[str], bool] = lambda job_id: True) -> None:
+        self._alive = alive
+        self._licenses = {one.name: place for place, one in enumerate(site.licenses)}
+        self.pools = tuple(CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
+        self._limits = SiteLimits(site)
+        self._members: dict[CountedPool, dict[tuple[str, ...], _Members]] = {}
+        self._spare: dict[CountedPool, list[int]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to count, or any limit."""
+        return bool(self.pools or self._limits)
 
     def assign(self, job: Job) -> tuple[Job, str | None]:
         """The job with its amounts, and why it can never have them (``None`` where it can).
 
-        Where a site has no licenses, those that a job names count for nothing.
+        Its partitions are known. Where a site has no licenses, those that a job names count for nothing.
         """
-        if not job.nodes or not (self.pools or self._limits):
+        if not job.nodes or not self:
             return job, None
-        amounts = [0] * len(self.pools)
+        amounts: dict[int, int] = {}
         reason = self._read_licenses(job, amounts) if self._licenses else None
-        for owner in self._owners(job):
-            reason = reason or _exceeded(job, self._limits[owner], owner) if owner in self._limits else reason
-            for group in self._groups.get(owner, ()):
-                amounts[group.place] += group.amount(job)
-        for pool, amount in zip(self.pools, amounts, strict=True):
+        if self._limits:
+            reason = reason or self._limits.exceeded(job) or self._too_many(job)
+            for bound in self._limits.running(job) if reason is None else ():
+                place = self._place(job, bound)
+                amounts[place] = bound.amount
+        for place, amount in amounts.items():
+            pool = self.pools[place]
             if reason is None and amount > pool.count:
                 reason = f"{amount} > {pool.count} of {pool.name}"
         if reason is not None:
             return job, reason
-        return msgspec.structs.replace(job, pools=tuple(amounts) if any(amounts) else ()), None
+        pools = tuple(amounts.get(place, 0) for place in range(len(self.pools))) if any(amounts.values()) else ()
+        return msgspec.structs.replace(job, pools=pools), None
 
-    def _owners(self, job: Job) -> Iterator[_Owner]:
-        """The groups that a job belongs to."""
-        for account in self._charging.above(self._charging.account(job.account, job.user)):
-            yield "account", account
-        yield "QOS", self._charging.qos(job.account, job.user, job.qos)
+    def goes_on(self, job_id: str, as_id: str) -> None:
+        """A job waits again, under another id: what counted as the one counts as the other."""
+        for several in self._members.values():
+            for members in several.values():
+                if job_id in members.jobs:
+                    members.jobs.add(as_id)
 
-    def _read_licenses(self, job: Job, amounts: list[int]) -> str | None:
+    def _too_many(self, job: Job) -> str | None:
+        """The limit of waiting and running jobs that a job would exceed; it counts from now on."""
+        bounds = list(self._limits.submitted(job))
+        found = [self._members.setdefault(bound.pool, {}).setdefault(bound.whose, _Members()) for bound in bounds]
+        for bound, members in zip(bounds, found, strict=True):
+            if len(members.jobs) >= bound.pool.count:
+                members.jobs = set(filter(self._alive, members.jobs))
+            if len(members.jobs) >= bound.pool.count:
+                return f"it would be one more than {bound.pool.count} {bound.pool.name}"
+        for members in found:
+            members.jobs.add(job.id)
+        return None
+
+    def _place(self, job: Job, bound: Bound) -> int:
+        """The pool of those whose jobs count together; made, or taken over, where they have none."""
+        pool = bound.pool
+        several = self._members.setdefault(pool, {})
+        members = several.get(bound.whose)
+        if members is None:
+            spare = self._spare.setdefault(pool, [])
+            if not spare:
+                spare += self._left(several)
+            if not spare:
+                more = max(1, len(several))
+                spare += range(len(self.pools), len(self.pools) + more)
+                self.pools += (pool,) * more
+            members = several[bound.whose] = _Members(place=spare.pop(0))
+        members.jobs.add(job.id)
+        return members.place
+
+    def _left(self, several: dict[tuple[str, ...], _Members]) -> list[int]:
+        """Places whose jobs have all gone; they are nobody's from now on."""
+        for members in several.values():
+            members.jobs = set(filter(self._alive, members.jobs))
+        gone = [whose for whose, members in several.items() if not members.jobs]
+        return [several.pop(whose).place for whose in gone]
+
+    def _read_licenses(self, job: Job, amounts: dict[int, int]) -> str | None:
         """Add the licenses that a job names; what is wrong with them."""
         text = job.extras.get(LICENSES_FIELD)
         for part in str(text).split(",") if text else ():
@@ -96,36 +140,6 @@ class Counted:
                 return f"its field {LICENSES_FIELD!r} must be {expected}; got {shown(text)}"
             if found[1] not in self._licenses:
                 return f"license {shown(found[1])} is unknown; the site has {', '.join(self._licenses)}"
-            amounts[self._licenses[found[1]]] += int(found[2] or 1)
+            place = self._licenses[found[1]]
+            amounts[place] = amounts.get(place, 0) + int(found[2] or 1)
         return None
-
-
-def _limited(site: Site) -> Iterator[tuple[_Owner, Limits]]:
-    """Accounts and QOS with limits of all their jobs, or of each."""
-    for one in site.associations:
-        if not one.user and one.limits != Limits():
-            yield ("account", one.account), one.limits
-    for qos in site.qos:
-        if qos.limits != Limits():
-            yield ("QOS", qos.name), qos.limits
-
-
-def _counts(limits: Limits) -> Iterator[tuple[str, int, Callable[[Job], int]]]:
-    """What a group may have at a time: of what, how much, and the amount of a job."""
-    if limits.group_jobs is not None:
-        yield "jobs", limits.group_jobs, lambda _job: 1
-    if "node" in limits.group_tres:
-        yield "nodes", limits.group_tres["node"], lambda job: job.nodes
-
-
-def _exceeded(job: Job, limits: Limits, owner: _Owner) -> str | None:
-    """The limit of a single job that it exceeds."""
-    most, least = limits.job_tres.get("node"), limits.job_least_tres.get("node", 0)
-    who = " ".join(owner)
-    if most is not None and job.nodes > most:
-        return f"{job.nodes} nodes > {most}, the most of a job of {who}"
-    if job.nodes < least:
-        return f"{job.nodes} nodes < {least}, the fewest of a job of {who}"
-    if limits.job_longest_s is not None and math.inf > job.walltime_s > limits.job_longest_s:
-        return f"walltime {job.walltime_s:.10g} s > {limits.job_longest_s:.10g} s, the longest of a job of {who}"
-    return None

@@ -129,6 +129,10 @@ class Dependents:
         names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
+    def __contains__(self, job_id: str) -> bool:
+        """Whether a job is held."""
+        return job_id in self._held
+
     def held(self) -> tuple[str, ...]:
         """Ids of the jobs that are held, in order of submission."""
         return tuple(self._held)

@@ -254,7 +254,7 @@ def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
     """The first pool of which an allocation has another amount than the job requests, or more than is free."""
     if allocation.pools != job.pools:
         return f"it requests {job.pools} of the counted pools, the allocation has {allocation.pools}"
-    for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), job.pools, strict=True):
+    for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), job.pools, strict=False):
         if amount > free:
             return f"{pool.name}: {free} left of {pool.count}, the allocation takes {amount}"
     return None

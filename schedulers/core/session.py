@@ -93,7 +93,7 @@ from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.model.persistent import PersistentBuffer, Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
-from spillway.schedulers.policykit.view import Policy, Running, View, warnings_of
+from spillway.schedulers.policykit.view import CACHE, Policy, Running, View, warnings_of
 from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.layout import Row
 from spillway.schedulers.timeline.placement import Placement
@@ -200,6 +200,7 @@ class Session:
         self._static_done = False
         self._machine: Machine | None = None
         self._book: Book
+        self._counted: Counted
         self._admission: Admission
         self._pool: Pool
         self._wire: WireGuard
@@ -330,14 +331,14 @@ class Session:
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
         site = self._site or Site()
-        sets, counted = node_sets(site, len(machine.nodes)), Counted(site)
-        machine = dataclasses.replace(machine, partitions=sets, pools=counted.pools)
+        sets, self._counted = node_sets(site, len(machine.nodes)), Counted(site, self._alive)
+        machine = dataclasses.replace(machine, partitions=sets, pools=self._counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
         self._book = Book(self._machine, timeline, self._estimator)
         self._admission = Admission(
             self._machine, event.profiles, self._placement, self._timeline_class, self._estimator, self._unplayable,
-            self._demand, self._lives, site, counted,
+            self._demand, self._lives, site, self._counted,
         )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
@@ -369,12 +370,19 @@ class Session:
         if reason is not None:
             self._reject(job, reason)
             return
+        if len(self._counted.pools) > len(self._book.machine.pools):
+            self._book.widen(self._counted.pools)
+            self._notebook.pop(CACHE, None)  # timelines without the new pools
         settled = self._dependents.submitted(job, self._arrivals.knows, self._now_s)
         if settled is not None and settled.reason:
             self._reject(job, settled.reason)
         elif settled is not None:
             self._queue.add(job)
             self._dirty = True
+
+    def _alive(self, job_id: str) -> bool:
+        """Whether a job waits, is held by others, or holds anything."""
+        return job_id in self._queue.jobs or job_id in self._dependents or self._book.parts_of(job_id) is not None
 
     def _release(self) -> bool:
         """Let jobs wait that other jobs held until now, or reject them; whether there were any."""
@@ -555,6 +563,7 @@ class Session:
         self._observer.submitted(again, self._now_s)
         self._queue.add_again(again)
         self._pool.go_on(running.job, again)
+        self._counted.goes_on(running.job.id, again.id)
         return True
 
     # ------------------------------------------------------------------ the policy's pass

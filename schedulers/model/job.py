@@ -28,6 +28,9 @@ IO_RATE_FIELD = "io_rate"
 PARTITION_FIELD = "partition"
 """Field of the job with the partitions that it may run in: names, separated by commas."""
 
+RESERVATION_FIELD = "reservation"
+"""Field of the job with the advance reservation that it runs in."""
+
 LICENSES_FIELD = "licenses"
 """Field of the job with the licenses that it holds: ``name:count``, several separated by commas."""
 
@@ -173,7 +176,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
     pools
         Amounts that it holds of the counted pools while it has nodes, by place in
-        :attr:`spillway.schedulers.model.machine.Machine.pools`; () for nothing of any.
+        :attr:`spillway.schedulers.model.machine.Machine.pools`; nothing of those beyond the last amount.
     held_s
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from spillway.base.errors import OptionError, shown
-from spillway.schedulers.model.job import LICENSES_FIELD, PARTITION_FIELD, JobField
+from spillway.schedulers.model.job import LICENSES_FIELD, PARTITION_FIELD, RESERVATION_FIELD, JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
     Factor,
@@ -47,6 +47,7 @@ SITE_FIELDS = (
         LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
         "what it holds of the site's licenses while it runs",
     ),
+    JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
     JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
 )  # fmt: skip

@@ -41,7 +41,8 @@ class Limits(Values, frozen=True):
         ``GrpJobs``, ``GrpSubmit``, ``GrpTRES``: jobs that run, jobs that wait or run, and resources held at a time, of
         all jobs below it.
     user_jobs, user_submitted, user_tres
-        ``MaxJobs``, ``MaxSubmit`` (QOS: ``MaxJobsPU``, ``MaxSubmitPU``, ``MaxTRESPU``): the same for each user.
+        ``MaxJobs``, ``MaxSubmit`` (QOS: ``MaxJobsPU``, ``MaxSubmitPU``, ``MaxTRESPU``): the same for each user, of an
+        association in each account apart.
     account_jobs, account_submitted, account_tres
         ``MaxJobsPA``, ``MaxSubmitPA``, ``MaxTRESPA`` of a QOS: the same for each account.
     job_tres, job_least_tres

@@ -102,6 +102,9 @@ class Backfill:
 
 
 def _take_all_from(view: View, shadow_s: float) -> None:
-    """No job may hold a node from the start of the first reservation on."""
-    if view.now_s < shadow_s < math.inf:
-        view.timeline.take(shadow_s, math.inf, range(len(view.machine.nodes)))
+    """No job may hold a node from the start of the first reservation on, also where it begins now.
+
+    The first job can wait although its reservation begins now: for what reservations do not cover.
+    """
+    if shadow_s < math.inf:
+        view.timeline.take(max(shadow_s, view.now_s), math.inf, range(len(view.machine.nodes)))

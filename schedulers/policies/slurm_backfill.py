@@ -12,19 +12,30 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import msgspec
+import numpy as np
 
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.holds import fit_now, try_hold
-from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
-from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered, ordered_in_partitions
+from spillway.schedulers.policykit.nodespace import (
+    Limits,
+    NodeSpace,
+    Planning,
+    Walk,
+    Words,
+    members,
+    number_of,
+    of_nodes,
+)
+from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, in_partitions_of, ordered
+from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -44,7 +55,7 @@ _WAITED = "slurm waited"
 _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
-_REASONS = "slurm reasons"
+REASONS = "slurm reasons"
 """Key of the notebook: jobs that the main pass last passed over because of their buffer."""
 
 PLANNED = "slurm planned"
@@ -59,30 +70,25 @@ EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
 
-class _Pair(NamedTuple):
-    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions."""
-
-    job: Job
-    partition: int
-    nodes: int
-
-
 class _Rules(NamedTuple):
     """Where releases of Slurm differ.
 
     Attributes
     ----------
-    apart
+    overlaps
         Whether jobs that the main pass last passed over because of their buffer may plan over others' reservations.
     ends_up
         Whether ends of reservations are rounded up; else down, as begins are.
     """
 
-    apart: bool
+    overlaps: bool
     ends_up: bool
 
 
-RELEASES: Mapping[str, _Rules] = {"22.05": _Rules(apart=True, ends_up=False), "24.11": _Rules(False, True)}
+RELEASES: Mapping[str, _Rules] = {
+    "22.05": _Rules(overlaps=True, ends_up=False),
+    "24.11": _Rules(overlaps=False, ends_up=True),
+}
 """Releases of Slurm whose rules are played."""
 
 
@@ -110,7 +116,7 @@ class SlurmBackfill:
         unit="s",
         low=0.001,
         high=1e6,
-        help="planned intervals begin and end at whole multiples of it, rounded down",
+        help="planned intervals begin and end at whole multiples of it, rounded down (24.11: ends up)",
     )
     sched_interval: float = option(
         60.0, unit="s", low=0.01, high=1e6, help="time between two main passes, where nothing happens"
@@ -145,13 +151,13 @@ class SlurmBackfill:
         view.notebook[_WAITED] = True
         due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one, decided = _Pass(view, apart, self.order), False
+            one, decided = self._pass(view, apart=apart), False
             for name in due:
                 for decision in self._main(one) if name == MAIN else self._backfill(one):
                     decided = True
                     yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
-            view.notebook[_WAITED] = bool(one.waiting)
+            view.notebook[_WAITED] = one.any_waits
             if not decided and self._in_vain(view, due):
                 view.notebook[_WAITED] = False
                 return
@@ -159,6 +165,10 @@ class SlurmBackfill:
         if next_s != view.notebook.get(WOKEN):
             view.notebook[WOKEN] = next_s
             yield WakeAt(next_s)
+
+    def _pass(self, view: View, *, apart: bool) -> _Pass:
+        """What the passes of a call have in common."""
+        return _Pass(view, apart, self.order, RELEASES[self.release])
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
         """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
@@ -220,11 +230,9 @@ class SlurmBackfill:
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
         something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
         """
-        unseen, ended, nodes_left = False, set[int](), -1
-        for pair in one.pairs:
+        unseen, walk = False, one.walk()
+        for pair in walk:
             job = pair.job
-            if job not in one.waiting or pair.partition in ended:
-                continue
             one.reasons.discard(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
@@ -242,13 +250,10 @@ class SlurmBackfill:
             elif one.stages_in(job):
                 one.reasons.add(job.id)
             else:
-                start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
+                start = one.try_start(pair, walk.nodes, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
-                    ended.add(pair.partition)
-                    nodes_left &= ~pair.nodes
-                    if not nodes_left:
-                        break
+                    walk.end(pair)
                 else:
                     yield start
         if unseen:
@@ -260,96 +265,87 @@ class SlurmBackfill:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
-        for pair in one.pairs_of_waiting()[: self.bf_max_job_test]:
-            job = pair.job
-            if job not in one.waiting:
-                continue
-            if one.lacks_counted(job, licenses=False) or (
-                not self.bf_licenses and one.lacks_counted(job, licenses=True)
-            ):
-                one.note(job, Role.PASSED_OVER, Binding.POOLS)
-                continue
-            plan = self._plan(one, pair)
-            if plan is None:
-                continue
-            one.planned[job.id] = min(plan.start_s, one.planned.get(job.id, math.inf))
-            if plan.start_s <= now_s:
+        planning = one.planning(self._limits(now_s), self.bf_max_job_test)
+        for pair, known_s in planning:
+            job, start_s = pair.job, known_s
+            if start_s is None:
+                if one.lacks_counted(job, licenses=False) or (
+                    not self.bf_licenses and one.lacks_counted(job, licenses=True)
+                ):
+                    one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                    continue
+                start_s = self._start_s(one, planning, pair)
+            if start_s <= now_s:
                 if one.lacks_buffer(job):
                     continue
-                start = None if one.stages_in(job) else one.try_start(pair, plan.nodes, Role.BACKFILLED)
+                start = None if one.stages_in(job) else one.try_start(pair, one.space.chosen, Role.BACKFILLED)
                 if start is not None:
                     yield start
                     continue
-            if plan.start_s <= now_s + 60.0 * self.bf_window:
-                one.reserve(job, plan, *self._kept(one, job, plan.start_s))
+            if planning.keep(pair, start_s):
+                one.note_reserved(job, start_s)
                 if self.bf_licenses:
-                    one.reserve_licenses(job, plan.start_s)
+                    one.reserve_licenses(job, start_s)
+        for job, start_s in planning.starts():
+            one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
         yield from one.hold_by_start()
 
-    def _plan(self, one: _Pass, pair: _Pair) -> Plan | None:
-        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then, and the
-        licenses that it holds from then to its end.
-        """
-        view, space, job = one.view, one.space, pair.job
-        duration_s = view.estimate_s(job)
-        apart = RELEASES[self.release].apart and job.id in one.reasons
-        not_before_s = view.now_s
-        while not_before_s < math.inf:
-            later_s = space.candidate_after(not_before_s)
-            nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.nodes
-            plan = space.will_run(nodes, job.nodes)
-            if plan is None:
-                not_before_s = later_s
-                continue
-            start_s = max(plan.start_s, not_before_s)
-            if start_s > later_s:
-                not_before_s = later_s
-                continue
-            licensed_s = one.licensed_from(job, start_s) if self.bf_licenses else start_s
-            if licensed_s > start_s:
-                not_before_s = licensed_s
-            elif start_s <= view.now_s:
-                return plan
-            elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
-                return Plan(start_s, plan.nodes)
-            else:
-                not_before_s = start_s if start_s > not_before_s else later_s
-        return None
+    def _limits(self, now_s: float) -> Limits:
+        """What a backfill pass goes by."""
+        until_s = now_s + 60.0 * self.bf_window
+        return Limits(now_s, self.bf_resolution, until_s, ends_up=RELEASES[self.release].ends_up)
 
-    def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
-        """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
-        end_s, up = start_s + one.view.estimate_s(job), RELEASES[self.release].ends_up
-        return self._rounded(start_s), -self._rounded(-end_s) if up else self._rounded(end_s)
-
-    def _rounded(self, time_s: float) -> float:
-        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if abs(time_s) < math.inf else time_s
-
-
-def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
-    """Jobs in each of their partitions: higher tiers first, then in order of priority."""
-    sets = [mask_of(one.nodes) for one in view.machine.partitions]
-    if not sets:
-        return [_Pair(job, -1, -1) for job in queue]
-    return [_Pair(job, place, sets[place]) for job, place in ordered_in_partitions(view, queue, order)]
+    def _start_s(self, one: _Pass, planning: Planning, pair: Pair) -> float:
+        """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
+        not_before_s = one.view.now_s
+        while True:
+            start_s = planning.start_s(pair, not_before_s)
+            licensed_s = one.licensed_from(pair.job, start_s) if self.bf_licenses and start_s < math.inf else start_s
+            if licensed_s <= start_s:
+                return start_s
+            not_before_s = licensed_s
 
 
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, order: str) -> None:
+    def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:
         queue = ordered(view, view.queue, order)
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.reasons: set[str] = view.notebook.setdefault(_REASONS, set())
-        self.waiting = dict.fromkeys(queue)
-        self.pairs = _pairs(view, queue, order)
+        self.reasons: set[str] = view.notebook.setdefault(REASONS, set())
+        self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
+        self.waiting = np.ones(len(queue), np.int64)
         self._apart = apart
+        self._rules = rules
         self._pools = view.machine.pools
 
-    def pairs_of_waiting(self) -> list[_Pair]:
-        """Jobs that wait still, in each of their partitions, in order of priority."""
-        return [pair for pair in self.pairs if pair.job in self.waiting]
+    @property
+    def any_waits(self) -> bool:
+        """Whether a job waits still."""
+        return bool(self.waiting.any())
+
+    def walk(self) -> Walk:
+        """A main pass over the pairs."""
+        return Walk(self.space, self.pairs, self.waiting)
+
+    def planning(self, limits: Limits, most: int) -> Planning:
+        """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the
+        last that may start.
+        """
+        jobs, noted = self.pairs.jobs, self.view.notes is not None
+        return Planning(
+            self.space,
+            self.pairs.of_waiting(self.waiting, most),
+            self.waiting,
+            limits,
+            without=[job for job in jobs if self.lacks_buffer(job)] if self._apart else (),
+            staging=[job for job in jobs if self._fills(job)] if self._apart else (),
+            overlapping=[job for job in jobs if job.id in self.reasons] if self._apart and self._rules.overlaps else (),
+            asks=noted,
+            starts_only=not self._apart and not noted,
+        )
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
@@ -362,14 +358,14 @@ class _Pass:
         free = self.view.timeline.free_pools_now()
         return any(
             amount > left and pool.license is licenses
-            for pool, left, amount in zip(self._pools, free, job.pools, strict=True)
+            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
         )
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
         if not job.pools:
             return ()
-        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=True))
+        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=False))
         return found if any(found) else ()
 
     def licensed_from(self, job: Job, not_before_s: float) -> float:
@@ -390,10 +386,13 @@ class _Pass:
 
     def stages_in(self, job: Job) -> bool:
         """Whether a job's buffer is being filled."""
-        if job.id not in self.view.held or job.id in self.view.filled_s:
+        if not self._fills(job):
             return False
         self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
         return True
+
+    def _fills(self, job: Job) -> bool:
+        return job.id in self.view.held and job.id not in self.view.filled_s
 
     def try_hold(self, job: Job) -> Hold | None:
         """Book and return the buffer of a job if it fits now, else ``None``."""
@@ -404,38 +403,55 @@ class _Pass:
             self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
         return hold
 
+    def left(self) -> Iterator[Job]:
+        """Jobs that wait still, in order of priority."""
+        return (self.pairs.jobs[place] for place in np.flatnonzero(self.waiting).tolist())
+
     def hold_by_start(self) -> Iterator[Hold]:
         """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
         not fit.
         """
-        lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
+        lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
         for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return
             yield hold
 
-    def try_start(self, pair: _Pair, nodes: int, role: Role) -> Start | None:
-        """Start a job on some of these idle nodes of its partition, chosen as Slurm does where any node will do."""
-        view, job, nodes = self.view, pair.job, nodes & pair.nodes
+    def try_start(self, pair: Pair, nodes: Words, role: Role) -> Start | None:
+        """Start a job on some of these nodes, idle ones of its partition, chosen as Slurm does where any will do."""
+        view, space, job = self.view, self.space, pair.job
+        nodes = space.idle_of(pair.row, nodes)
         duration_s = view.estimate_s(job)
-        if nodes.bit_count() < job.nodes:
+        if number_of(nodes) < job.nodes:
             return None
-        here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.partition,))
-        allocation = fit_now(view, here, duration_s)
-        if allocation is None:
-            return None
-        if not job.io_rate and (not job.bb_bytes or job.id in view.held):
-            chosen = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
-            if self._is_free(chosen, duration_s):  # else they are reserved by the life of burst buffers
-                allocation = chosen
-        taken = mask_of(allocation.nodes)
-        if taken & ~nodes:
-            return None
-        start = start_on(view, job, allocation, role)
-        self.space.start(taken, view.now_s + duration_s)
-        del self.waiting[job]
+        if not job.io_rate and not job.bb_bytes and job.lives is None:
+            taken = space.consecutive(nodes, job.nodes)
+            start = self._try_start_on(job, Allocation(members(taken), pools=job.pools), role)
+        else:
+            start, taken = None, nodes
+        if start is None:  # they are reserved by the life of burst buffers, or it is not only for nodes
+            here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.row - 1,))
+            allocation = fit_now(view, here, duration_s)
+            if allocation is None:
+                return None
+            if not job.io_rate and job.bb_bytes and job.id in view.held:
+                chosen = msgspec.structs.replace(allocation, nodes=members(space.consecutive(nodes, job.nodes)))
+                allocation = chosen if self._is_free(chosen, duration_s) else allocation
+            taken = of_nodes(allocation.nodes, len(nodes))
+            if (taken & ~nodes).any():
+                return None
+            start = start_on(view, job, allocation, role)
+        space.take(taken, view.now_s + duration_s)
+        self.waiting[pair.place] = 0
         return start
+
+    def _try_start_on(self, job: Job, allocation: Allocation, role: Role) -> Start | None:
+        """Start a job on just this, if it is free."""
+        try:
+            return start_on(self.view, job, allocation, role)
+        except ValueError:
+            return None
 
     def _is_free(self, allocation: Allocation, duration_s: float) -> bool:
         """Whether these nodes are not reserved for as long."""
@@ -447,11 +463,10 @@ class _Pass:
         timeline.release(now_s, now_s + duration_s, allocation, Resource.NODES)
         return True
 
-    def reserve(self, job: Job, plan: Plan, begin_s: float, end_s: float) -> None:
-        """Keep a job's nodes for the rest of the pass."""
-        self.space.reserve(begin_s, end_s, plan.nodes)
+    def note_reserved(self, job: Job, start_s: float) -> None:
+        """Write down that a job's nodes are kept."""
         if not self.lacks_buffer(job) and not self.stages_in(job):
-            self.note(job, Role.RESERVED, start_s=plan.start_s)
+            self.note(job, Role.RESERVED, start_s=start_s)
 
     def note(self, job: Job, role: Role, binding: Binding | None = None, start_s: float | None = None) -> None:
         """Write down what keeps a job from starting."""

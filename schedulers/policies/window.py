@@ -228,7 +228,7 @@ def problem_of(
     """
     loads, limits = [], []
     for place, left in enumerate(view.timeline.free_pools_now()):
-        loads.append([job.pools[place] if job.pools else 0 for job in window])
+        loads.append([job.pools[place] if place < len(job.pools) else 0 for job in window])
         limits.append(left)
     for place, partition in enumerate(view.machine.partitions):
         inside = [job.nodes if job.partitions == (place,) else 0 for job in window]

@@ -1,7 +1,7 @@
-"""Which nodes are planned for whom, as Slurm's backfill scheduler keeps it: sets of nodes over intervals.
+"""Which nodes are planned for whom, as Slurm's two schedulers keep it: sets of nodes over intervals.
 
-Sets of nodes are integers with a bit for each node. What runs and what is planned are apart: running jobs are expected
-to leave one after another, reservations stand over intervals.
+What runs and what is planned are apart: running jobs are expected to leave one after another, reservations stand over
+intervals. Sets of nodes are rows of 64-bit words (:mod:`spillway.schedulers.timeline.nodespace_kernels`).
 
 References
 ----------
@@ -11,19 +11,33 @@ Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/lin
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spillway.schedulers.policykit.view import View
+import numpy as np
+import numpy.typing as npt
+
+from spillway.base.late import late
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.policykit.pairs import Pair, Pairs
+from spillway.schedulers.policykit.view import Running, Taken, View
 from spillway.schedulers.timeline import Resource
+from spillway.schedulers.timeline.tables import bitset
 
+if TYPE_CHECKING:
+    from spillway.schedulers.timeline import nodespace_kernels as kernels
+else:
+    kernels = late("spillway.schedulers.timeline.nodespace_kernels")
 
-class Plan(NamedTuple):
-    """When a job is expected to start (s), and on which nodes."""
+Words = npt.NDArray[np.int64]
+"""A set of nodes: node i is bit i % 64 of word i // 64."""
 
-    start_s: float
-    nodes: int
+_HELD, _SETS = "held nodes", "sets of nodes"
+"""Keys of the cache."""
+
+_SPARE = 32
+"""Rows for jobs that start in a pass, before there must be more."""
 
 
 class NodeSpace:
@@ -33,138 +47,365 @@ class NodeSpace:
     ----------
     now_s
         Current time, s.
+    sets
+        ``int64[sets, words]``: all nodes, then those of each partition.
+    usable
+        Nodes that are not out.
+    held
+        What running jobs hold.
+    taken
+        Nodes that are taken away over intervals, as if they were reserved.
+
+    Attributes
+    ----------
     idle
         Nodes that are free now.
-    leaving
-        Nodes that running jobs hold, with the times at which they are expected to leave (s).
     """
 
-    __slots__ = ("_free", "_leaving", "_times", "idle", "now_s")
-
-    def __init__(self, now_s: float, idle: int, leaving: Iterable[tuple[float, int]]) -> None:
-        self.now_s = now_s
-        self.idle = idle
-        self._leaving = sorted(leaving)
-        usable = idle
-        for _, nodes in self._leaving:
-            usable |= nodes
-        self._times = [now_s]
-        """Begins of segments; the last one is endless."""
-        self._free = [usable]
-        """Nodes without a reservation, in each segment."""
+    def __init__(
+        self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held, taken: Sequence[Taken] = ()
+    ) -> None:
+        words = len(usable)
+        self._held, self._started, self._taken = held, list[tuple[float, Words]](), taken
+        self.sets = sets
+        self.state = np.zeros(4, np.int64)
+        self.idle: Words = usable & ~held.nodes
+        self.chosen: Words = np.empty(words, np.int64)
+        self._scratch = np.empty(words, np.int64), self.chosen, np.empty((2, 32 * words + 1), np.int32)
+        self._left, self._ends_s, self._tops = self.idle[np.newaxis], np.empty(1), np.empty(1, np.int64)
+        self._segments = np.array([now_s]), np.zeros(1, np.int32), usable[np.newaxis].copy()
 
     @classmethod
     def of(cls, view: View) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
-        usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
-        idle, leaving = usable, []
-        for running in view.running:
-            for holding in running.holdings:
-                if Resource.NODES in holding.covering:
-                    held = mask_of(holding.allocation.nodes)
-                    idle &= ~held
-                    leaving.append((holding.end_s, held & usable))
-        return cls(view.now_s, idle, leaving)
+        cache = view.cache
+        sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
+        held: Held | None = cache.get(_HELD)
+        if sets is None or held is None:
+            sets = cache[_SETS] = sets_of(view.machine)
+            held = cache[_HELD] = Held(sets.shape[1])
+        held.bring_up(view.running)
+        usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
+        return cls(view.now_s, sets, usable, held, view.taken)
 
-    def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
-        """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now."""
-        begin_s = max(begin_s, self.now_s)
-        if begin_s < end_s:
-            first, last = self._split(begin_s), self._split(end_s)
-            for segment in range(first, last):
-                self._free[segment] &= ~nodes
+    def idle_of_sets(self) -> npt.NDArray[np.int64]:
+        """How many nodes of each set are idle."""
+        counts: npt.NDArray[np.int64] = np.bitwise_count((self.sets & self.idle).view(np.uint64)).sum(axis=1)
+        return counts
 
-    def _split(self, time_s: float) -> int:
-        """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
-        segment = bisect_left(self._times, time_s)
-        if time_s < math.inf and (segment == len(self._times) or self._times[segment] > time_s):
-            self._times.insert(segment, time_s)
-            self._free.insert(segment, self._free[segment - 1])
-        return segment
+    def idle_of(self, row: int, nodes: Words) -> Words:
+        """Those of some nodes that are idle and of a set."""
+        found: Words = self.idle & self.sets[row] & nodes
+        return found
 
-    def start(self, nodes: int, end_s: float) -> None:
+    def consecutive(self, nodes: Words, count: int) -> Words:
+        """Choose ``count`` of at least so many nodes, neighbours where that can be."""
+        kernels.consecutive(self.arrays, nodes, count)
+        return self.chosen.copy()
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays as kernels take them (:class:`spillway.schedulers.timeline.nodespace_kernels.Space`)."""
+        return (
+            self._left, self._ends_s, self._tops, *self._segments, self.sets, self.state, *self._scratch,
+        )  # fmt: skip
+
+    def stack(self, reservations: int) -> None:
+        """Prepare for so many reservations: who leaves what, when."""
+        held, words, started = self._held, len(self.idle), self._started
+        times, order, free = self._segments
+        rows, ends_s, tops = held.in_order(free[0], started)
+        jobs, left = len(rows), np.empty((len(rows) + _SPARE, words), np.int64)
+        left[0] = self.idle
+        self._left, self.idle = left, left[0]
+        self._ends_s, self._tops = np.empty(len(left)), np.empty(len(left), np.int64)
+        self._ends_s[1 : jobs + 1], self._tops[1 : jobs + 1] = ends_s, tops
+        more = 2 * (reservations + len(self._taken)) + 1
+        self._segments = (
+            np.concatenate((times, np.empty(more))),
+            np.concatenate((order, np.empty(more, np.int32))),
+            np.concatenate((free, np.empty((more, words), np.int64))),
+        )
+        self.state[kernels.SEGMENTS] = 1
+        table = held.rows if not started else np.concatenate((held.rows, [nodes for _, nodes in started]))
+        kernels.stack(self.arrays, table, rows)
+        for start_s, end_s, nodes in self._taken:
+            kernels.reserve(self.arrays, of_nodes(sorted(nodes), words), start_s, end_s)
+
+    def take(self, nodes: Words, end_s: float) -> None:
         """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
-        self.idle &= ~nodes
-        self._leaving.append((end_s, nodes))
-        self._leaving.sort()
-
-    def unreserved(self, begin_s: float, end_s: float) -> int:
-        """Nodes without a reservation in ``[begin_s, end_s]``."""
-        nodes = -1
-        for segment in range(bisect_right(self._times, begin_s) - 1, bisect_right(self._times, end_s)):
-            nodes &= self._free[segment]
-        return nodes
-
-    def overlaps(self, begin_s: float, end_s: float, nodes: int) -> bool:
-        """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``, now or later."""
-        first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
-        return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
-
-    def candidate_after(self, time_s: float) -> float:
-        """The next time at which nodes come free that were reserved before (s); infinite if none."""
-        for segment in range(bisect_right(self._times, time_s), len(self._times)):
-            if self._free[segment] & ~self._free[segment - 1]:
-                return self._times[segment]
-        return math.inf
-
-    def will_run(self, nodes: int, count: int) -> Plan | None:
-        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
-        if nodes.bit_count() < count:
-            return None  # most of the times that are tried, where many jobs have reservations
-        found = self.idle & nodes
-        if found.bit_count() >= count:
-            return Plan(self.now_s, consecutive(found, count))
-        for end_s, left in self._leaving:
-            found |= left & nodes
-            if found.bit_count() >= count:
-                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
-        return None
+        if not self.state[kernels.SEGMENTS]:
+            self.idle &= ~nodes
+            self._started.append((end_s, nodes))
+            return
+        if self.state[kernels.LEAVING] + 2 > len(self._left):
+            self._left = np.concatenate((self._left, np.empty_like(self._left)))
+            self._ends_s = np.concatenate((self._ends_s, np.empty_like(self._ends_s)))
+            self._tops = np.concatenate((self._tops, np.empty_like(self._tops)))
+            self.idle = self._left[0]
+        kernels.take(self.arrays, nodes, end_s)
 
 
-def consecutive(nodes: int, count: int) -> int:
-    """Choose ``count`` of at least so many nodes: the shortest run of neighbours that suffices, from its first node on.
+class Limits(NamedTuple):
+    """What a backfill pass goes by.
 
-    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    Attributes
+    ----------
+    now_s
+        Current time (s).
+    resolution_s
+        Reservations begin and end at whole multiples of it (s).
+    until_s
+        Later starts get no reservation (s).
+    most_of_partition, most_of_user
+        Pairs that are looked at; 0: any number.
+    most_reserved
+        Reservations in each partition; 0: any number.
+    one_each
+        Whether a job gets a reservation in one of its partitions alone.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
     """
-    if nodes.bit_count() == count:
-        return nodes
-    chosen, runs = 0, list(_runs(nodes))
-    while count > 0:
-        enough = [run for run in runs if run[1] >= count]
-        run = min(enough, key=lambda run: run[1]) if enough else max(runs, key=lambda run: run[1])
-        runs.remove(run)
-        taken = min(count, run[1])
-        chosen |= ((1 << taken) - 1) << run[0]
-        count -= taken
-    return chosen
+
+    now_s: float
+    resolution_s: float
+    until_s: float
+    most_of_partition: int = 0
+    most_of_user: int = 0
+    most_reserved: int = 0
+    one_each: bool = False
+    ends_up: bool = False
 
 
-def _runs(nodes: int) -> Iterator[tuple[int, int]]:
-    """First node and length of each run of neighbours, in order."""
-    first = 0
-    while nodes:
-        skipped = (nodes & -nodes).bit_length() - 1
-        nodes >>= skipped
-        first += skipped
-        length = (~nodes & (nodes + 1)).bit_length() - 1
-        yield first, length
-        nodes >>= length
-        first += length
+class Walk:
+    """A main pass: pairs in order, each of a job that waits and of a partition that has not ended.
+
+    Attributes
+    ----------
+    nodes
+        Those of no partition that has ended.
+    """
+
+    def __init__(self, space: NodeSpace, pairs: Pairs, waiting: npt.NDArray[np.int64]) -> None:
+        self._space, self._pairs, self._waiting = space, pairs, waiting
+        self._ended = np.zeros(len(space.sets), np.int64)
+        self.nodes: Words = np.full(space.sets.shape[1], -1, np.int64)
+
+    def __iter__(self) -> Iterator[Pair]:
+        """Yield them."""
+        space, pairs, at = self._space, self._pairs, -1
+        while self.nodes.any():
+            at = kernels.main(space.arrays, pairs.table, self._waiting, self._ended, self.nodes, at + 1)
+            if at == len(pairs):
+                return
+            yield pairs[at]
+
+    def end(self, pair: Pair) -> None:
+        """A pair lacks nodes: its partition ends, and its nodes are kept."""
+        self._ended[pair.row] = 1
+        self.nodes &= ~self._space.sets[pair.row]
 
 
-def mask_of(nodes: Iterable[int]) -> int:
+class Planning:
+    """A backfill pass: plans pairs in order, and yields those that somebody else decides on.
+
+    Parameters
+    ----------
+    space
+        What is idle, and when the rest is left.
+    pairs
+        The pairs, in order.
+    waiting
+        A number for each job, 0 where it does not wait any more.
+    limits
+        What the pass goes by.
+    without, staging, overlapping
+        Jobs that have no buffer yet; whose buffer is being filled; whose reservations may overlap with others.
+    asks
+        Whether every pair is decided on elsewhere; else those of jobs that hold something counted, or could start now.
+    starts_only
+        Whether the pass ends where no later pair could start now.
+    """
+
+    def __init__(
+        self,
+        space: NodeSpace,
+        pairs: Pairs,
+        waiting: npt.NDArray[np.int64],
+        limits: Limits,
+        *,
+        without: Iterable[Job] = (),
+        staging: Iterable[Job] = (),
+        overlapping: Iterable[Job] = (),
+        asks: bool = False,
+        starts_only: bool = False,
+    ) -> None:
+        self._space, self._pairs, self._waiting = space, pairs, waiting
+        self._rules = (*map(float, limits[:3]), *map(int, limits[3:]), int(starts_only))
+        self._starts_only = starts_only
+        table = pairs.table
+        if asks:
+            table[:, 4] |= kernels.CALLER
+        flags = (
+            (kernels.WITHOUT, set(without)),
+            (kernels.STAGING, set(staging)),
+            (kernels.OVERLAPPING, set(overlapping)),
+        )
+        for flag, jobs in flags:
+            if jobs:
+                table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
+        self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
+        self._starts_s = np.full(len(pairs), np.inf)
+
+    def __iter__(self) -> Iterator[tuple[Pair, float | None]]:
+        """Yield pairs that could start now, with the present (s), and those that are decided on elsewhere."""
+        space, pairs, at = self._space, self._pairs, 0
+        if self._starts_only and not (pairs.table[:, 1] <= space.idle_of_sets()[pairs.table[:, 2]]).any():
+            return
+        space.stack(len(pairs))
+        while True:
+            at = kernels.backfill(
+                space.arrays,
+                pairs.table,
+                pairs.durations_s,
+                self._waiting,
+                self._counts,
+                self._starts_s,
+                at,
+                self._rules,
+            )
+            if at == len(pairs):
+                return
+            yield pairs[at], None if space.state[kernels.CODE] == kernels.ASKS else self._rules[0]
+            at += 1
+
+    def start_s(self, pair: Pair, not_before_s: float) -> float:
+        """Expected start of a pair that was yielded, from a time on (s); infinite for never."""
+        pairs, at = self._pairs, pair.number
+        found: float = kernels.plan(self._space.arrays, pairs.table, pairs.durations_s, at, not_before_s, self._rules)
+        self._starts_s[at] = found
+        return found
+
+    def keep(self, pair: Pair, start_s: float) -> bool:
+        """Reserve the nodes chosen last for a pair, from its expected start on; whether the limits let it."""
+        pairs = self._pairs
+        kept: bool = start_s < math.inf and kernels.keep(
+            self._space.arrays,
+            pairs.table,
+            pairs.durations_s,
+            self._waiting,
+            self._counts,
+            pair.number,
+            start_s,
+            self._rules,
+        )
+        return kept
+
+    def starts(self) -> Iterator[tuple[Job, float]]:
+        """Jobs with the expected start of each pair that has one (s)."""
+        for at in np.flatnonzero(self._starts_s < np.inf).tolist():
+            yield self._pairs[at].job, self._starts_s.item(at)
+
+
+class Held:
+    """What running jobs hold, row by row, kept from pass to pass.
+
+    Parameters
+    ----------
+    words
+        Words of a set of nodes.
+
+    Attributes
+    ----------
+    nodes
+        All that is held.
+    rows
+        ``int64[..., words]``: what is held until a time of its own.
+    """
+
+    def __init__(self, words: int) -> None:
+        self.nodes: Words = np.zeros(words, np.int64)
+        self.rows = np.zeros((64, words), np.int64)
+        self._ends_s = np.zeros(64)
+        self._tops = np.zeros(64, np.int64)
+        self._places: dict[Running, tuple[int, ...]] = {}
+        self._spare = list(range(63, -1, -1))
+
+    def bring_up(self, running: Sequence[Running]) -> None:
+        """Look at what runs now."""
+        now = set(running)
+        for one in self._places.keys() - now:
+            for place in self._places.pop(one):
+                self.nodes &= ~self.rows[place]
+                self._spare.append(place)
+        if len(now) > len(self._places):
+            for one in running:
+                if one not in self._places:
+                    self._add(one)
+
+    def _add(self, running: Running) -> None:
+        found = []
+        for holding in running.holdings:
+            if Resource.NODES in holding.covering and holding.allocation.nodes:
+                if not self._spare:
+                    self._grow()
+                place = self._spare.pop()
+                self.rows[place] = bitset(holding.allocation.nodes, len(self.nodes))
+                self.nodes |= self.rows[place]
+                self._ends_s[place], self._tops[place] = holding.end_s, max(holding.allocation.nodes)
+                found.append(place)
+        self._places[running] = tuple(found)
+
+    def _grow(self) -> None:
+        count = len(self.rows)
+        self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
+        self._ends_s = np.concatenate((self._ends_s, np.zeros_like(self._ends_s)))
+        self._tops = np.concatenate((self._tops, np.zeros_like(self._tops)))
+        self._spare += range(2 * count - 1, count - 1, -1)
+
+    def in_order(
+        self, usable: Words, started: Sequence[tuple[float, Words]]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Rows in the order in which they are expected to be left, when (s), and the highest usable node of each.
+
+        ``started``: further ones, when they are left (s) and what they hold; their rows count from the end on.
+        """
+        places = np.fromiter((place for found in self._places.values() for place in found), np.int32)
+        ends_s, tops = self._ends_s[places], self._tops[places]
+        out = self.nodes & ~usable
+        if out.any():
+            for at in np.flatnonzero((self.rows[places] & out).any(axis=1)).tolist():
+                tops[at] = top_of(self.rows[places[at]] & usable)
+        if started:
+            places = np.append(places, np.arange(len(started), dtype=np.int32) + np.int32(len(self.rows)))
+            ends_s = np.append(ends_s, [end_s for end_s, _ in started])
+            tops = np.append(tops, [top_of(nodes) for _, nodes in started])
+        order = np.lexsort((tops, ends_s))
+        return places[order], ends_s[order], tops[order]
+
+
+def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
+    """All nodes of a machine, then those of each of its partitions, as words."""
+    words = (len(machine.nodes) + 63) // 64
+    every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(one.nodes for one in machine.partitions))
+    return np.array([bitset(nodes, words) for nodes in every])
+
+
+def of_nodes(nodes: Sequence[int], words: int) -> Words:
     """The set of these nodes."""
-    mask = 0
-    for node in nodes:
-        mask |= 1 << node
-    return mask
+    return bitset(nodes, words)
 
 
-def members(mask: int) -> tuple[int, ...]:
+def number_of(nodes: Words) -> int:
+    """How many nodes a set has."""
+    return int(np.bitwise_count(nodes.view(np.uint64)).sum())
+
+
+def top_of(nodes: Words) -> int:
+    """The highest node of a set; -1 for none."""
+    return int.from_bytes(nodes.tobytes(), "little").bit_length() - 1
+
+
+def members(nodes: Words) -> tuple[int, ...]:
     """The nodes of a set, ascending."""
-    found = []
-    while mask:
-        lowest = mask & -mask
-        found.append(lowest.bit_length() - 1)
-        mask ^= lowest
-    return tuple(found)
+    return tuple(np.flatnonzero(np.unpackbits(nodes.view(np.uint8), bitorder="little")).tolist())

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.pairs import InPartitions
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.policykit.waiting import WaitingJobs
@@ -205,12 +206,11 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 
 
-def ordered_in_partitions(view: View, jobs: Sequence[Job], order: str) -> list[tuple[Job, int]]:
-    """Jobs, in a queue order, in each of their partitions: higher tiers first, and then by the priority there."""
-    if order == MULTIFACTOR:
-        return [(job, place) for job, place, _ in priorities_of(view).in_partitions(jobs)]
-    tiers = [one.tier for one in view.machine.partitions]
-    return sorted(((job, place) for job in jobs for place in job.partitions), key=lambda pair: -tiers[pair[1]])
+def in_partitions_of(view: View, order: str) -> InPartitions | None:
+    """How jobs in each of their partitions are ordered, where that differs from one to the other."""
+    if order != MULTIFACTOR:
+        return None
+    return lambda jobs, at, partitions: priorities_of(view).in_partitions(jobs, at, partitions)[0]
 
 
 def positions(

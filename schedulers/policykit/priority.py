@@ -39,6 +39,7 @@ _MOST = 2**32 - 1
 _FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
 
 def priorities_of(view: View) -> Priorities:
@@ -91,22 +92,20 @@ class Priorities:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
         rows = self._rows_of(these)
-        order = np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
-        return [these[place] for place in order.tolist()]
+        return [these[place] for place in self._order(rows).tolist()]
 
-    def in_partitions(self, jobs: Iterable[Job]) -> list[tuple[Job, int, int]]:
-        """Jobs in each of their partitions, with the priority there, in order of tier, priority, submission and number.
+    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> tuple[Indices, Floats]:
+        """Jobs in each of their partitions: the order by tier, priority, submission and number, and the priorities.
 
-        Each partition counts by its own factor, and shares of nodes are those of its nodes.
+        Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
+        pair's job; ``partitions``: its partition.
         """
-        pairs = [(job, place) for job in jobs for place in job.partitions]
-        rows = self._rows_of([job for job, _ in pairs])
-        for row, (job, place) in zip(rows, pairs, strict=True):
-            if len(job.partitions) > 1:
-                row[_FIXED], row[_TIER] = self._in_partition(job, place)
+        rows = self._rows_of(jobs)[at]
+        for row, place, partition in zip(rows, at.tolist(), partitions.tolist(), strict=True):
+            if len(jobs[place].partitions) > 1:
+                row[_FIXED], row[_TIER] = self._in_partition(jobs[place], partition)
         self._calculate(rows)
-        order = np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
-        return [(*pairs[place], int(rows[place, _PRIORITY])) for place in order.tolist()]
+        return self._order(rows), rows[:, _PRIORITY]
 
     def _in_partition(self, job: Job, place: int) -> tuple[float, int]:
         """The terms that stay, and the tier, of a job in one of several partitions."""
@@ -133,6 +132,9 @@ class Priorities:
                 int(row[0, _PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
                 fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
+
+    def _order(self, rows: Floats) -> Indices:
+        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
 
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
         try:

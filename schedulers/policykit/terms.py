@@ -115,7 +115,7 @@ class Terms:
             return lambda job, _: _part(job.bb_bytes * job.requests, self._buffer_bytes)
         if kind == "license" and name in self._licenses:
             place, count = self._licenses[name]
-            return lambda job, _: _part(job.pools[place] if job.pools else 0, count)
+            return lambda job, _: _part(job.pools[place] if place < len(job.pools) else 0, count)
         return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from random import Random
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -23,6 +23,9 @@ from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
+
+CACHE = "cache"
+"""Key of a notebook: :attr:`View.cache`."""
 
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
@@ -45,6 +48,14 @@ class Holding(msgspec.Struct, frozen=True, gc=False):
     allocation: Allocation
     start_s: float
     end_s: float
+
+
+class Taken(NamedTuple):
+    """Nodes on which no job may run over an interval, begin and end in s."""
+
+    start_s: float
+    end_s: float
+    nodes: frozenset[int]
 
 
 class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -134,8 +145,8 @@ class View:
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
-    taken_from_s
-        Since or from when nodes are taken out of the timeline (s), on which no job may run then; infinite: never.
+    taken
+        Nodes that are taken out of the timeline over intervals.
     reserved
         Starts of this pass's reservations, in their order (s); infinite for a job that can never fit.
     reservations
@@ -167,7 +178,7 @@ class View:
         "running",
         "site",
         "stages_first",
-        "taken_from_s",
+        "taken",
         "unavailable",
         "waiting",
     )
@@ -191,7 +202,7 @@ class View:
     ) -> None:
         self.filled_s: Mapping[str, float] = filled_s if filled_s is not None else {}
         self.stages_first = False
-        self.taken_from_s = math.inf
+        self.taken: tuple[Taken, ...] = ()
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.site: Site | None = None
@@ -224,16 +235,22 @@ class View:
         other.changes = None
         return other
 
-    def without(self, take: Callable[[Timeline], Timeline], changed: int, from_s: float) -> View:
-        """The same pass with a timeline from which something is taken, from ``from_s`` on (s).
+    def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...], changed: int) -> View:
+        """The same pass with a timeline from which something is taken, these nodes among it.
 
         ``changed``: how often that changed till now; without a change it must not grow.
         """
-        other, source, changes = copy.copy(self), self._timeline_source, self.changes
-        other._timeline_source = lambda: take(source())
+        other, source, changes, seen = copy.copy(self), self._timeline_source, self.changes, self._timeline
+        other._timeline = None
+        other._timeline_source = lambda: take(source() if seen is None else seen.copy())
         other.changes = None if changes is None else lambda: changes() + changed
-        other.taken_from_s = from_s
+        other.taken += taken
         return other
+
+    @property
+    def taken_from_s(self) -> float:
+        """Since or from when nodes are taken out of the timeline (s); infinite: never."""
+        return min((one.start_s for one in self.taken), default=math.inf)
 
     @property
     def may_start(self) -> bool:
@@ -260,7 +277,7 @@ class View:
     @property
     def cache(self) -> dict[str, Any]:
         """A part of the notebook for what only saves time: dropped between two passes, it changes no decision."""
-        found: dict[str, Any] = self.notebook.setdefault("cache", {})
+        found: dict[str, Any] = self.notebook.setdefault(CACHE, {})
         return found
 
     def aside(self) -> View:

@@ -56,7 +56,7 @@ from spillway.schedulers.timeline.layout import (
     Scratch,
     Tree,
 )
-from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount, take_pools, whole_requests_fit
+from spillway.schedulers.timeline.placement_kernels import choose, holds, popcount, whole_requests_fit
 
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
@@ -462,7 +462,9 @@ def measure(grant, tree, usage):
             usage[first + storage] += grant.bb_bytes
         usage[FREE_BYTES] = len(storages) * grant.bb_bytes
     if uses & USE_POOLS:
-        take_pools(usage, tree.sets, grant.pools_of, first)
+        pools = len(usage) - len(tree.pools)
+        for pool in range(len(tree.pools)):
+            usage[pools + pool] = tree.pools[pool]
     return 0
 
 

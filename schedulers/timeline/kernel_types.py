@@ -41,11 +41,11 @@ def plain(*fields: types.Type) -> types.Type:
 
 _DEMAND = (types.int64,) * len(Demand._fields)
 _MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS, ROWS)
-_TREE = (types.int64, types.int64, INDICES, INDICES, ROW, ROWS)
+_TREE = (types.int64, types.int64, INDICES, INDICES, ROW, ROW)
 _SCRATCH = (ROWS, ROW, TABLE)
 DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
 PLAIN_DEMAND, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_DEMAND), plain(*_MACHINE), plain(*_SCRATCH)
-_GRANT = (INDICES, INDICES, *(types.int64,) * 4)
+_GRANT = (INDICES, INDICES, *(types.int64,) * 3)
 TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
 GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
 """Types of the groups."""

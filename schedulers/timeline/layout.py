@@ -116,14 +116,17 @@ class Machine(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """What booking needs of the machine: numbers of words and storages, links, what there is in all."""
+    """What booking needs of the machine: numbers of words and storages, links, what there is in all.
+
+    ``pools: int64[pools]`` is what the allocation that is booked has of each pool.
+    """
 
     words: int
     storages: int
     node_link: npt.NDArray[np.int32]
     parents: npt.NDArray[np.int32]
     capacity: npt.NDArray[np.int64]
-    sets: npt.NDArray[np.int64]
+    pools: npt.NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -135,8 +138,9 @@ class Scratch(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts, the set
-    with what it holds of the pools.
+    """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts.
+
+    ``USE_POOLS`` only if it has something of a pool; that is in the :class:`Tree`.
     """
 
     nodes: npt.NDArray[np.int32]
@@ -144,4 +148,3 @@ class Grant(NamedTuple):
     bb_bytes: int
     io_rate: int
     uses: int
-    pools_of: int

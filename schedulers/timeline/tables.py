@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from operator import lt
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.timeline import layout
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
 
@@ -53,9 +54,11 @@ class Tables:
         Slices of a row.
     for_kernels
         A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple; another one once :meth:`demand` has
-        seen a job with other partitions, or other amounts of pools, than all before.
+        seen a job with other partitions, or other amounts of pools, than all before, and after :meth:`widen`.
     for_booking
         A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; another one then.
+    booked
+        ``int64[pools]``: part of it, to be filled before a booking.
     scratch
         A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     usage, chosen
@@ -103,6 +106,8 @@ class Tables:
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
         self._sets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {((), ()): 0}
+        self._set_count = 1
+        self.booked = np.zeros(len(counts), np.int64)
         self._machine_for_kernels = layout.Machine(
             words=self.word_count,
             storages=len(sizes),
@@ -115,16 +120,35 @@ class Tables:
             groups=_groups(node_link, self.link_count),
             sets=self._set_row(range(self.node_count), ()),
         )
-        self.for_kernels = tuple(self._machine_for_kernels)
-        self._tree = layout.Tree(
-            self.word_count, len(sizes), node_link, parents, self.capacity, self._machine_for_kernels.sets
-        )
-        self.for_booking = tuple(self._tree)
+        self._for_all_kernels()
         self._below = _nodes_below(node_link, parents)
         self._last = Allocation(())
         self._indices = np.empty(0, np.int32), np.empty(0, np.int32)
         self.segments = 0
         self.make_room(28)
+
+    def _for_all_kernels(self) -> None:
+        """Make what kernels get of the machine, after a part of it has changed."""
+        machine = self._machine_for_kernels
+        self.for_kernels = tuple(machine)
+        self.for_booking = tuple(
+            layout.Tree(machine.words, machine.storages, machine.node_link, machine.parents, self.capacity, self.booked)
+        )
+
+    def widen(self, pools: tuple[CountedPool, ...]) -> None:
+        """Have further pools behind those that there are: ``pools`` are all of them."""
+        more = [pool.count for pool in pools[len(self.machine.pools) :]]
+        self.machine = dataclasses.replace(self.machine, pools=pools)
+        self.capacity = np.concatenate([self.capacity, np.array(more, np.int64)])
+        self.pools = slice(self.pools.start, len(self.capacity))
+        self.usage = np.zeros(len(self.capacity), np.int64)
+        self.booked = np.zeros(len(pools), np.int64)
+        sets = self._machine_for_kernels.sets
+        sets = np.concatenate([sets, np.zeros((len(sets), len(more)), np.int64)], axis=1)
+        self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
+        self._for_all_kernels()
+        segments, self.segments = self.segments // 2, 0
+        self.make_room(segments)
 
     def make_room(self, segments: int) -> None:
         """Have scratch memory for timelines of at least so many segments; makes a new :attr:`scratch` where needed."""
@@ -187,12 +211,21 @@ class Tables:
             rows = [self._set_row(one, pools) for one in nodes or [range(self.node_count)]]
             for place, row in enumerate(rows):
                 row[0, layout.FREE_BYTES] = len(rows) - 1 - place
-            found = self._sets[partitions, pools] = len(self._machine_for_kernels.sets)
-            sets = np.concatenate([self._machine_for_kernels.sets, *rows])
-            self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
-            self._tree = self._tree._replace(sets=sets)
-            self.for_kernels, self.for_booking = tuple(self._machine_for_kernels), tuple(self._tree)
+            found = self._sets[partitions, pools] = self._set_count
+            self._add_sets(rows)
         return found
+
+    def _add_sets(self, rows: list[npt.NDArray[np.int64]]) -> None:
+        """Put these rows behind the sets in use."""
+        sets, count = self._machine_for_kernels.sets, self._set_count + len(rows)
+        if count > len(sets):
+            room = np.zeros((2 * count, sets.shape[1]), np.int64)
+            room[: self._set_count] = sets[: self._set_count]
+            self._machine_for_kernels = self._machine_for_kernels._replace(sets=room)
+            self._for_all_kernels()
+            sets = room
+        sets[self._set_count : count] = np.concatenate(rows)
+        self._set_count = count
 
     def _set_row(self, nodes: Iterable[int], pools: tuple[int, ...]) -> npt.NDArray[np.int64]:
         """A set of nodes and amounts of pools, as the kernels read them: a table with one row."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from spillway.base.late import late
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.timeline import layout, lives
 from spillway.schedulers.timeline.drained import Change, Drained
 from spillway.schedulers.timeline.fit import Fit, Overbooked
@@ -352,16 +352,54 @@ class Timeline:
             self._drained.pop(storage, None)
         self._add_up()
 
-    def take(self, start_s: float, end_s: float, nodes: Collection[int]) -> None:
-        """Take nodes away over ``[start_s, end_s)``, now or later, whatever is booked there.
+    def take(
+        self,
+        start_s: float,
+        end_s: float,
+        nodes: Collection[int],
+        bb_bytes: Sequence[int] = (),
+        pools: Sequence[int] = (),
+    ) -> None:
+        """Take nodes away over ``[start_s, end_s)``, now or later, whatever is booked there; and amounts, as far as
+        they are free.
 
         For a copy that passes book in: what is booked on these nodes then can be given back no more.
+
+        Parameters
+        ----------
+        start_s, end_s
+            Seconds; ``now_s <= start_s < end_s``.
+        nodes
+            By their place.
+        bb_bytes, pools
+            Of each storage node, and of each counted pool; () for nothing.
         """
         if not self._times.item(0) <= start_s < end_s:
             raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not be empty")
         first, last = self._split(start_s), self._split(end_s) if end_s < math.inf else self._count
         self._rows[first:last, self._tables.words] &= ~bitset(sorted(nodes), self._tables.word_count)
         self._add_up()
+        for storage, size in enumerate(bb_bytes):
+            column = self._tables.storages.start + storage
+            for begin_s, until_s, amount in self._free_of(column, start_s, end_s, size):
+                self._book(begin_s, until_s, Allocation((), (storage,), amount), Resource.BURST_BUFFERS, 1)
+        for pool, size in enumerate(pools):
+            column = self._tables.pools.start + pool
+            for begin_s, until_s, amount in self._free_of(column, start_s, end_s, size):
+                amounts = (0,) * pool + (amount,)
+                self._book(begin_s, until_s, Allocation((), pools=amounts), Resource.POOLS, 1)
+
+    def _free_of(self, column: int, start_s: float, end_s: float, most: int) -> list[tuple[float, float, int]]:
+        """How much of a column is free over each part of an interval, up to ``most``, where there is any."""
+        first, last = self._split(start_s), self._split(end_s) if end_s < math.inf else self._count
+        times = [*self._times[first:last].tolist(), end_s]
+        free = np.minimum(self._rows[first:last, column], most).tolist()
+        self._add_up()
+        return [
+            (begin_s, until_s, amount)
+            for begin_s, until_s, amount in zip(times, times[1:], free, strict=False)
+            if amount > 0
+        ]
 
     def _split(self, time_s: float) -> int:
         """The row that begins at a time, made where there is none; its place."""
@@ -403,6 +441,18 @@ class Timeline:
             self._drained[storage] = node
         else:
             self._drained.pop(storage, None)
+
+    def widen(self, pools: tuple[CountedPool, ...]) -> None:
+        """Have further pools behind those that there are: ``pools`` are all of them. Nothing of the new ones is taken.
+
+        Copies that were made before are of no use any more.
+        """
+        before = self._rows.shape[1]
+        self._tables.widen(pools)
+        rows = np.empty((len(self._rows), len(self._tables.capacity)), np.int64)
+        rows[:, :before], rows[:, before:] = self._rows, self._tables.capacity[before:]
+        self._rows = rows
+        self.changes += 1
 
     def copy(self) -> Timeline:
         """Return an independent timeline of the same state; costs two array copies."""
@@ -568,10 +618,14 @@ class Timeline:
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
         nodes, storages = tables.indices(allocation)
-        pools_of = tables.first_set((), allocation.pools) if allocation.pools else 0
+        if allocation.pools:
+            tables.booked[: len(allocation.pools)] = allocation.pools
+            tables.booked[len(allocation.pools) :] = 0
+        else:
+            uses &= ~layout.USE_POOLS
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
-            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses, pools_of), tables.for_booking,
+            (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking,
             tables.usage,
         )  # fmt: skip
         if count < 0:

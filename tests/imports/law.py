@@ -114,7 +114,7 @@ LAW: Mapping[str, Rule] = {
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
     "schedulers.policykit.*": _rule(
         "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.late",
-        "base.units",
+        "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.lives import LIVES
-from spillway.schedulers.model.site import License, Partition, Site, site_text
+from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
+from spillway.schedulers.model.site_parts import Limits
 from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import SHARING
 from tests.properties.small_world import NODES, workload
@@ -69,6 +70,26 @@ def with_licenses(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...
     return asked
 
 
+LIMITS = (Qos("normal", limits=Limits(user_jobs=2, user_tres={"node": 6}, group_jobs=5)), Qos("free"))
+"""Two jobs and six nodes of a user at a time, five jobs in all, but for jobs of QOS free."""
+
+
+def with_users(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Give jobs users and QOS; return what each counts against limits by its full id, in ascending order."""
+    counted: dict[str, tuple[int, ...]] = {}
+    for job in data["jobs"]:
+        job["user"], job["qos"] = rng.choice(("ann", "bob", "eve", "")), rng.choice(("", "", "free"))
+        own = (1, job["res"]) if job["user"] else ()
+        counted[str(job["id"])] = () if job["qos"] else tuple(sorted((1, *own)))
+    return counted
+
+
+def held(pools: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Licenses, and what counts against limits in ascending order; both empty for nothing."""
+    licenses = pools[: len(LICENSES)]
+    return licenses if any(licenses) else (), tuple(sorted(amount for amount in pools[len(LICENSES) :] if amount))
+
+
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
     """On nodes of one partition, from its start to its end; whole and explained passes come to the same."""
@@ -79,7 +100,8 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
         sets = partitions(rng)
         named = with_partitions(rng, data, [one.name for one in sets])
         asked = with_licenses(rng, data)
-        site = site_text(Site(partitions=sets, licenses=LICENSES))
+        counted = with_users(rng, data)
+        site = site_text(Site(partitions=sets, licenses=LICENSES, qos=LIMITS))
         spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
         expected = play(spec, data, check=True)
         for line in expected[0]:
@@ -87,7 +109,8 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
                 continue
             nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
             assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
-            assert line[1] == "resized" or line[3].pools == asked[line[2].rsplit("!", 1)[-1]]
+            name = line[2].rsplit("!", 1)[-1]
+            assert line[1] == "resized" or held(line[3].pools) == (asked[name], counted[name]), (spec, line)
             started += 1
         assert play(spec, data, whole=True) == expected, spec
         assert play(spec, data, explain=True) == expected, spec

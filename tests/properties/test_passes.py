@@ -20,6 +20,7 @@ from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policies.backfill import COVERED
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.view import Around, Holding, Running, View
 from spillway.schedulers.timeline import NodeOrder, StorageOrder
@@ -182,3 +183,16 @@ def test_every_world(policy: str, life: str, model: str) -> None:
         expected = play(spec, data)
         assert play(spec, data, whole=True) == expected, spec
         assert play(spec, data, explain=True) == expected, spec
+
+
+@pytest.mark.parametrize("covered", COVERED)
+def test_without_spare_nodes(covered: str) -> None:
+    """EASY in which nothing runs beyond the start of the first reservation, whatever this covers."""
+    for seed in range(6):
+        rng = Random(f"spare {covered} {seed}")
+        options = {"spare": False, "covered": covered, "depth": rng.choice((1, 1, 2, 3))}
+        settings = {"bb_life": rng.choice((*LIVES,)), "site": rng.choice(("", *map(site_text, SITES.values())))}
+        spec, data = SessionSpec("easy", options, "rigid", settings=settings), workload("rigid", jobs(rng))
+        for stated in data["jobs"]:
+            stated |= fields_of(rng)
+        assert play(spec, data, whole=True) == play(spec, data), spec

@@ -41,6 +41,7 @@ def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
     beyond = run("-c", "import numpy, numba; numba.njit(lambda array: array[len(array)])(numpy.zeros(3))")
     assert "IndexError" in beyond.stderr, "bounds are not checked"
     files = [f"tests/schedulers/timeline/test_{name}.py" for name in ("kernels", "timeline", "placement", "apart")]
+    files += ["tests/schedulers/policykit/test_nodespace.py"]
     files += ["tests/simulator/engines/test_engines.py", "tests/simulator/engines/test_fluid_properties.py"]
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", *files)
     assert done.returncode == 0, done.stdout

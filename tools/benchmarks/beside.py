@@ -1,6 +1,6 @@
 """What the goals of speed are about, in another tree of the repository and in this one: both, and their ratio.
 
-``python -m tools.benchmarks.beside BASE [--rows whole,many,tiny,pass,window] [--repeat N]``
+``python -m tools.benchmarks.beside BASE [--rows whole,many,tiny,pass,window,slurm] [--repeat N]``
 
 ``BASE`` is another checkout, its kernels compiled (:mod:`tools.benchmarks.same_jobs`). Each row is measured in both
 trees one after the other, and counts with the least of ``--repeat`` measurements. Tables of jobs are compared.
@@ -10,6 +10,7 @@ trees one after the other, and counts with the least of ``--repeat`` measurement
 ``tiny``    ten jobs, ``easy``, engines ``fixed`` and ``fluid``: seconds of real time to the end of the command, and CPU
 ``pass``    a pass of plan-based scheduling by jobs that wait (:mod:`tools.benchmarks.plan_load` of each tree)
 ``window``  choices of a window that are proven best (:mod:`tools.benchmarks.window_load` of each tree)
+``slurm``   1,000 jobs of Eagle under Slurm's two schedulers, and a large site's (:mod:`tools.benchmarks.site_load`)
 
 CPU seconds are those of all processes of the command; ``MB`` is the largest process.
 """
@@ -21,12 +22,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.imports.graph import REPOSITORY
-from tools.benchmarks.same_jobs import differences, play
+from tools.benchmarks import site_load
+from tools.benchmarks.same_jobs import THESIS, differences, play
 
 WHOLE = "kth/KTH-SP2-1996-2.1-cln-{}-from-parts.json.xz"
 ROW = "{:44} {:>12} {:>12} {:>7}  {}"
@@ -68,11 +70,13 @@ def _show(title: str, base: list[Figures], new: list[Figures]) -> None:
 Row = tuple[str, Callable[[Path], Figures]]
 
 
-def _run(work: Path, log: str, *options: str, wall: bool = False) -> Callable[[Path], Figures]:
-    """Measure ``spillway run`` on a log."""
+def _run(
+    work: Path, log: str, *options: str, wall: bool = False, machine: Sequence[str] = THESIS
+) -> Callable[[Path], Figures]:
+    """Measure ``spillway run`` on a log, and a machine."""
 
     def measure(tree: Path) -> Figures:
-        table, spent = play(work, tree, log, options)
+        table, spent = play(work, tree, log, options, machine)
         if wall:
             return Figures({"real time, s": (spent.wall_s, ".2f"), "CPU s": (spent.cpu_s, ".2f")}, table)
         return Figures({"CPU s": (spent.cpu_s, ".1f"), "MB": (spent.peak_bytes / 1e6, ".0f")}, table)
@@ -121,6 +125,18 @@ def _window(_: Path) -> Iterator[Row]:
     yield "window", measure
 
 
+def _slurm(work: Path) -> Iterator[Row]:
+    eagle = Path(os.environ["SPILLWAY_DATA"]) / "data" / "sites" / "slurm" / "eagle-sample-1000.csv"
+    options = "--engine", "fixed", "--no-uncontended"
+    for order in ("fcfs", "wfp3"):
+        policy = f"slurm-backfill:order={order}"
+        yield f"Eagle, order={order}", _run(work, str(eagle), "--policy", policy, *options, machine=())
+    site, log = site_load.write(work, 2000, 600_000, 0.95)
+    named = "--fields", "swf", "--site", str(site), "--burst-buffer-total", "0"
+    policy = "slurm-backfill:order=multifactor"
+    yield "2,000 jobs of a site", _run(work, str(log), "--policy", policy, *named, *options, machine=())
+
+
 def _lines_of(tree: Path, module: str, *options: str) -> list[str]:
     command = [sys.executable, "-m", f"tools.benchmarks.{module}", *options]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
@@ -135,6 +151,7 @@ ROWS: Mapping[str, Callable[[Path], Iterator[Row]]] = {
     "tiny": _tiny,
     "pass": _pass,
     "window": _window,
+    "slurm": _slurm,
 }
 
 

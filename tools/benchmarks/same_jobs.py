@@ -36,6 +36,10 @@ NODES_IN_TIME = "gang"
 """Beginning of the names of policies that share nodes in time, which neither of the two models plays."""
 
 
+THESIS = ("--platform", "thesis")
+"""The thesis's machine."""
+
+
 def main() -> int:
     """Compare, print a line for each play, and return the number of differences."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -119,10 +123,12 @@ def differences(base: bytes, new: bytes) -> str:
     return f"{word} {', '.join(f'{name} in {count} rows' for name, count in counts.items())}"
 
 
-def play(work: Path, tree: Path, log: str, options: Sequence[str]) -> tuple[bytes, Spent]:
-    """Run ``spillway run`` of a tree on a log and the thesis's machine: its table of jobs, and what it cost."""
+def play(
+    work: Path, tree: Path, log: str, options: Sequence[str], machine: Sequence[str] = THESIS
+) -> tuple[bytes, Spent]:
+    """Run ``spillway run`` of a tree on a log and a machine: its table of jobs, and what it cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
-        command = [sys.executable, "run_experiments.py", "run", "--workload", log, "--platform", "thesis"]
+        command = [sys.executable, "run_experiments.py", "run", "--workload", log, *machine]
         command += [*options, "--no-plots", "--no-replay", "--out", out]
         spent = measured(command, tree, {"PYTHONPATH": str(tree)}, work / "printed.txt")
         (table,) = Path(out).glob("*/jobs.csv")

@@ -97,4 +97,5 @@ def _record(line: str, where: str, intake: Intake, unlimited: list[int]) -> LogR
         account=get("Account", ""),
         qos=get("QOS", ""),
         licenses=resources.licenses,
+        reservation=get("ReservationName", ""),
     )

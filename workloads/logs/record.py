@@ -66,6 +66,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         Quality of service.
     licenses
         What it requested of each, ``name:count`` between commas.
+    reservation
+        Advance reservation that it requested.
     nice
         What its user took off its priority, a whole number as text.
     """
@@ -95,6 +97,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     qos: str = ""
     licenses: str = ""
     nice: str = ""
+    reservation: str = ""
 
 
 NODES_REQUESTED = 1

@@ -45,6 +45,7 @@ _NEEDED = (
     ("NNodes", "AllocNodes", "ReqNodes", "AllocTRES", "ReqTRES", "NCPUS", "AllocCPUS", "ReqCPUS"),
 )
 _SCRIPTS = ("SubmitLine", "Comment", "AdminComment", "BatchScript", "BurstBuffer")
+_RESERVATION = re.compile(r"(?:^|\s)--reservation[=\s]?(\S+)")
 _ARRAY_LIMIT = re.compile(r"(?:^|\s)(?:--array|-a)[=\s]?[\d,:-]+%(\d+)")
 _DEPENDENCY = re.compile(r"(?:^|\s)(?:--dependency|-d)[=\s]?(\S+)")
 _LICENSES = re.compile(r"(?:^|\s)(?:--licenses|-L)[=\s]?(\S+)")
@@ -117,6 +118,12 @@ def _nice(submitted: str) -> str:
     """What the user took off the priority, as the job was submitted; ``--nice`` alone is 100."""
     found = _NICE.search(submitted) if "--nice" in submitted else None
     return (found[1] or "100") if found else ""
+
+
+def _reservation(submitted: str) -> str:
+    """The advance reservation that was named as the job was submitted."""
+    found = _RESERVATION.search(submitted) if "--reservation" in submitted else None
+    return found[1] if found else ""
 
 
 def _header(parts: list[str], where: str) -> _Columns:
@@ -193,6 +200,7 @@ class _Rows:
             text(parts, "QOS"),
             self._licenses(parts, submitted) or asked.licenses or got.licenses,
             _nice(submitted),
+            text(parts, "Reservation") or _reservation(submitted),
         )
 
     def _licenses(self, parts: list[str], submitted: str) -> str:

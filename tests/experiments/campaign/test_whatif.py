@@ -421,3 +421,37 @@ def test_a_held_job_waits_from_when_it_might_start(tmp_path: Path) -> None:
     assert main(["whatif", str(log), *asked, "--out", str(tmp_path / "out")]) == 0
     for row in table(tmp_path / "out").values():
         assert float(row["compared_wait_s"]) == pytest.approx(float(row["mean_waiting_time_s"]))
+
+
+def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
+    """A window of ten minutes at 1 h, when the queue stands, and at 3 h, when all jobs have ended: the later one costs
+    nothing. A range that is none is refused with an example."""
+    out = tmp_path / "out"
+    options = [
+        "--set",
+        "maintenance=1h..3h/2h 10min",
+        "--no-plots",
+        "--shakes",
+        "0",
+        "--out",
+        str(out),
+        "--workers",
+        "1",
+    ]
+    assert main(["whatif", str(log), *options]) == 0
+    assert set(table(out)) >= {"maintenance=3600s 10min", "maintenance=10800s 10min"}
+    said = (out / "whatif.txt").read_text()
+    assert "Of 2 windows maintenance=10800s 10min costs least: jobs wait" in said
+    assert "0 s more than without a window; maintenance=3600s 10min costs most" in said
+    assert whatif.starts_of("2026-12-01T08:00..2026-12-03T08:00/1d")[1:] == [
+        "2026-12-02T08:00:00",
+        "2026-12-03T08:00:00",
+    ]
+    for text, words in (
+        ("1h..2h 10min", "expected FIRST..LAST/STEP LENGTH, such as '3d..9d/1d 12h'"),
+        ("2h..1h/1h 10min", "expected LAST at or after FIRST, and at most 100 windows"),
+        ("1h..2026-12-01/1h 10min", "both as times since the begin of the simulation, or both as dates"),
+    ):
+        with pytest.raises(SpecError) as caught:
+            whatif.question_of(str(log), [f"maintenance={text}"], platform=PlatformSpec(source="auto"))
+        assert words in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.site import Association, License, Qos, Site, site_text
+from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Limits
 from tests.properties.test_passes import play
 
@@ -122,18 +122,132 @@ LIMITED = Site(
 """Six nodes for all, of them two jobs of the lab; a job of QOS debug at a time."""
 
 
+def held(counted: Counted, nodes: int = 1, name: str = "w!1", **extras: str) -> dict[str, int]:
+    """What a job with these fields holds, by the names of the pools."""
+    job, reason = counted.assign(Job(name, 0, 0.0, 9.0, nodes, extras=extras))
+    assert reason is None
+    return {pool.name: amount for pool, amount in zip(counted.pools, job.pools, strict=False) if amount}
+
+
 @pytest.mark.parametrize(
     ("user", "qos", "amounts"),
-    [("ann", "", (3, 1, 0)), ("ann", "debug", (3, 1, 1)), ("eve", "", ()), ("eve", "debug", (0, 0, 1))],
+    [
+        ("ann", "", {"nodes of account all": 3, "jobs of account lab": 1}),
+        ("ann", "debug", {"nodes of account all": 3, "jobs of QOS debug": 1}),
+        ("eve", "", {}),
+        ("eve", "debug", {"jobs of QOS debug": 1}),
+    ],
 )
-def test_limits_are_pools(user: str, qos: str, amounts: tuple[int, ...]) -> None:
-    """A job counts against its account, the accounts above it, and its QOS; an unknown user's against the QOS alone."""
-    counted = Counted(LIMITED)
-    assert [(pool.name, pool.count) for pool in counted.pools] == [
-        ("nodes of account all", 6), ("jobs of account lab", 2), ("jobs of QOS debug", 1),
-    ]  # fmt: skip
-    job = Job("w!1", 0, 0.0, 9.0, 3, extras={"user": user, "qos": qos})
-    assert (counted.assign(job)[0].pools, counted.assign(job)[1]) == (amounts, None)
+def test_limits_are_pools(user: str, qos: str, amounts: dict[str, int]) -> None:
+    """A job counts against its account and those above it; where its QOS limits the same, against that alone.
+
+    An unknown user's job counts against the QOS alone.
+    """
+    assert held(Counted(LIMITED), 3, user=user, qos=qos) == amounts
+
+
+EACH = Site(
+    associations=(
+        Association("all", limits=Limits(user_jobs=3)),
+        Association("lab", parent="all"),
+        Association("lab", "ann", default=True),
+        Association("lab", "bob", default=True, limits=Limits(user_jobs=5)),
+        Association("field", parent="all"),
+        Association("field", "ann"),
+    ),
+    qos=(
+        Qos("normal"),
+        Qos("long", limits=Limits(user_tres={"node": 4}, account_jobs=2)),
+        Qos("night", limits=Limits(user_jobs=1)),
+    ),
+    partitions=(
+        Partition("batch", default=True),
+        Partition("night", qos="night"),
+    ),
+)
+"""Three jobs of each user in an account, five of bob; in QOS long four nodes of a user and two jobs of an account; in
+the partition night one job of a user."""
+
+
+@pytest.mark.parametrize(
+    ("extras", "partitions", "amounts"),
+    [
+        ({"user": "ann"}, (0,), {"jobs of a user of account all": 1}),
+        ({"user": "bob"}, (0,), {"jobs of a user": 1}),
+        (
+            {"user": "bob", "qos": "long"},
+            (0,),
+            {"jobs of a user": 1, "nodes of a user of QOS long": 2, "jobs of an account of QOS long": 1},
+        ),
+        ({"user": "ann"}, (1,), {"jobs of a user of QOS night": 1}),
+        ({"user": "ann"}, (0, 1), {"jobs of a user of account all": 1, "jobs of a user of QOS night": 1}),
+        ({}, (0,), {}),
+    ],
+)
+def test_limits_of_each(extras: dict[str, str], partitions: tuple[int, ...], amounts: dict[str, int]) -> None:
+    """The nearest association counts, after the job's QOS, after that of the partition; of several partitions all."""
+    counted = Counted(EACH)
+    job = counted.assign(Job("w!1", 0, 0.0, 9.0, 2, extras=extras, partitions=partitions))[0]
+    found = {pool.name: amount for pool, amount in zip(counted.pools, job.pools, strict=False) if amount}
+    assert found == amounts
+
+
+def test_users_have_pools_of_their_own() -> None:
+    """Ann has one in each account; carl takes over that of the first of hers when her job there has gone.
+
+    There are as many pools as users had jobs at a time, at most twice.
+    """
+    alive = {"w!1", "w!2"}
+    counted = Counted(EACH, alive.__contains__)
+
+    def place(name: str, user: str, account: str) -> int:
+        job = counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user, "account": account}, partitions=(0,)))[0]
+        return job.pools.index(1)
+
+    assert [place("w!1", "ann", "lab"), place("w!2", "ann", "field"), place("w!3", "ann", "lab")] == [0, 1, 0]
+    alive.remove("w!1")
+    assert place("w!4", "carl", "lab") == 0
+    counted.goes_on("w!4", "w!4#2")
+    alive.add("w!4#2")
+    assert [place("w!5", "dora", "lab"), len(counted.pools)] == [2, 4]
+    assert {(pool.name, pool.count) for pool in counted.pools} == {("jobs of a user of account all", 3)}
+
+
+def test_no_more_jobs_than_may_wait() -> None:
+    """Ann may have two jobs that wait or run; a third is rejected, and taken once one of them has gone."""
+    alive = {"w!1", "w!2"}
+    site = Site(qos=(Qos("normal", limits=Limits(user_submitted=2)),))
+    counted = Counted(site, alive.__contains__)
+
+    def reason(name: str, user: str = "ann") -> str | None:
+        return counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user}))[1]
+
+    assert [reason("w!1"), reason("w!2"), reason("w!3", "bob")] == [None, None, None]
+    assert reason("w!4") == "it would be one more than 2 waiting and running jobs of a user of QOS normal"
+    alive.remove("w!1")
+    assert reason("w!5") is None
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
+def test_no_user_has_more_than_the_limit(policy: str) -> None:
+    """Twelve jobs of 10 s for one node each, of six users in turn, one of each user at a time, on 16 nodes.
+
+    Each user's second job starts when the first has ended. The pools are made while jobs run: users come one by one.
+    """
+    data: dict[str, Any] = {
+        "nb_res": 16,
+        "jobs": [
+            {"id": n, "subtime": n // 3, "res": 1, "walltime": 11, "profile": "p", "user": f"u{n % 6}"}
+            for n in range(12)
+        ],
+        "profiles": {"p": {"type": "delay", "delay": 10}},
+    }
+    site = site_text(Site(qos=(Qos("normal", limits=Limits(user_jobs=1)),)))
+    lines = play(SessionSpec(policy, settings={"site": site}), data, check=True)[0]
+    found = {int(job_id.rsplit("!", 1)[-1]): now_s for now_s, what, job_id, *_ in lines if what == "started"}
+    assert all(found[n + 6] >= found[n] + 10 for n in range(6))
+    assert len(found) == 12
+    assert max(found.values()) < 80
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.cli import main
+from spillway.experiments.trials.subject import Own
+from spillway.experiments.trials.world import TrialJob, World
 
 
 @pytest.mark.parametrize(("option", "third"), [("true", 0), ("false", 100)])
@@ -35,3 +37,19 @@ def test_a_job_that_runs_beyond_the_shadow_time(option: str, third: int, tmp_pat
     with table.open(newline="") as stream:
         starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv.DictReader(stream)}
     assert starts == {1: 0, 2: 100, 3: third, 4: 0}
+
+
+def test_a_reservation_that_begins_now() -> None:
+    """Four nodes and a buffer of 4 GB; job 1 has 2 GB until 20 s, job 2 wants all 4 GB, job 3 wants 2 GB for 30 s.
+
+    Where reservations cover nodes alone, that of job 2 begins at once, for nodes are idle. Without spare nodes job 3
+    would have to end before, and waits; with them it starts, and job 2 waits for it.
+    """
+    jobs = (
+        TrialJob(1, 1, 20, 2, walltime_s=60),
+        TrialJob(2, 1, 10, 4, walltime_s=60),
+        TrialJob(3, 1, 30, 2, walltime_s=60),
+    )
+    world = World(jobs, nodes=4, storages=1, gb=4)
+    assert Own("easy:covered=nodes,spare=false").play(world).starts == {1: 1, 2: 21, 3: 31}
+    assert Own("easy:covered=nodes").play(world).starts == {1: 1, 2: 33, 3: 3}

@@ -1,14 +1,43 @@
-"""Sets of nodes over intervals, and the choice of neighbours."""
+"""Sets of nodes over intervals, and the choice of neighbours: hand cases, and the plain reference."""
 
 from __future__ import annotations
 
 import math
+import random
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive, mask_of, members
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import NodeSet, simple_machine
+from spillway.schedulers.policykit.nodespace import Limits, NodeSpace, Planning, members, number_of, of_nodes, top_of
+from spillway.schedulers.policykit.pairs import Pairs
+from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.timeline import Timeline
+from tests.reference.slurm import NodeSpace as PlainSpace
+from tests.reference.slurm import consecutive as plain_choice
+from tests.reference.slurm import mask_of
+from tests.reference.slurm import members as plain_members
+
+Leaving = Sequence[tuple[float, Sequence[int]]]
+
+
+def view_of(
+    nodes: int, leaving: Leaving, queue: Sequence[Job] = (), out: Iterable[int] = (), now_s: float = 0.0
+) -> View:
+    """Running jobs with when they are expected to leave (s) and their nodes, waiting ones, nodes that are out."""
+    halves = tuple(NodeSet(name, frozenset(part)) for name, part in (("a", range(nodes)), ("b", range(nodes // 2))))
+    machine = simple_machine(nodes, 1, 10)
+    object.__setattr__(machine, "partitions", halves)
+    running = [
+        Running(Job(f"r!{number}", number, 0.0, 1.0, len(held)), 0.0, end_s, Allocation(tuple(held)))
+        for number, (end_s, held) in enumerate(leaving)
+    ]
+    timeline = Timeline(machine, now_s)
+    return View(now_s, machine, queue, running, timeline.copy, random.Random(0), {}, unavailable=frozenset(out))
 
 
 @pytest.mark.parametrize(
@@ -19,37 +48,129 @@ from spillway.schedulers.policykit.nodespace import NodeSpace, Plan, consecutive
         ((0, 3, 4, 6, 7, 8), 2, (3, 4)),  # the shortest that suffices
         ((0, 1, 3, 4), 1, (0,)),  # the first of equal ones
         ((0, 1, 3, 4, 5, 9), 4, (3, 4, 5, 9)),  # the longest first, then the shortest that suffices for one
+        ((60, 61, 62, 63, 64, 65), 5, (60, 61, 62, 63, 64)),  # over the end of a word
     ],
 )
 def test_neighbours_are_chosen_as_select_linear_does(
     free: tuple[int, ...], count: int, chosen: tuple[int, ...]
 ) -> None:
     """The first two are lines of a real controller's log."""
-    assert members(consecutive(mask_of(free), count)) == chosen
+    assert members(NodeSpace.of(view_of(130, ())).consecutive(of_nodes(free, 3), count)) == chosen
+    assert plain_members(plain_choice(mask_of(free), count)) == chosen
 
 
-@given(st.sets(st.integers(0, 40), min_size=1), st.data())
+@given(st.sets(st.integers(0, 139), min_size=1), st.data())
 def test_so_many_of_them_are_chosen(free: set[int], data: st.DataObject) -> None:
-    """No other nodes, and as many as are asked for."""
+    """No other nodes, as many as are asked for, and those of the reference."""
     count = data.draw(st.integers(1, len(free)))
-    chosen = members(consecutive(mask_of(free), count))
-    assert len(set(chosen)) == count
-    assert set(chosen) <= free
-    assert set(members(mask_of(free))) == free
+    found = NodeSpace.of(view_of(140, ())).consecutive(of_nodes(sorted(free), 3), count)
+    assert number_of(found) == count
+    assert set(members(found)) <= free
+    assert members(found) == plain_members(plain_choice(mask_of(free), count))
+    assert top_of(found) == max(members(found))
 
 
 def test_running_jobs_leave_one_after_another() -> None:
     """Idle now, after the first, after both; never more than there are; a job that is late leaves in a second."""
-    space = NodeSpace(100.0, 0b0001, [(300.0, 0b1000), (90.0, 0b0110)])
-    assert space.will_run(0b1111, 1) == Plan(100.0, 0b0001)
-    assert space.will_run(0b1111, 3) == Plan(101.0, 0b0111)
-    assert space.will_run(0b1111, 4) == Plan(300.0, 0b1111)
-    assert space.will_run(0b0111, 4) is None
+    jobs = [Job(f"w!{nodes}", nodes, 0.0, 1.0, nodes, partitions=(0,)) for nodes in (1, 3, 4, 5)]
+    view = view_of(4, [(300.0, (3,)), (90.0, (1, 2))], jobs, now_s=100.0)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
+    planning = Planning(space, pairs, np.ones(4, np.int64), Limits(100.0, 60.0, 1e9), asks=True)
+    found = [(planning.start_s(pair, 100.0), members(space.chosen)) for pair, _ in planning]
+    assert found[:3] == [(100.0, (0,)), (101.0, (0, 1, 2)), (300.0, (0, 1, 2, 3))]
+    assert found[3][0] == math.inf
+
+
+def test_what_was_held_is_kept_up_to_date() -> None:
+    """From pass to pass: a job ends, another starts on more nodes than there was room for rows."""
+    view = view_of(200, [(50.0, (0, 199))])
+    assert members(NodeSpace.of(view).idle) == tuple(range(1, 199))
+    later = view_of(200, [(60.0 + node, (node,)) for node in range(100)])
+    later.notebook = view.notebook
+    space = NodeSpace.of(later)
+    assert members(space.idle) == tuple(range(100, 200))
+    assert space.idle_of_sets().tolist() == [100, 100, 0]
+
+
+JOB = st.tuples(
+    st.integers(1, 80), st.integers(1, 40).map(lambda tens: 10.0 * tens), st.sampled_from([(0,), (1,), (0, 1)])
+)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
+    """A machine, what runs, what waits, what is out."""
+    nodes = draw(st.sampled_from([6, 70, 130]))
+    holder = draw(st.lists(st.integers(-4, 5), min_size=nodes, max_size=nodes))
+    ends = draw(st.lists(st.integers(0, 30).map(lambda tens: 10.0 * tens - 20.0), min_size=6, max_size=6))
+    leaving = [(ends[job], [node for node in range(nodes) if holder[node] == job]) for job in range(6)]
+    jobs = [
+        Job(f"w!{number}", number, 0.0, walltime_s, min(size, nodes), partitions=partitions, bb_bytes=number % 3)
+        for number, (size, walltime_s, partitions) in enumerate(draw(st.lists(JOB, min_size=1, max_size=14)))
+    ]
+    return nodes, [one for one in leaving if one[1]], jobs, draw(st.sets(st.integers(0, nodes - 1), max_size=4))
+
+
+@settings(max_examples=150)
+@given(worlds(), st.sampled_from([1.0, 30.0, 60.0]), st.sampled_from([100.0, 1e6]), st.booleans())
+def test_plans_are_those_of_the_reference(
+    world: tuple[int, Leaving, list[Job], set[int]], resolution_s: float, window_s: float, ends_up: bool
+) -> None:
+    """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them."""
+    nodes, leaving, jobs, out = world
+    view = view_of(nodes, leaving, jobs, out)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
+    limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
+    apart = [job for job in jobs if job.bb_bytes == 1]
+    planning = Planning(space, pairs, np.ones(len(jobs), np.int64), limits, overlapping=apart, asks=True)
+    found = []
+    for pair, _ in planning:
+        start_s = planning.start_s(pair, 0.0)
+        found.append((start_s, members(space.chosen) if start_s < math.inf else ()))
+        planning.keep(pair, start_s)
+    plain, expected = PlainSpace.of(view), []
+    for job in jobs:
+        for partition in job.partitions:
+            allowed = mask_of(view.machine.partitions[partition].nodes)
+            start_s, mask = plain_plan(plain, job, allowed, resolution_s, job in apart, ends_up)
+            expected.append((start_s, plain_members(mask)))
+            if start_s <= window_s:
+                plain.reserve(*kept(start_s, job, resolution_s, ends_up), mask)
+    assert found == expected
+
+
+def kept(start_s: float, job: Job, resolution_s: float, ends_up: bool) -> tuple[float, float]:
+    """Begin and end of a reservation."""
+    end = math.ceil if ends_up else math.floor
+    return (
+        math.floor(start_s / resolution_s) * resolution_s,
+        end((start_s + job.walltime_s) / resolution_s) * resolution_s,
+    )
+
+
+def plain_plan(
+    space: PlainSpace, job: Job, allowed: int, resolution_s: float, apart: bool, ends_up: bool
+) -> tuple[float, int]:
+    """Start and nodes by the definition: candidates one after another, from 0 s on."""
+    not_before_s = 0.0
+    while not_before_s < math.inf:
+        later_s = space.candidate_after(not_before_s)
+        plan = space.will_run(space.unreserved(not_before_s, not_before_s + job.walltime_s) & allowed, job.nodes)
+        start_s = math.inf if plan is None else max(plan.start_s, not_before_s)
+        if plan is None or (start_s > 0.0 and start_s > later_s):
+            not_before_s = later_s
+            continue
+        begin_s, end_s = kept(start_s, job, resolution_s, ends_up)
+        if start_s <= 0.0 or apart or not space.overlaps(begin_s, end_s, plan.nodes):
+            return start_s, plan.nodes
+        not_before_s = start_s if start_s > not_before_s else later_s
+    return math.inf, 0
 
 
 def test_reservations_take_nodes_over_their_intervals() -> None:
-    """Also where one begins just when a job is to end; candidates are when nodes come free that nothing else keeps."""
-    space = NodeSpace(0.0, 0b11, [])
+    """In plain Python: also where one begins just when a job is to end; candidates are when nodes come free that
+    nothing else keeps."""
+    space = PlainSpace(0.0, 0b11, [])
     space.reserve(60.0, 120.0, 0b01)
     space.reserve(120.0, 180.0, 0b01)
     space.reserve(60.0, 60.0, 0b10)
@@ -60,4 +181,6 @@ def test_reservations_take_nodes_over_their_intervals() -> None:
     assert (space.candidate_after(0.0), space.candidate_after(180.0)) == (180.0, math.inf)
     assert space.unreserved(0.0, math.inf) == 0b10
     space.start(0b10, 50.0)
-    assert space.will_run(0b10, 1) == Plan(50.0, 0b10)
+    plan = space.will_run(0b10, 1)
+    assert plan is not None
+    assert plan.start_s == 50.0

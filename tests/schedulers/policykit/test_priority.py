@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from spillway.schedulers.core.partitions import Partitions, node_sets
@@ -273,8 +274,9 @@ def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
     )
     both, wide = with_fields(job(0, 4, 60.0), partition="a,b"), with_fields(job(1, 8, 60.0), partition="a")
     queue = [admitted(site, both), admitted(site, wide)]
-    found = priorities_of(seen(site, queue)).in_partitions(queue)
-    assert [(one.number, place, priority) for one, place, priority in found] == [(0, 1, 520), (1, 0, 250), (0, 0, 175)]
+    at, places = np.array([0, 0, 1]), np.array([0, 1, 0])
+    order, found = priorities_of(seen(site, queue)).in_partitions(queue, at, places)
+    assert (order.tolist(), found.tolist()) == ([1, 2, 0], [175, 520, 250])
 
 
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:

@@ -19,7 +19,7 @@ from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import simple_machine
-from spillway.schedulers.policykit.maintenance import Window, parse_windows
+from spillway.schedulers.policykit.windows import Window, parse_windows
 from spillway.schedulers.timeline import Timeline
 
 LATE_S = 0.01

@@ -1,0 +1,258 @@
+"""Who starves for a second resource: small sites on which a job that needs all of a pool is first in the queue.
+
+Compute nodes never bind: there are five, and no job needs more than one. Jobs 1 and 2 hold half of a pool each, job 3,
+the *large* job, needs all of it, and the others, which come later, half of it each. A reservation that covers the pool
+keeps it free for the large job; without one the later jobs take each half as soon as it is free.
+
+References
+----------
+Slurm, *slurm.conf*, ``SchedulerParameters``, ``bf_licenses``; Kopanski, master's thesis 2020, section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from spillway.base.errors import OptionError
+from spillway.base.plugins import split_spec
+from spillway.experiments.trials.disciplines import SAFETY
+from spillway.experiments.trials.play import simulate
+from spillway.experiments.trials.subject import Command
+from spillway.experiments.trials.world import LICENSE, TrialJob, World
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.site import License, Site, site_text
+from spillway.schedulers.policies import find_policy
+from spillway.simulator.wire.links import InProcessLink
+
+LARGE = 3
+"""Number of the job that needs all of the pools."""
+
+POOL = 4
+"""Licences, or GB of burst buffer, that there are; half of them is what other jobs need."""
+
+DELAYED_S = 5.0
+"""A start that is later by more than this counts as a delay: a real Slurm has passes, staging and daemons."""
+
+
+Starts = Mapping[int, float]
+"""When each job started, by its number: s after the first submission."""
+
+
+@dataclass(frozen=True)
+class StarvationCase:
+    """A site and its jobs.
+
+    Attributes
+    ----------
+    name, words
+        What it is called, and what the large job needs.
+    world
+        Nodes, the buffer and the jobs; jobs in order of submission.
+    licenses
+        Licences of the site's only pool.
+    covered_s
+        When the large job starts if its reservation covers all that it needs, s after the first submission: as soon
+        as jobs 1 and 2 have ended.
+    """
+
+    name: str
+    words: str
+    world: World
+    licenses: int = 0
+    covered_s: float = 36.0
+
+    def from_first(self, at_s: Mapping[int, float]) -> Starts:
+        """Starts in the world's time from the first submission on."""
+        return {number: start_s - self.world.jobs[0].submit_s for number, start_s in at_s.items()}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Settings of a session that knows the site."""
+        return {"site": site_text(Site(licenses=(License(LICENSE, self.licenses),)))} if self.licenses else {}
+
+
+def _case(name: str, words: str, needs: Sequence[tuple[int, int]], licenses: int, gb: int) -> StarvationCase:
+    """A case from what each job needs: licences, GB."""
+    jobs = tuple(
+        TrialJob(at_s, 1, run_s, gb_each, walltime_s=60, licenses=each)
+        for (at_s, run_s), (each, gb_each) in zip(_TIMES, needs, strict=True)
+    )
+    return StarvationCase(name, words, World(jobs, nodes=5, storages=int(gb > 0), gb=gb), licenses)
+
+
+_TIMES = ((1, 20), (2, 35), (8, 10), *((10 + number, 30) for number in range(5)))
+"""Submission and run time of each job, s; all have a time limit of a minute, the shortest that Slurm knows.
+
+By the limits job 3 can start at 62 s, and a job that starts after 2 s does not end before. Really jobs 1 and 2 end at
+21 and 37 s: then it starts if its reservation covers all that it needs.
+"""
+
+_HALF, _ALL = POOL // 2, POOL
+
+CASES = (
+    # Without a reservation of licences jobs 4 to 8 take halves at 21, 37, 51, 67 and 81 s; the last ends at 111 s.
+    _case("licence", "all 4 licences", [(_HALF, 0)] * 2 + [(_ALL, 0)] + [(_HALF, 0)] * 5, POOL, 0),
+    # The same with a burst buffer.
+    _case("buffer", "all 4 GB of the burst buffer", [(0, _HALF)] * 2 + [(0, _ALL)] + [(0, _HALF)] * 5, 0, POOL),
+    # Jobs 4, 6 and 8 need licences, 5 and 7 buffers. If neither is reserved, licences are free at 81 s, when job 8
+    # has ended; if licences are, job 5 takes half of the buffer at 21 s, job 7 at 37 s, and all of it is free at 67 s.
+    _case(
+        "two pools", "all 4 licences and all 4 GB", [(_HALF, _HALF)] * 2 + [(_ALL, _ALL)]
+        + [(_HALF, 0) if number % 2 == 0 else (0, _HALF) for number in range(5)], POOL, POOL,
+    ),
+)  # fmt: skip
+
+
+class Suffered(NamedTuple):
+    """What became of the large job.
+
+    Attributes
+    ----------
+    start_s
+        When it started, s after the first submission; infinite: never.
+    later_s
+        How much later than with a reservation of all that it needs, s.
+    passed
+        How many jobs that came later started before it.
+    """
+
+    start_s: float
+    later_s: float
+    passed: int
+
+    @property
+    def delayed(self) -> bool:
+        """Whether it waited for jobs that came later."""
+        return self.later_s > DELAYED_S
+
+    def __str__(self) -> str:
+        return (
+            f"{self.start_s:.0f} s ({self.later_s:+.0f} s, {self.passed} pass)"
+            if self.delayed
+            else f"{self.start_s:.0f} s"
+        )
+
+
+def suffered(starts: Starts, covered_s: float) -> Suffered:
+    """Measure.
+
+    Parameters
+    ----------
+    starts
+        What happened.
+    covered_s
+        Start of the large job where its reservation covers all that it needs.
+    """
+    start_s = starts.get(LARGE, math.inf)
+    passed = sum(number > LARGE and at_s < start_s for number, at_s in starts.items())
+    return Suffered(start_s, start_s - covered_s, passed)
+
+
+class NotPlayed(Exception):
+    """A case means nothing for a scheduler, or could not be played with it; the message says why."""
+
+
+class Scheduler(Protocol):
+    """What is compared."""
+
+    @property
+    def name(self) -> str:
+        """In tables."""
+
+    def starts(self, case: StarvationCase) -> Starts:
+        """What happens in a case; raises :class:`NotPlayed`."""
+
+
+class _Seen(Observer):
+    def __init__(self) -> None:
+        self.at_s: dict[int, float] = {}
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        self.at_s[int(job.name)] = now_s
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A policy of ours, in this process: its name in tables, its options, and settings of the session."""
+
+    name: str
+    policy: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str) -> Ours:
+        """A policy as the command line names it; raises :class:`~spillway.base.errors.OptionError`."""
+        return cls(text, *split_spec(text))
+
+    def check(self) -> None:
+        """Raise :class:`~spillway.base.errors.OptionError` where it cannot play the cases."""
+        for case in CASES:
+            self._spec(case).check()
+
+    def _spec(self, case: StarvationCase) -> SessionSpec:
+        return SessionSpec(self.policy, self.options, "rigid", settings={**self.settings, **case.settings})
+
+    def starts(self, case: StarvationCase) -> Starts:
+        """Play."""
+        if fields := getattr(find_policy(self.policy).cls, "needs_fields", ()):
+            raise NotPlayed(f"jobs state no {', '.join(fields)}")
+        spec, seen = self._spec(case), _Seen()
+        try:
+            spec.check()
+        except OptionError as error:
+            raise NotPlayed(str(error)) from None
+        needs = spec.needs()
+        session = spec.session(seen, direct=needs.dynamic_jobs)
+        simulate(case.world, InProcessLink(session.handle), needs=needs)
+        return case.from_first(seen.at_s)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A scheduler in a process of its own that speaks Batsim's protocol, which knows no licences."""
+
+    name: str
+    command: Command
+
+    def starts(self, case: StarvationCase) -> Starts:
+        """Play."""
+        if case.licenses:
+            raise NotPlayed("Batsim's protocol has no licences")
+        played = self.command.play(case.world)
+        for name, words in played.faults.items():
+            if name in SAFETY:
+                raise NotPlayed(words)
+        return case.from_first(played.starts)
+
+
+SLURM = {"bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sched_delay": 0}
+"""Options of Slurm's schedulers: passes every second, for jobs of seconds."""
+
+_LIFE = {"bb_life": "slurm"}
+
+VARIANTS = (
+    Ours("slurm-backfill", "slurm-backfill", SLURM, _LIFE),
+    Ours("slurm-backfill:bf_licenses=true", "slurm-backfill", {**SLURM, "bf_licenses": True}, _LIFE),
+    *map(Ours.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
+    Ours("easy --bb-life slurm", "easy", settings=_LIFE),
+)
+"""Slurm's policy as a site has it, and EASY with what its reservations can cover: they stand before the others."""
+
+
+def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, Suffered | str]]:
+    """By scheduler and case what became of the large job, or why the case was not played."""
+    found: dict[str, dict[str, Suffered | str]] = {}
+    for one in schedulers:
+        row = found[one.name] = {}
+        for case in CASES:
+            try:
+                row[case.name] = suffered(one.starts(case), case.covered_s)
+            except NotPlayed as reason:
+                row[case.name] = str(reason)
+    return found

@@ -1,0 +1,201 @@
+"""What ``spillway conformance slurm`` does between options and exit code: who starves, in words and a figure."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from spillway.analysis.document.blocks import Block, Heading, Listing, Paragraph, Table
+from spillway.analysis.document.text import to_markdown
+from spillway.base import durable
+from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.terminal import say, show
+from spillway.experiments.trials.conformance import greet
+from spillway.experiments.trials.starvation import (
+    CASES,
+    DELAYED_S,
+    LARGE,
+    VARIANTS,
+    Ours,
+    Outside,
+    Scheduler,
+    Suffered,
+    compared,
+)
+from spillway.experiments.trials.subject import SOCKET, Command
+from spillway.schedulers.policies import POLICIES
+
+SUBJECT = "slurm"
+"""First word of the command line, in place of a command that starts a scheduler."""
+
+STARVED = 1
+"""Exit code where one scheduler was tried, and the large job waited for later ones."""
+
+TITLE = "Who starves for a second resource"
+
+PYBATSIM = ("easyBackfill", "schedEasySjfBackfill")
+"""Schedulers of pybatsim, played where it is installed."""
+
+Found = Mapping[str, Mapping[str, Suffered | str]]
+"""By scheduler and case."""
+
+
+def command(options: argparse.Namespace) -> int:
+    """Play, print, write."""
+    kind = _kind(options.figure) if options.figure is not None else ""
+    schedulers = _schedulers(options)
+    found = compared(schedulers)
+    rows, reasons = _rows(found), _reasons(found)
+    columns = ["scheduler", *(case.name for case in CASES)]
+    console = Console()
+    show(console if console.is_terminal else Console(width=120), Table(columns, rows), TITLE)
+    words = sentences(found)
+    for line in (*words, *reasons):
+        say(console, line)
+    if options.out is not None:
+        notes: Sequence[Block] = [Listing(reasons)] if reasons else []
+        blocks = [Heading(TITLE, 1), *map(Paragraph, words), Table(columns, rows), *notes]
+        durable.write_text(options.out, to_markdown(blocks))
+    if options.json is not None:
+        durable.write_text(options.json, as_json(found))
+    if options.figure is not None:
+        draw(found, options.figure.with_suffix(""), kind)
+    return STARVED if len(schedulers) == 1 and any(map(_starves, found[schedulers[0].name].values())) else 0
+
+
+def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
+    """What the options name; by default all that there is."""
+    words = options.words[1:]
+    if words and options.policy:
+        raise SpecError("expected either --policy NAME or a command after --, got both")
+    if words:
+        outside = Command(tuple(words), options.silence, options.batsim)
+        greet(outside)
+        return [Outside(outside.name, outside)]
+    if options.policy and options.policy != "all":
+        one = Ours.of(options.policy)
+        one.check()
+        return [one]
+    named = {one.name for one in VARIANTS}
+    return [*VARIANTS, *(Ours.of(name) for name in POLICIES if name not in named), *_pybatsim(options.silence)]
+
+
+def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
+    """Its schedulers, where they can be started."""
+    package = importlib.util.find_spec("batsim")
+    if package is None or package.origin is None:
+        print("pybatsim's schedulers are left out: pybatsim is not installed", file=sys.stderr)
+        return
+    there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files where it runs
+    for name in PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
+        path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
+        words = [
+            "sh",
+            "-c",
+            there,
+            SOCKET,
+            sys.executable,
+            "-m",
+            "batsim.cmds.launcher",
+            path,
+            "-t",
+            "30000",
+            "-v",
+            "error",
+            "-s",
+            SOCKET,
+        ]
+        yield Outside(f"pybatsim {name}", Command(words, silence_s))
+
+
+def _starves(one: Suffered | str) -> bool:
+    return isinstance(one, Suffered) and one.delayed
+
+
+def _rows(found: Found) -> list[list[str]]:
+    """A row for each scheduler with which a case was played: what became of the large job."""
+    return [
+        [name, *(str(one) if isinstance(one, Suffered) else "not played" for one in row.values())]
+        for name, row in played(found).items()
+    ]
+
+
+def played(found: Found) -> Found:
+    """Of all schedulers those with which a case was played."""
+    return {name: row for name, row in found.items() if any(isinstance(one, Suffered) for one in row.values())}
+
+
+def _reasons(found: Found) -> list[str]:
+    """Why cases were not played."""
+    reasons: dict[str, dict[str, None]] = {}
+    for name, row in found.items():
+        for one in row.values():
+            if isinstance(one, str):
+                reasons.setdefault(one, {})[name] = None
+    return [f"Not played: {', '.join(names)}: {reason}." for reason, names in reasons.items()]
+
+
+def sentences(found: Found) -> list[str]:
+    """For each case: what the large job needs, and under which schedulers it waits for later jobs, for how long."""
+    lines = []
+    for case in CASES:
+        if not any(isinstance(row[case.name], Suffered) for row in found.values()):
+            continue
+        alike: dict[str, list[str]] = {}
+        for name, row in found.items():
+            if _starves(one := row[case.name]):
+                alike.setdefault(str(one), []).append(name)
+        delayed = "; ".join(f"{words} under {', '.join(names)}" for words, names in alike.items())
+        line = f"{case.name}: job {LARGE}, first in the queue, needs {case.words}. Where its reservation covers them, "
+        line += f"it starts at {case.covered_s:.0f} s. "
+        lines.append(
+            line + (f"It starts later at {delayed}." if delayed else "It starts later under no scheduler here.")
+        )
+    return lines
+
+
+def as_json(found: Found) -> str:
+    """All of it."""
+    members = {
+        name: {case: one._asdict() if isinstance(one, Suffered) else one for case, one in row.items()}
+        for name, row in found.items()
+    }
+    return json.dumps(members, indent=1) + "\n"
+
+
+def _kind(path: Path) -> str:
+    """Kind of a picture by the end of its name."""
+    from spillway.analysis.plots.style import FORMATS
+
+    kind = path.suffix.lstrip(".")
+    if kind not in FORMATS:
+        raise SpecError(f"--figure: expected a file that ends in .{', .'.join(FORMATS)}, got {path}")
+    return kind
+
+
+def draw(found: Found, stem: Path, kind: str) -> None:
+    """One figure: for each case and scheduler how long the large job waits."""
+    from spillway.analysis.plots.excess_bars import excess_bars
+    from spillway.analysis.plots.panels import panels
+    from spillway.analysis.plots.style import drawing, plain, save
+
+    shown = played(found)
+    with drawing():
+        axes = panels(1, len(CASES), width=11.0, height=1.3 + 0.24 * len(shown))
+        for place, (case, ax) in enumerate(zip(CASES, axes, strict=True)):
+            values = {
+                plain(name): one.start_s if isinstance(one := row[case.name], Suffered) else math.nan
+                for name, row in shown.items()
+            }
+            excess_bars(values, case.covered_s, ax, title=case.name, least=DELAYED_S)
+            ax.set_xlabel(f"{ax.get_xlabel()} until the large job starts")
+            if place:
+                ax.set_yticklabels([])
+        save(axes[0], stem, (kind,))

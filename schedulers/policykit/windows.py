@@ -1,0 +1,457 @@
+"""Windows, around any policy: nodes, counted pools and burst buffers that are kept over known intervals.
+
+A window of maintenance is kept for nothing: a policy sees what it keeps as taken over it, starts nothing that its job's
+expected duration would carry into it, and plans and reserves around it. An advance reservation is a window that jobs
+may name: these see nothing but its nodes, within its intervals, and come first; all others see a window of
+maintenance.
+
+References
+----------
+SchedMD, *Slurm Advanced Resource Reservation Guide*: reservations of nodes, licenses and burst buffers, for users and
+accounts, recurring ones, the flags MAINT and FLEX.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spillway.base.dates import date_of, seconds_of
+from spillway.base.errors import DecisionRefused, OptionError, shown
+from spillway.base.units import TIME
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.charging import Charging
+from spillway.schedulers.model.decisions import Decision, Hold, Reject, Start, WakeAt
+from spillway.schedulers.model.job import RESERVATION_FIELD, Job
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.site import Site
+from spillway.schedulers.policykit.holds import book
+from spillway.schedulers.policykit.view import Around, Taken, View
+from spillway.schedulers.timeline import Fit, Resource, Timeline
+
+_FORM = re.compile(
+    r"(?P<start>\S+)\s+(?P<length>\S+)(?:\s+every\s+(?P<every>\S+))?(?:\s+nodes\s+(?P<nodes>[\d-]+(?:\s+[\d-]+)*))?"
+)
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(T.*)?", re.ASCII)
+_AHEAD = 12
+"""Occurrences of a recurring window that passes look ahead to."""
+
+_CALLED = "maintenance.called_s"
+
+FLEX = "FLEX"
+"""Flag of a reservation whose jobs may run outside of it, too."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is kept over an interval, and for whom.
+
+    Attributes
+    ----------
+    start_s
+        Its begin in simulated time; below 0 where it was before.
+    length_s
+        Above 0.
+    every_s
+        Time from one begin to the next, above its length; infinite for a single window.
+    nodes
+        Ranges of nodes by their place in the machine, first and last; ``None``: all nodes.
+    name
+        As jobs name it (field ``reservation``); "": no job may use it.
+    users, accounts
+        Whose jobs may name it; () and (): all.
+    pools
+        Amounts of counted pools, by their names in the machine.
+    bb_bytes
+        Bytes of burst buffers, of each storage node in proportion to its capacity.
+    flexible
+        Whether its jobs may run outside of it, too.
+    """
+
+    start_s: float
+    length_s: float
+    every_s: float = math.inf
+    nodes: tuple[tuple[int, int], ...] | None = None
+    name: str = ""
+    users: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    pools: tuple[tuple[str, int], ...] = ()
+    bb_bytes: int = 0
+    flexible: bool = False
+
+    def indices(self, nodes: int) -> list[int]:
+        """The nodes of a machine with so many."""
+        if self.nodes is None:
+            return list(range(nodes))
+        return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
+
+    def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
+        """Begin and end of its occurrences that have not ended, as far as passes look ahead."""
+        if self.every_s == math.inf:
+            if now_s < self.start_s + self.length_s:
+                yield self.start_s, self.start_s + self.length_s
+            return
+        first = max(0, math.floor((now_s - self.start_s - self.length_s) / self.every_s) + 1)
+        for number in range(first, first + _AHEAD):
+            start_s = self.start_s + number * self.every_s
+            yield start_s, start_s + self.length_s
+
+
+def parse_windows(text: str, begins_s: float | None = 0.0) -> tuple[Window, ...]:
+    """Read ``START LENGTH [every PERIOD] [nodes 0-15 20]``, several separated by ``;``.
+
+    Parameters
+    ----------
+    begins_s
+        Date of time 0 (s since 1970), for a START that is a date; ``None``: not known.
+
+    Raises
+    ------
+    OptionError
+        It has another form, a time that is none, or a date where the date of time 0 is not known.
+    """
+    return tuple(_parse(part.strip(), begins_s) for part in text.split(";"))
+
+
+MOST_STARTS = 100
+"""Most begins that a range of them may stand for."""
+
+
+def starts_of(text: str) -> list[str]:
+    """Begins of windows from the first to the last: ``3d..9d/1d``, ``2026-12-01T08:00..2026-12-07T08:00/1d``.
+
+    Raises
+    ------
+    ValueError
+        It has another form, the last is before the first, or there are too many.
+    """
+    first, _, rest = text.partition("..")
+    last, _, step = rest.partition("/")
+    if not (first and last and step):
+        raise ValueError("expected FIRST..LAST/STEP LENGTH, such as '3d..9d/1d 12h'")
+    dated = bool(_DATE.fullmatch(first))
+    if dated != bool(_DATE.fullmatch(last)):
+        raise ValueError("expected FIRST and LAST both as times since the begin of the simulation, or both as dates")
+    first_s, last_s = _start_s(first, 0.0), _start_s(last, 0.0)
+    step_s = TIME.read(step)
+    if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < MOST_STARTS):
+        raise ValueError(f"expected LAST at or after FIRST, and at most {MOST_STARTS} windows, a STEP above 0 apart")
+    times = [first_s + number * step_s for number in range(math.floor((last_s - first_s) / step_s + 1e-9) + 1)]
+    return [date_of(time_s) if dated else f"{time_s:.10g}s" for time_s in times]
+
+
+def has_date(text: str) -> bool:
+    """Whether a text of windows states a date."""
+    return any(_DATE.fullmatch(word) for word in text.split())
+
+
+def _parse(text: str, begins_s: float | None) -> Window:
+    found = _FORM.fullmatch(text)
+    try:
+        if found is None:
+            raise ValueError("it has another form")
+        start_s, length_s = _start_s(found["start"], begins_s), TIME.read(found["length"])
+        every_s = TIME.read(found["every"]) if found["every"] else math.inf
+        nodes = tuple(_range(one) for one in found["nodes"].split()) if found["nodes"] else None
+        if not 0 < length_s < every_s:
+            raise ValueError("its length must be above 0, and below the time from one to the next")
+    except ValueError as error:
+        raise OptionError(
+            "setting maintenance must be START LENGTH [every PERIOD] [nodes 0-15 20], times since the begin of the "
+            "simulation, such as '3d 12h' or '3d 4h every 14d nodes 0-15', or a date, '2026-12-01T08:00 12h', several "
+            f"separated by ';'; got {shown(text)}: {error}"
+        ) from None
+    return Window(start_s, length_s, every_s, nodes)
+
+
+def _start_s(text: str, begins_s: float | None) -> float:
+    if not _DATE.fullmatch(text):
+        return TIME.read(text)
+    if begins_s is None:
+        raise ValueError(UNKNOWN_BEGIN)
+    return seconds_of(text) - begins_s
+
+
+UNKNOWN_BEGIN = (
+    "the date of the simulation's time 0 is not known: the workload states none, so set begins to it "
+    "(--begins 2026-11-01T00:00:00)"
+)
+"""What is wrong where a date stands and cannot be placed."""
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    if not first or ("-" in text and not last) or (last and int(last) < int(first)):
+        raise ValueError(f"{text!r} is no range of nodes")
+    return int(first), int(last or first)
+
+
+def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
+    """The advance reservations of a site as windows.
+
+    Parameters
+    ----------
+    begins_s
+        Date of time 0 (s since 1970); ``None``: not known.
+
+    Raises
+    ------
+    OptionError
+        The date of time 0 is not known, and there are reservations.
+    """
+    found = []
+    for one in site.reservations:
+        if begins_s is None:
+            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {UNKNOWN_BEGIN}")
+        places = parse_intervals(one.nodes) if one.nodes else ()
+        everything = not one.nodes and "ALL_NODES" in one.flags
+        found.append(
+            Window(
+                one.start_s - begins_s,
+                one.length_s,
+                one.every_s or math.inf,
+                None if everything else tuple((place, place) for place in places),
+                one.name,
+                one.users,
+                one.accounts,
+                tuple((f"license {name}", count) for name, count in one.licenses.items()),
+                sum(size for name, size in one.tres.items() if name.startswith("bb/")),
+                FLEX in one.flags,
+            )
+        )
+    return tuple(found)
+
+
+def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], str | None]:
+    """Why a job may never run in the reservation that it names; without reservations the field says nothing."""
+    named = {window.name: window for window in windows if window.name}
+    charging = Charging(site) if site is not None else None
+
+    def refuses(job: Job) -> str | None:
+        name = _named(job)
+        if not named or not name:
+            return None
+        window = named.get(name)
+        if window is None:
+            return f"reservation {shown(name)} is unknown; the site has {', '.join(named)}"
+        account = charging.account(job.account, job.user) if charging is not None else job.account
+        if not (window.users or window.accounts) or job.user in window.users or account in window.accounts:
+            return None
+        allowed = [f"the user {one}" for one in window.users] + [f"the account {one}" for one in window.accounts]
+        return f"reservation {name} is for {', '.join(allowed)}"
+
+    return refuses
+
+
+def _named(job: Job) -> str:
+    """The reservation that a job names; "" where it names none."""
+    return str(job.extras.get(RESERVATION_FIELD) or "")
+
+
+class _Occurrence(NamedTuple):
+    """One occurrence of a window: begin and end (s), its nodes."""
+
+    start_s: float
+    end_s: float
+    nodes: frozenset[int]
+    window: Window
+
+
+@dataclass(frozen=True)
+class Windows(Around):
+    """A policy that keeps windows: itself a policy.
+
+    Attributes
+    ----------
+    windows
+        The windows; at least one.
+    """
+
+    windows: Sequence[Window]
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Run a pass for the jobs of each reservation, then one for all others; have the next one when a window ends,
+        or begins for which jobs wait.
+        """
+        width = view.machine.width
+        coming: list[_Occurrence] = []
+        for window in self.windows:
+            nodes = frozenset(window.indices(width))
+            coming += [_Occurrence(start_s, end_s, nodes, window) for start_s, end_s in window.coming(view.now_s)]
+        inside, outside = self._divided(view.queue)
+        yield from self._calls(view, coming, inside)
+        never = dict(_never(view, self.windows, inside, outside))
+        if never:
+            yield from (Reject(job, reason) for job, reason in never.items())
+            inside, outside = self._divided([job for job in view.queue if job not in never])
+        for window, jobs in inside.items():
+            yield from self._within(view, window, jobs, coming)
+        if inside or never:
+            view = view.showing(outside, view.held)
+        shown_view = view.without(lambda timeline: _take(timeline, coming), _taken(coming), self._ended(view.now_s))
+        for decision in self.policy(shown_view):
+            if type(decision) is Start:
+                _check(view, decision, coming)
+            yield decision
+
+    def _divided(self, queue: Sequence[Job]) -> tuple[dict[Window, list[Job]], Sequence[Job]]:
+        """Jobs of each reservation, and the jobs of none."""
+        named = {window.name: window for window in self.windows if window.name}
+        if not named:
+            return {}, queue
+        inside: dict[Window, list[Job]] = {}
+        outside = []
+        for job in queue:
+            window = named.get(_named(job))
+            if window is None:
+                outside.append(job)
+            else:
+                inside.setdefault(window, []).append(job)
+        return inside, outside
+
+    def _within(
+        self, view: View, window: Window, jobs: Sequence[Job], coming: Sequence[_Occurrence]
+    ) -> Iterator[Decision]:
+        """A pass for the jobs of a reservation: all but its own is taken; what it starts is booked for the others."""
+        others = [one for one in coming if one.window is not window]
+        gaps = [] if window.flexible else _gaps(view, window, [one for one in coming if one.window is window])
+        own = view.showing(jobs, view.held).without(
+            lambda timeline: _take(timeline.copy(), [*others, *gaps]), _taken([*others, *gaps]), 0
+        )
+        own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
+        own.reservations, own.reserved = dict(view.reservations), []
+        for decision in self.policy(own):
+            if type(decision) is Start:
+                _check(view, decision, [*others, *gaps])
+                book(view, decision.job, Fit(view.now_s, decision.allocation), view.estimate_s(decision.job))
+            elif type(decision) is Hold:
+                view.timeline.reserve(view.now_s, decision.until_s, decision.allocation, Resource.BURST_BUFFERS)
+            yield decision
+
+    def _calls(
+        self, view: View, coming: Iterable[_Occurrence], inside: Mapping[Window, Sequence[Job]]
+    ) -> Iterator[WakeAt]:
+        called_s = view.notebook.get(_CALLED, -math.inf)
+        times = [one.end_s for one in coming] + [one.start_s for one in coming if one.window in inside]
+        following = min((time_s for time_s in times if time_s > view.now_s), default=math.inf)
+        if view.queue and following < math.inf and following != called_s:
+            view.notebook[_CALLED] = following
+            yield WakeAt(following)
+
+    def _ended(self, now_s: float) -> int:
+        """How many windows have ended: each may let jobs start that could not before."""
+        ended = 0
+        for one in self.windows:
+            past = now_s - one.start_s - one.length_s
+            ended += 0 if past < 0 else 1 if one.every_s == math.inf else 1 + math.floor(past / one.every_s)
+        return ended
+
+
+def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occurrence]:
+    """What the jobs of a reservation may not use: nodes that are not its own, and its own between its occurrences."""
+    width = view.machine.width
+    inside = own[0].nodes or frozenset(range(width))
+    nothing = Window(0.0, 1.0, nodes=())
+    found = []
+    outside = frozenset(range(width)) - inside
+    if outside:
+        found.append(_Occurrence(view.now_s, math.inf, outside, nothing))
+    since_s = view.now_s
+    for one in own:
+        if one.start_s > since_s:
+            found.append(_Occurrence(since_s, one.start_s, inside, nothing))
+        since_s = one.end_s
+    found.append(_Occurrence(since_s, math.inf, inside, nothing))
+    return found
+
+
+def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:
+    """Refuse what a policy starts without a look at its timeline."""
+    end_s = view.now_s + view.estimate_s(start.job)
+    for begin_s, over_s, nodes, window in coming:
+        if view.now_s < over_s and begin_s < end_s and not nodes.isdisjoint(start.allocation.nodes):
+            kind = f"the reservation {window.name}" if window.name else "a window of maintenance"
+            raise DecisionRefused(start.job.id, f"it would run into {kind}, {begin_s:g} to {over_s:g} s, on its nodes")
+
+
+def _never(
+    view: View, windows: Sequence[Window], inside: Mapping[Window, Sequence[Job]], outside: Sequence[Job]
+) -> Iterator[tuple[Job, str]]:
+    """Jobs that can never start, and why."""
+    for window, jobs in inside.items():
+        for job in jobs:
+            reason = _never_within(job, window, view)
+            if reason is not None:
+                yield job, reason
+    recurring = [window for window in windows if window.every_s < math.inf]
+    for job in outside if recurring else ():
+        reason = _never_between(job, recurring, view.machine.width)
+        if reason is not None:
+            yield job, reason
+
+
+def _never_within(job: Job, window: Window, view: View) -> str | None:
+    """Why a job can never start within the reservation that it names; ``None`` where it can."""
+    longest_s = max((end_s - max(start_s, view.now_s) for start_s, end_s in window.coming(view.now_s)), default=0.0)
+    if not longest_s:
+        return f"reservation {window.name} has ended"
+    if window.flexible:
+        return None
+    if job.walltime_s > longest_s:
+        return f"walltime {job.walltime_s:g} s > {longest_s:g} s, the longest that is left of reservation {window.name}"
+    own = frozenset(window.indices(view.machine.width)) or frozenset(range(view.machine.width))
+    sets = [view.machine.partitions[one].nodes & own for one in job.partitions] or [own]
+    most = max(map(len, sets))
+    if job.nodes > most:
+        return (
+            f"{job.nodes} nodes > {most} of reservation {window.name}{' in its partitions' if job.partitions else ''}"
+        )
+    return None
+
+
+def _never_between(job: Job, recurring: Iterable[Window], nodes: int) -> str | None:
+    """Why a job can never start on a machine of so many nodes; ``None`` where it can."""
+    for window in recurring:
+        between_s = window.every_s - window.length_s
+        outside = nodes - len(window.indices(nodes))
+        if job.walltime_s > between_s and job.nodes > outside:
+            kind = f"occurrences of reservation {window.name}" if window.name else "windows of maintenance"
+            return (
+                f"walltime {job.walltime_s:g} s > {between_s:g} s between two {kind}, and "
+                f"{job.nodes} nodes > {outside} outside of them"
+            )
+    return None
+
+
+def _taken(coming: Iterable[_Occurrence]) -> tuple[Taken, ...]:
+    return tuple(Taken(one.start_s, one.end_s, one.nodes) for one in coming if one.nodes)
+
+
+def _take(timeline: Timeline, coming: Sequence[_Occurrence]) -> Timeline:
+    machine = timeline.machine
+    for one in coming:
+        timeline.take(
+            max(one.start_s, timeline.now_s),
+            one.end_s,
+            one.nodes,
+            _of_storages(machine, one.window.bb_bytes),
+            _of_pools(machine, one.window.pools),
+        )
+    return timeline
+
+
+def _of_storages(machine: Machine, bb_bytes: int) -> Sequence[int]:
+    """Bytes of each storage node, in proportion to what it has, rounded up; () for nothing."""
+    total = sum(storage.capacity_bytes for storage in machine.storages)
+    if not bb_bytes or not total:
+        return ()
+    return [-(-min(bb_bytes, total) * storage.capacity_bytes // total) for storage in machine.storages]
+
+
+def _of_pools(machine: Machine, amounts: Iterable[tuple[str, int]]) -> Sequence[int]:
+    """Amounts of each pool of a machine; () for nothing of any."""
+    named = dict(amounts)
+    return [named.get(pool.name, 0) for pool in machine.pools] if named else ()

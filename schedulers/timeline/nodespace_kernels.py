@@ -1,0 +1,509 @@
+"""Nodes that are planned for waiting jobs over intervals, as Slurm's two schedulers look at them; compiled.
+
+Sets of nodes are rows of 64-bit words: node i is bit i % 64 of word i // 64. See
+:class:`spillway.schedulers.policykit.nodespace.NodeSpace`, which calls these, and ``tests/reference/slurm.py``, which
+says the same in plain Python.
+
+``left: int64[jobs + 1, words]``, ``ends_s: float64[jobs + 1]``, ``tops: int64[jobs + 1]``
+    Running jobs in the order in which they are expected to leave, and the highest node of each (of two that leave at a
+    time it decides). ``left[0]`` is what is idle now, ``left[k]`` this and what the first ``k`` jobs leave.
+``times: float64[segments]``, ``order: int32[segments]``, ``free: int64[segments, words]``
+    Segments of the time from now on, the last one endless: ``free[order[k]]`` are the nodes without a reservation in
+    the segment that begins at ``times[k]``.
+``sets: int64[sets, words]``
+    The nodes of each partition; at first all nodes.
+``state: int64[4]``
+    Number of segments, of running jobs, the code of what a kernel came to, pairs that a main pass has passed by.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import boolean, float64, int64, void
+
+from spillway.base.kernel_cache import njit
+from spillway.schedulers.timeline.kernel_types import INDICES, OPTIONS, ROW, ROWS, TABLE, TIMES, inner, named, plain
+from spillway.schedulers.timeline.placement_kernels import popcount
+
+SEGMENTS, LEAVING, CODE, LOOKED = 0, 1, 2, 3
+"""Places of ``state``."""
+
+FITS, LACKS, ASKS = 0, 1, 2
+"""Codes: a pair can start; it lacks nodes; it is for the caller to decide on."""
+
+JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
+"""Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
+
+CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING = 1, 2, 4, 8, 16
+"""Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
+reservation; that may overlap with others."""
+
+NOT_WAITING, WAITING, PLANNED = 0, 1, 2
+"""What stands of each job: it waits, and has an expected start."""
+
+BY_SET, BY_USER, RESERVED = 0, 1, 2
+"""Rows of what is counted in a pass: pairs that were looked at in each partition and of each user, reservations."""
+
+
+class Space(NamedTuple):
+    """The arrays of the module's docstring, and scratch memory for sets of nodes and for runs of neighbours."""
+
+    left: npt.NDArray[np.int64]
+    ends_s: npt.NDArray[np.float64]
+    tops: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
+    order: npt.NDArray[np.int32]
+    free: npt.NDArray[np.int64]
+    sets: npt.NDArray[np.int64]
+    state: npt.NDArray[np.int64]
+    found: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+    runs: npt.NDArray[np.int32]
+
+
+class Rules(NamedTuple):
+    """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
+    most pairs of a partition and of a user, most reservations in a partition (0: any number), whether a job gets one
+    alone, whether their ends are rounded up, and whether pairs that cannot start any more are left out.
+    """
+
+    now_s: float
+    resolution_s: float
+    until_s: float
+    most_of_set: int
+    most_of_user: int
+    most_reserved: int
+    one_each: int
+    ends_up: int
+    starts_only: int
+
+
+_SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, ROW, ROW, ROW, TABLE)
+SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
+_RULES = (*(float64,) * 3, *(int64,) * 6)
+RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
+
+
+@inner(int64(TIMES, int64, float64), **OPTIONS)
+def _after(times, count, time_s):
+    """The first segment that begins after a time."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) >> 1
+        if times[middle] <= time_s:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner(int64(TIMES, int64, float64), **OPTIONS)
+def _from(times, count, time_s):
+    """The first segment that begins at a time or later."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) >> 1
+        if times[middle] < time_s:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner(float64(SPACE, int64), **OPTIONS)
+def _candidate(space, segment):
+    """The first time from the begin of a segment on at which nodes come free that were reserved before; or infinity."""
+    count = space.state[SEGMENTS]
+    while segment < count:
+        now, before = space.order[segment], space.order[segment - 1]
+        for word in range(space.free.shape[1]):
+            if space.free[now, word] & ~space.free[before, word]:
+                return space.times[segment]
+        segment += 1
+    return np.inf
+
+
+@inner(int64(SPACE, int64, int64, float64, float64), **OPTIONS)
+def _unreserved(space, row, nodes, begin_s, end_s):
+    """Put a partition's nodes without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
+
+    Else a segment: it and those after it, up to ``end_s``, leave too few. So does every interval of this length that
+    begins before that segment ends.
+    """
+    count = space.state[SEGMENTS]
+    first, segment = _after(space.times, count, begin_s) - 1, _after(space.times, count, end_s) - 1
+    for word in range(space.free.shape[1]):
+        space.found[word] = space.sets[row, word]
+    while segment >= first:
+        at, number = space.order[segment], 0
+        for word in range(space.free.shape[1]):
+            both = space.found[word] & space.free[at, word]
+            space.found[word] = both
+            number += popcount(both)
+        if number < nodes:
+            return segment
+        segment -= 1
+    return -1
+
+
+@inner(int64(SPACE, int64), **OPTIONS)
+def _leave(space, nodes):
+    """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then."""
+    low, high = 0, space.state[LEAVING]
+    while low < high:
+        middle, number = (low + high) >> 1, 0
+        for word in range(space.free.shape[1]):
+            number += popcount(space.left[middle, word] & space.found[word])
+        if number >= nodes:
+            high = middle
+        else:
+            low = middle + 1
+    for word in range(space.free.shape[1]):
+        space.found[word] &= space.left[low, word]
+    return low
+
+
+@inner(int64(ROW, int64, int64), **OPTIONS)
+def _next(words, at, flipped):
+    """The next node from one on that is in a set (flipped by -1: in none); all bits where there is none."""
+    word = at >> 6
+    if word >= len(words):
+        return len(words) << 6
+    bits = (words[word] ^ flipped) & (np.int64(-1) << np.int64(at & 63))
+    while bits == 0:
+        word += 1
+        if word == len(words):
+            return word << 6
+        bits = words[word] ^ flipped
+    return (word << 6) + popcount((bits & -bits) - 1)
+
+
+@inner(void(ROW, int64, int64), **OPTIONS)
+def _add(words, first, end):
+    """Put the nodes from one to another into a set."""
+    for word in range(first >> 6, (end + 63) >> 6):
+        low, high = max(first - (word << 6), 0), min(end - (word << 6), 64)
+        bits = np.int64(-1) << np.int64(low)
+        if high < 64:
+            bits &= ~(np.int64(-1) << np.int64(high))
+        words[word] |= bits
+
+
+@inner(void(SPACE, int64), **OPTIONS)
+def _choose(space, nodes):
+    """Choose so many of the nodes ``found``: the shortest run of neighbours that suffices, from its first node on.
+
+    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    """
+    found, chosen, runs, number, total = space.found, space.chosen, space.runs, 0, 0
+    first = _next(found, 0, 0)
+    while first < len(found) << 6:
+        end = _next(found, first, -1)
+        runs[0, number], runs[1, number] = first, end - first
+        number, total = number + 1, total + end - first
+        first = _next(found, end, 0)
+    for word in range(len(found)):
+        chosen[word] = found[word] if total == nodes else 0
+    left = 0 if total == nodes else nodes
+    while left > 0:
+        enough, longest = -1, 0
+        for run in range(number):
+            length = runs[1, run]
+            if length >= left and (enough < 0 or length < runs[1, enough]):
+                enough = run
+            if length > runs[1, longest]:
+                longest = run
+        run = enough if enough >= 0 else longest
+        taken = min(left, runs[1, run])
+        _add(chosen, runs[0, run], runs[0, run] + taken)
+        runs[1, run] = 0
+        left -= taken
+
+
+@inner(boolean(SPACE, float64, float64), **OPTIONS)
+def _overlaps(space, begin_s, end_s):
+    """Whether some of the nodes ``chosen`` are reserved for a part of ``[begin_s, end_s)``, now or later."""
+    count = space.state[SEGMENTS]
+    for segment in range(
+        _after(space.times, count, max(begin_s, space.times[0])) - 1, _from(space.times, count, end_s)
+    ):
+        at = space.order[segment]
+        for word in range(space.free.shape[1]):
+            if space.chosen[word] & ~space.free[at, word]:
+                return True
+    return False
+
+
+@inner(float64(float64, float64), **OPTIONS)
+def _rounded(time_s, resolution_s):
+    return math.floor(time_s / resolution_s) * resolution_s if time_s < np.inf else time_s
+
+
+@inner(float64(float64, RULES), **OPTIONS)
+def _end(time_s, rules):
+    """Where a reservation ends whose job is to end then."""
+    if rules.ends_up and time_s < np.inf:
+        return math.ceil(time_s / rules.resolution_s) * rules.resolution_s
+    return _rounded(time_s, rules.resolution_s)
+
+
+@inner(float64(SPACE, int64, int64, float64, boolean, boolean, float64, RULES), **OPTIONS)
+def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
+    """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
+
+    ``apart``: its reservation may overlap with others.
+    """
+    now_s = rules.now_s
+    while not_before_s < np.inf:
+        blocked = _unreserved(space, row, nodes, not_before_s, not_before_s + duration_s)
+        if blocked >= 0:
+            if now_only:
+                return np.inf
+            not_before_s = _candidate(space, blocked + 1)
+            continue
+        leaving = _leave(space, nodes)
+        start_s = max(max(space.ends_s[leaving], now_s + 1.0) if leaving > 0 else now_s, not_before_s)
+        if start_s <= now_s:
+            _choose(space, nodes)
+            return now_s
+        if now_only:
+            return np.inf
+        later_s = _candidate(space, _after(space.times, space.state[SEGMENTS], not_before_s))
+        if start_s > later_s:
+            not_before_s = later_s
+            continue
+        _choose(space, nodes)
+        if apart or not _overlaps(space, _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)):
+            return start_s
+        not_before_s = start_s if start_s > not_before_s else later_s
+    return np.inf
+
+
+@inner(int64(SPACE, float64), **OPTIONS)
+def _split(space, time_s):
+    """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
+    count, times, order, free = space.state[SEGMENTS], space.times, space.order, space.free
+    segment = _from(times, count, time_s)
+    if time_s < np.inf and (segment == count or times[segment] > time_s):
+        for place in range(count, segment, -1):
+            times[place], order[place] = times[place - 1], order[place - 1]
+        times[segment], order[segment] = time_s, count
+        for word in range(free.shape[1]):
+            free[count, word] = free[order[segment - 1], word]
+        space.state[SEGMENTS] = count + 1
+    return segment
+
+
+@inner(void(SPACE, float64, float64), **OPTIONS)
+def _reserve(space, begin_s, end_s):
+    """Keep the nodes ``chosen`` over an interval; an empty one keeps nothing, and nothing is kept before now."""
+    begin_s = max(begin_s, space.times[0])
+    if begin_s >= end_s:
+        return
+    first = _split(space, begin_s)
+    last = _split(space, end_s)
+    for segment in range(first, last):
+        at = space.order[segment]
+        for word in range(space.free.shape[1]):
+            space.free[at, word] &= ~space.chosen[word]
+
+
+@inner(boolean(SPACE, ROWS, TIMES, int64, float64), **OPTIONS)
+def _may_start(space, pairs, durations_s, pair, now_s):
+    """Whether enough idle nodes of a pair's partition have no reservation while it would run."""
+    row, nodes, number = pairs[pair, SET], pairs[pair, NODES], 0
+    for word in range(space.free.shape[1]):
+        both = space.sets[row, word] & space.left[0, word]
+        space.found[word] = both
+        number += popcount(both)
+    segment = _after(space.times, space.state[SEGMENTS], now_s + durations_s[pair]) - 1
+    while number >= nodes and segment >= 0:
+        at, number = space.order[segment], 0
+        for word in range(space.free.shape[1]):
+            both = space.found[word] & space.free[at, word]
+            space.found[word] = both
+            number += popcount(both)
+        segment -= 1
+    return number >= nodes
+
+
+@inner(boolean(ROWS, ROWS, int64, RULES), **OPTIONS)
+def _over(pairs, counts, pair, rules):
+    """Whether as many pairs of its partition or its user have been looked at already; else this one counts, too."""
+    row, user = pairs[pair, SET], pairs[pair, USER]
+    if rules.most_of_set > 0 and counts[BY_SET, row] >= rules.most_of_set:
+        return True
+    if rules.most_of_user > 0 and counts[BY_USER, user] >= rules.most_of_user:
+        return True
+    counts[BY_SET, row] += 1
+    counts[BY_USER, user] += 1
+    return False
+
+
+@njit(void(PLAIN_SPACE, ROW, float64), **OPTIONS)
+def take(space, nodes, end_s):
+    """Nodes are idle no more: a job was started on them that is expected to leave at ``end_s``."""
+    space = Space(*space)
+    left, ends_s, tops, count = space.left, space.ends_s, space.tops, space.state[LEAVING]
+    top = 0
+    for word in range(len(nodes)):
+        if nodes[word]:
+            bits, top = nodes[word], word << 6
+            for bit in range(64):
+                if bits >> np.int64(bit) & 1:
+                    top = (word << 6) + bit
+    place = 1
+    while place <= count and (ends_s[place] < end_s or (ends_s[place] == end_s and tops[place] < top)):
+        place += 1
+    for job in range(count, place - 1, -1):
+        ends_s[job + 1], tops[job + 1] = ends_s[job], tops[job]
+        for word in range(len(nodes)):
+            left[job + 1, word] = left[job, word]
+    ends_s[place], tops[place] = end_s, top
+    for word in range(len(nodes)):
+        left[place, word] = left[place - 1, word]
+    for job in range(place):
+        for word in range(len(nodes)):
+            left[job, word] &= ~nodes[word]
+    space.state[LEAVING] = count + 1
+
+
+@njit(void(PLAIN_SPACE, ROWS, INDICES), **OPTIONS)
+def stack(space, held, jobs):
+    """Fill ``left`` from its first row on: what running jobs hold (rows of ``held``), in the order given.
+
+    Nothing is reserved yet: ``free`` has one segment, with all nodes that can be used.
+    """
+    space = Space(*space)
+    left = space.left
+    for place in range(len(jobs)):
+        at = jobs[place]
+        for word in range(left.shape[1]):
+            left[place + 1, word] = left[place, word] | held[at, word] & space.free[0, word]
+    space.state[LEAVING] = len(jobs)
+
+
+@njit(void(PLAIN_SPACE, ROW, float64, float64), **OPTIONS)
+def reserve(space, nodes, begin_s, end_s):
+    """Keep some nodes over an interval, as :func:`_reserve` does."""
+    space = Space(*space)
+    for word in range(len(nodes)):
+        space.chosen[word] = nodes[word]
+    _reserve(space, begin_s, end_s)
+
+
+@njit(void(PLAIN_SPACE, ROW, int64), **OPTIONS)
+def consecutive(space, nodes, count):
+    """Choose so many of some nodes, as :func:`_choose` does."""
+    space = Space(*space)
+    for word in range(len(nodes)):
+        space.found[word] = nodes[word]
+    _choose(space, count)
+
+
+@njit(float64(PLAIN_SPACE, ROWS, TIMES, int64, float64, PLAIN_RULES), **OPTIONS)
+def plan(space, pairs, durations_s, pair, not_before_s, rules):
+    """Expected start of a pair from a time on (s, infinite for never), and its nodes in ``chosen``."""
+    flags = pairs[pair, FLAGS]
+    return _plan(
+        Space(*space), pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & OVERLAPPING != 0,
+        flags & NOW_ONLY != 0, not_before_s, Rules(*rules),
+    )  # fmt: skip
+
+
+@inner(boolean(SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, RULES), **OPTIONS)
+def _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+    """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
+    waiting[pairs[pair, JOB]] = PLANNED
+    if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
+        return False
+    counts[RESERVED, pairs[pair, SET]] += 1
+    _reserve(space, _rounded(start_s, rules.resolution_s), _end(start_s + durations_s[pair], rules))
+    return True
+
+
+@njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
+def keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+    """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
+    return _keep(Space(*space), pairs, durations_s, waiting, counts, pair, start_s, Rules(*rules))
+
+
+@njit(int64(PLAIN_SPACE, ROWS, TIMES, ROW, ROWS, TIMES, int64, PLAIN_RULES), **OPTIONS)
+def backfill(space, pairs, durations_s, waiting, counts, starts_s, pair, rules):
+    """Plan pairs in order, from one on, up to the next that can start or that the caller decides on; the end if none.
+
+    Parameters
+    ----------
+    pairs, durations_s
+        Rows of the columns above, and the expected duration of each (s).
+    waiting, counts
+        What stands of each job, and what is counted, as above.
+    starts_s
+        Output: the expected start of each pair (s), infinite for never.
+    """
+    space, rules = Space(*space), Rules(*rules)
+    now_s, possible = rules.now_s, pair
+    while pair < len(pairs):
+        if rules.starts_only:
+            possible = max(possible, pair)
+            while possible < len(pairs) and not (
+                waiting[pairs[possible, JOB]] and _may_start(space, pairs, durations_s, possible, now_s)
+            ):
+                possible += 1
+            if possible == len(pairs):
+                return possible
+        job, flags = pairs[pair, JOB], pairs[pair, FLAGS]
+        if not waiting[job] or _over(pairs, counts, pair, rules):
+            pair += 1
+            continue
+        one_left = (rules.one_each and waiting[job] == PLANNED) or (
+            rules.most_reserved > 0 and counts[RESERVED, pairs[pair, SET]] >= rules.most_reserved
+        )
+        if one_left:
+            pairs[pair, FLAGS] = flags = flags | NOW_ONLY
+        if flags & CALLER:
+            space.state[CODE] = ASKS
+            return pair
+        start_s = _plan(
+            space, pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & OVERLAPPING != 0,
+            flags & NOW_ONLY != 0, now_s, rules,
+        )  # fmt: skip
+        starts_s[pair] = start_s
+        if start_s <= now_s and not flags & (WITHOUT | STAGING):
+            space.state[CODE] = FITS
+            return pair
+        if start_s <= now_s and flags & WITHOUT:
+            waiting[job] = PLANNED
+        elif start_s < np.inf:
+            _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules)
+        pair += 1
+    return pair
+
+
+@njit(int64(PLAIN_SPACE, ROWS, ROW, ROW, ROW, int64), **OPTIONS)
+def main(space, pairs, waiting, ended, nodes, pair):
+    """From one pair on, the next of a waiting job in a partition that has not ended; the end if there is none.
+
+    Parameters
+    ----------
+    ended
+        Which partitions have ended.
+    nodes
+        Those that may be used: of no partition that has ended.
+    """
+    space = Space(*space)
+    while pair < len(pairs):
+        if waiting[pairs[pair, JOB]]:
+            space.state[LOOKED] += 1
+            row, idle = pairs[pair, SET], 0
+            if not ended[row]:
+                for word in range(len(nodes)):
+                    idle += popcount(space.left[0, word] & nodes[word] & space.sets[row, word])
+                space.state[CODE] = FITS if idle >= pairs[pair, NODES] else LACKS
+                return pair
+        pair += 1
+    return pair

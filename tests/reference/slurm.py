@@ -1,0 +1,458 @@
+"""Slurm's two schedulers in plain Python: sets of nodes are integers with a bit for each node, every pass looks at all.
+
+:class:`PlainSlurm` is the policy ``slurm-backfill`` with such passes, in place of the compiled ones that leave out what
+nothing can follow from.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from spillway.schedulers.model.decisions import Decision, Hold, Start
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.policies.slurm_backfill import PLANNED, REASONS, RELEASES, SlurmBackfill
+from spillway.schedulers.policykit.holds import fit_now, try_hold
+from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
+from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.timeline import Resource
+
+
+class Plan(NamedTuple):
+    """When a job is expected to start (s), and on which nodes."""
+
+    start_s: float
+    nodes: int
+
+
+class NodeSpace:
+    """What is idle, when the rest is expected to be left, and what is reserved.
+
+    Parameters
+    ----------
+    now_s
+        Current time, s.
+    idle
+        Nodes that are free now.
+    leaving
+        Nodes that running jobs hold, with the times at which they are expected to leave (s).
+    """
+
+    __slots__ = ("_free", "_leaving", "_times", "idle", "now_s")
+
+    def __init__(self, now_s: float, idle: int, leaving: Iterable[tuple[float, int]]) -> None:
+        self.now_s = now_s
+        self.idle = idle
+        self._leaving = sorted(leaving)
+        usable = idle
+        for _, nodes in self._leaving:
+            usable |= nodes
+        self._times = [now_s]
+        """Begins of segments; the last one is endless."""
+        self._free = [usable]
+        """Nodes without a reservation, in each segment."""
+
+    @classmethod
+    def of(cls, view: View) -> NodeSpace:
+        """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
+        usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
+        idle, leaving = usable, []
+        for running in view.running:
+            for holding in running.holdings:
+                if Resource.NODES in holding.covering:
+                    held = mask_of(holding.allocation.nodes)
+                    idle &= ~held
+                    leaving.append((holding.end_s, held & usable))
+        space = cls(view.now_s, idle, leaving)
+        for taken in view.taken:
+            space.reserve(taken.start_s, taken.end_s, mask_of(taken.nodes))
+        return space
+
+    def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
+        """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now."""
+        begin_s = max(begin_s, self.now_s)
+        if begin_s < end_s:
+            first, last = self._split(begin_s), self._split(end_s)
+            for segment in range(first, last):
+                self._free[segment] &= ~nodes
+
+    def _split(self, time_s: float) -> int:
+        """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
+        segment = bisect_left(self._times, time_s)
+        if time_s < math.inf and (segment == len(self._times) or self._times[segment] > time_s):
+            self._times.insert(segment, time_s)
+            self._free.insert(segment, self._free[segment - 1])
+        return segment
+
+    def start(self, nodes: int, end_s: float) -> None:
+        """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
+        self.idle &= ~nodes
+        self._leaving.append((end_s, nodes))
+        self._leaving.sort()
+
+    def unreserved(self, begin_s: float, end_s: float) -> int:
+        """Nodes without a reservation in ``[begin_s, end_s]``."""
+        nodes = -1
+        for segment in range(bisect_right(self._times, begin_s) - 1, bisect_right(self._times, end_s)):
+            nodes &= self._free[segment]
+        return nodes
+
+    def overlaps(self, begin_s: float, end_s: float, nodes: int) -> bool:
+        """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``, now or later."""
+        first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
+        return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
+
+    def candidate_after(self, time_s: float) -> float:
+        """The next time at which nodes come free that were reserved before (s); infinite if none."""
+        for segment in range(bisect_right(self._times, time_s), len(self._times)):
+            if self._free[segment] & ~self._free[segment - 1]:
+                return self._times[segment]
+        return math.inf
+
+    def will_run(self, nodes: int, count: int) -> Plan | None:
+        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
+        if nodes.bit_count() < count:
+            return None  # most of the times that are tried, where many jobs have reservations
+        found = self.idle & nodes
+        if found.bit_count() >= count:
+            return Plan(self.now_s, consecutive(found, count))
+        for end_s, left in self._leaving:
+            found |= left & nodes
+            if found.bit_count() >= count:
+                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
+        return None
+
+
+def consecutive(nodes: int, count: int) -> int:
+    """Choose ``count`` of at least so many nodes: the shortest run of neighbours that suffices, from its first node on.
+
+    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    """
+    if nodes.bit_count() == count:
+        return nodes
+    chosen, runs = 0, list(_runs(nodes))
+    while count > 0:
+        enough = [run for run in runs if run[1] >= count]
+        run = min(enough, key=lambda run: run[1]) if enough else max(runs, key=lambda run: run[1])
+        runs.remove(run)
+        taken = min(count, run[1])
+        chosen |= ((1 << taken) - 1) << run[0]
+        count -= taken
+    return chosen
+
+
+def _runs(nodes: int) -> Iterator[tuple[int, int]]:
+    """First node and length of each run of neighbours, in order."""
+    first = 0
+    while nodes:
+        skipped = (nodes & -nodes).bit_length() - 1
+        nodes >>= skipped
+        first += skipped
+        length = (~nodes & (nodes + 1)).bit_length() - 1
+        yield first, length
+        nodes >>= length
+        first += length
+
+
+def mask_of(nodes: Iterable[int]) -> int:
+    """The set of these nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask
+
+
+def members(mask: int) -> tuple[int, ...]:
+    """The nodes of a set, ascending."""
+    found = []
+    while mask:
+        lowest = mask & -mask
+        found.append(lowest.bit_length() - 1)
+        mask ^= lowest
+    return tuple(found)
+
+
+class _Pair(NamedTuple):
+    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions."""
+
+    job: Job
+    partition: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class PlainSlurm(SlurmBackfill):
+    """The policy with plain passes."""
+
+    def _pass(self, view: View, *, apart: bool) -> Any:
+        return _Pass(view, apart, self.order)
+
+    def _main(self, one: _Pass) -> Iterator[Decision]:
+        """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
+        fits.
+
+        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
+        something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
+        """
+        unseen, ended, nodes_left = False, set[int](), -1
+        for pair in one.pairs:
+            job = pair.job
+            if job not in one.waiting or pair.partition in ended:
+                continue
+            one.reasons.discard(job.id)
+            if one.lacks_counted(job, licenses=False):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
+            elif one.lacks_buffer(job):
+                one.reasons.add(job.id)
+                hold = one.try_hold(job)
+                if hold is not None:
+                    yield hold
+                elif job.id not in one.planned:
+                    one.planned[job.id], unseen = one.view.now_s, True
+            elif one.stages_in(job):
+                one.reasons.add(job.id)
+            else:
+                start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
+                if start is None:
+                    one.note(job, Role.PASSED_OVER)
+                    ended.add(pair.partition)
+                    nodes_left &= ~pair.nodes
+                    if not nodes_left:
+                        break
+                else:
+                    yield start
+        if unseen:
+            yield from one.hold_by_start()
+
+    # ------------------------------------------------------------------ the backfill pass
+
+    def _backfill(self, one: _Pass) -> Iterator[Decision]:
+        """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
+        now_s = one.view.now_s
+        one.planned.clear()
+        for pair in one.pairs_of_waiting()[: self.bf_max_job_test]:
+            job = pair.job
+            if job not in one.waiting:
+                continue
+            if one.lacks_counted(job, licenses=False) or (
+                not self.bf_licenses and one.lacks_counted(job, licenses=True)
+            ):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                continue
+            plan = self._plan(one, pair)
+            if plan is None:
+                continue
+            one.planned[job.id] = min(plan.start_s, one.planned.get(job.id, math.inf))
+            if plan.start_s <= now_s:
+                if one.lacks_buffer(job):
+                    continue
+                start = None if one.stages_in(job) else one.try_start(pair, plan.nodes, Role.BACKFILLED)
+                if start is not None:
+                    yield start
+                    continue
+            if plan.start_s <= now_s + 60.0 * self.bf_window:
+                one.reserve(job, plan, *self._kept(one, job, plan.start_s))
+                if self.bf_licenses:
+                    one.reserve_licenses(job, plan.start_s)
+        yield from one.hold_by_start()
+
+    def _plan(self, one: _Pass, pair: _Pair) -> Plan | None:
+        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then, and the
+        licenses that it holds from then to its end.
+        """
+        view, space, job = one.view, one.space, pair.job
+        duration_s = view.estimate_s(job)
+        apart = one.apart and RELEASES[self.release].overlaps and job.id in one.reasons
+        not_before_s = view.now_s
+        while not_before_s < math.inf:
+            later_s = space.candidate_after(not_before_s)
+            nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.nodes
+            plan = space.will_run(nodes, job.nodes)
+            if plan is None:
+                not_before_s = later_s
+                continue
+            start_s = max(plan.start_s, not_before_s)
+            if start_s > later_s:
+                not_before_s = later_s
+                continue
+            licensed_s = one.licensed_from(job, start_s) if self.bf_licenses else start_s
+            if licensed_s > start_s:
+                not_before_s = licensed_s
+            elif start_s <= view.now_s:
+                return plan
+            elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
+                return Plan(start_s, plan.nodes)
+            else:
+                not_before_s = start_s if start_s > not_before_s else later_s
+        return None
+
+    def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
+        """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
+        end_s, up = start_s + one.view.estimate_s(job), RELEASES[self.release].ends_up
+        return self._rounded(start_s), -self._rounded(-end_s) if up else self._rounded(end_s)
+
+    def _rounded(self, time_s: float) -> float:
+        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if abs(time_s) < math.inf else time_s
+
+
+def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
+    """Jobs in each of their partitions: higher tiers first, then in order of priority."""
+    machine = view.machine
+    sets = [mask_of(one.nodes) for one in machine.partitions]
+    if not sets:
+        return [_Pair(job, -1, -1) for job in queue]
+    found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
+    if order != MULTIFACTOR:
+        return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    return sorted(found, key=lambda pair: _multifactor(view, pair))
+
+
+def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
+    """Key of a pair in Slurm's order: each by itself."""
+    job = pair.job
+    _, priorities = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
+    tier = view.machine.partitions[pair.partition].tier
+    return -tier, -float(priorities[0]), round(job.submit_time_s - job.held_s, 6), job.number
+
+
+class _Pass:
+    """What a pass knows, and what it does to one job."""
+
+    def __init__(self, view: View, apart: bool, order: str) -> None:
+        queue = ordered(view, view.queue, order)
+        self.view, self.apart = view, apart
+        self.reasons: set[str] = view.notebook.setdefault(REASONS, set())
+        self.space = NodeSpace.of(view)
+        self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
+        self.waiting = dict.fromkeys(queue)
+        self.pairs = _pairs(view, queue, order)
+        self._pools = view.machine.pools
+
+    @property
+    def any_waits(self) -> bool:
+        """Whether a job waits still."""
+        return bool(self.waiting)
+
+    def pairs_of_waiting(self) -> list[_Pair]:
+        """Jobs that wait still, in each of their partitions, in order of priority."""
+        return [pair for pair in self.pairs if pair.job in self.waiting]
+
+    def lacks_buffer(self, job: Job) -> bool:
+        """Whether a job must be given its buffer before its nodes, and has none yet."""
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
+
+    def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
+        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        if not job.pools:
+            return False
+        free = self.view.timeline.free_pools_now()
+        return any(
+            amount > left and pool.license is licenses
+            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
+        )
+
+    def _licenses(self, job: Job) -> tuple[int, ...]:
+        """What a job needs of the counted pools that are licenses; () for nothing."""
+        if not job.pools:
+            return ()
+        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=False))
+        return found if any(found) else ()
+
+    def licensed_from(self, job: Job, not_before_s: float) -> float:
+        """The earliest time from which on a job's licenses are free for as long as it may run (s)."""
+        licenses = self._licenses(job)
+        if not licenses:
+            return not_before_s
+        alone = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None)
+        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), not_before_s, Resource.POOLS)
+        return math.inf if fit is None else fit.start_s
+
+    def reserve_licenses(self, job: Job, start_s: float) -> None:
+        """Keep a job's licenses from its expected start on, for the rest of the pass."""
+        licenses = self._licenses(job)
+        if licenses:
+            allocation = Allocation((), pools=licenses)
+            self.view.timeline.reserve(start_s, start_s + self.view.estimate_s(job), allocation, Resource.POOLS)
+
+    def stages_in(self, job: Job) -> bool:
+        """Whether a job's buffer is being filled."""
+        if job.id not in self.view.held or job.id in self.view.filled_s:
+            return False
+        self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        return True
+
+    def try_hold(self, job: Job) -> Hold | None:
+        """Book and return the buffer of a job if it fits now, else ``None``."""
+        hold = try_hold(self.view, job)
+        if hold is None:
+            self.note(job, Role.PASSED_OVER, Binding.BURST_BUFFERS)
+        else:
+            self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
+        return hold
+
+    def hold_by_start(self) -> Iterator[Hold]:
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
+        lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, job.number)):
+            hold = self.try_hold(job)
+            if hold is None:
+                return
+            yield hold
+
+    def try_start(self, pair: _Pair, nodes: int, role: Role) -> Start | None:
+        """Start a job on some of these idle nodes of its partition, chosen as Slurm does where any node will do."""
+        view, job, nodes = self.view, pair.job, nodes & pair.nodes
+        duration_s = view.estimate_s(job)
+        if nodes.bit_count() < job.nodes:
+            return None
+        here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.partition,))
+        allocation = fit_now(view, here, duration_s)
+        if allocation is None:
+            return None
+        if not job.io_rate and (not job.bb_bytes or job.id in view.held):
+            chosen = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
+            if self._is_free(chosen, duration_s):  # else they are reserved by the life of burst buffers
+                allocation = chosen
+        taken = mask_of(allocation.nodes)
+        if taken & ~nodes:
+            return None
+        start = start_on(view, job, allocation, role)
+        self.space.start(taken, view.now_s + duration_s)
+        del self.waiting[job]
+        return start
+
+    def _is_free(self, allocation: Allocation, duration_s: float) -> bool:
+        """Whether these nodes are not reserved for as long."""
+        timeline, now_s = self.view.timeline, self.view.now_s
+        try:
+            timeline.reserve(now_s, now_s + duration_s, allocation, Resource.NODES)
+        except ValueError:
+            return False
+        timeline.release(now_s, now_s + duration_s, allocation, Resource.NODES)
+        return True
+
+    def reserve(self, job: Job, plan: Plan, begin_s: float, end_s: float) -> None:
+        """Keep a job's nodes for the rest of the pass."""
+        self.space.reserve(begin_s, end_s, plan.nodes)
+        if not self.lacks_buffer(job) and not self.stages_in(job):
+            self.note(job, Role.RESERVED, start_s=plan.start_s)
+
+    def note(self, job: Job, role: Role, binding: Binding | None = None, start_s: float | None = None) -> None:
+        """Write down what keeps a job from starting."""
+        if self.view.notes is not None:
+            self.view.notes.write(job.id, role, binding or binding_now(self.view, job), start_s)

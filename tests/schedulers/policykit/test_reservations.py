@@ -1,0 +1,231 @@
+"""Advance reservations of a site, by hand; and over drawn jobs and policies."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spillway.experiments.cli import main
+from spillway.protocol.intervals import parse_intervals
+
+_SITE = """
+name = "small"
+nodes = 4
+
+[[license]]
+name = "solver"
+count = 4
+
+[[association]]
+account = "lab"
+
+[[association]]
+account = "lab"
+user = "ann"
+
+[[association]]
+account = "lab"
+user = "bob"
+"""
+
+
+def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], reservation: str, *options: str) -> Path:
+    """Play jobs on the four nodes of a site with a reservation, under easy if no policy is named; the run's folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "site.toml").write_text(_SITE + reservation)
+    listed, profiles = [], {}
+    for number, job in enumerate(jobs, start=1):
+        named = {key: value for key, value in job.items() if key not in ("at", "run", "nodes")}
+        profiles[str(job["run"])] = {"type": "delay", "delay": job["run"]}
+        listed.append({"id": number, "subtime": job["at"], "res": job["nodes"], "profile": str(job["run"])} | named)
+    (folder / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": listed, "profiles": profiles}))
+    chosen = [] if "--policy" in options else ["--policy", "easy"]
+    chosen += [] if "--platform" in options else ["--platform", "nodes:4"]
+    chosen += [] if "--begins" in options else ["--begins", "1970-01-01"]
+    every = [*chosen, "--site", str(folder / "site.toml"), "--no-plots", *options]
+    assert main(["run", str(folder / "w.json"), *every, "--out", str(folder / "out")]) == 0
+    (run,) = (folder / "out").glob("w_*")
+    return run
+
+
+def _reserved(name: str, at_s: int, *lines: str) -> str:
+    """A reservation, as it stands in a site's file, that begins at a simulated time (s)."""
+    start = f"start = 1970-01-01T00:{at_s // 60:02}:{at_s % 60:02}"
+    return "\n".join(["", "[[reservation]]", f'name = "{name}"', start, *lines, ""])
+
+
+def _rows(run: Path) -> dict[int, Mapping[str, str]]:
+    return {int(row["job_id"]): row for row in csv.DictReader((run / "jobs.csv").read_text().splitlines())}
+
+
+def _starts(run: Path) -> dict[int, int]:
+    return {job: round(float(row["starting_time"])) for job, row in _rows(run).items() if row["starting_time"]}
+
+
+def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
+    """Nodes 0 and 1 are reserved from 100 to 200 s for ann.
+
+    Job 1 names it and starts when it begins, on these nodes. Job 2, which needs one of them for 90 s, can start after 1
+    only: 50 s are left then, so it is rejected. Job 3, of the others, takes all four nodes until 60 s, and 4 the two
+    that are not reserved (it may take 150 s); 5, which needs three, starts when the reservation and 4 have ended, at
+    210 s. Bob may not use it, 7 would take longer than it has, and 8 has its name wrong.
+    """
+    jobs: list[Mapping[str, Any]] = [
+        {"at": 0, "nodes": 2, "run": 50, "walltime": 50, "user": "ann", "reservation": "school"},
+        {"at": 0, "nodes": 1, "run": 90, "walltime": 90, "user": "ann", "reservation": "school"},
+        {"at": 0, "nodes": 4, "run": 60, "walltime": 60, "user": "bob"},
+        {"at": 0, "nodes": 2, "run": 150, "walltime": 150, "user": "bob"},
+        {"at": 0, "nodes": 3, "run": 20, "walltime": 20, "user": "ann"},
+        {"at": 0, "nodes": 1, "run": 20, "walltime": 20, "user": "bob", "reservation": "school"},
+        {"at": 0, "nodes": 1, "run": 20, "walltime": 101, "user": "ann", "reservation": "school"},
+        {"at": 0, "nodes": 1, "run": 20, "walltime": 20, "user": "ann", "reservation": "shool"},
+    ]
+    reservation = _reserved("school", 100, "length_s = 100", 'nodes = "0-1"', 'users = ["ann"]')
+    run = _play(tmp_path, jobs, reservation)
+    assert _starts(run) == {1: 100, 3: 0, 4: 60, 5: 210}
+    rows = _rows(run)
+    assert (rows[1]["allocated_resources"], rows[4]["allocated_resources"]) == ("0-1", "2-3")
+    reasons = (run / "rejections.csv").read_text()
+    for words in (
+        "walltime 90 s > 49.9",
+        "reservation school is for the user ann",
+        "walltime 101 s > 100 s, the longest that is left of reservation school",
+        "reservation 'shool' is unknown; the site has school",
+    ):
+        assert words in reasons
+
+
+def test_reserved_licenses_are_kept(tmp_path: Path) -> None:
+    """Three of four licences are reserved from 50 to 150 s, and no nodes. Job 1 (two, for 40 s) runs before; 2 (two,
+    for 60 s) would run into it and waits for its end; 3, of the reservation, has what is reserved, from its begin on; 4
+    takes the licence that is left."""
+    jobs = [
+        {"at": 0, "nodes": 1, "run": 40, "walltime": 40, "licenses": "solver:2"},
+        {"at": 1, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:2"},
+        {"at": 1, "nodes": 1, "run": 30, "walltime": 30, "licenses": "solver:3", "reservation": "course"},
+        {"at": 45, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:1"},
+    ]
+    reservation = _reserved("course", 50, "length_s = 100", "licenses = { solver = 3 }")
+    assert _starts(_play(tmp_path, jobs, reservation)) == {1: 0, 2: 150, 3: 50, 4: 45}
+
+
+def test_reserved_buffers_are_kept(tmp_path: Path) -> None:
+    """Six of ten GB of burst buffer are reserved every 100 s for 50 s, from 50 s on. A job of 5 GB and 40 s runs
+    before; one of 50 s between two occurrences, from 100 s on; one of 4 GB at once; one of the reservation has its 6 GB
+    from 50 s on."""
+    size = 1_000_000_000
+    jobs = [
+        {"at": 0, "nodes": 1, "run": 40, "walltime": 40, "bb": 5 * size},
+        {"at": 1, "nodes": 1, "run": 50, "walltime": 50, "bb": 5 * size},
+        {"at": 1, "nodes": 1, "run": 50, "walltime": 50, "bb": 4 * size},
+        {"at": 2, "nodes": 1, "run": 20, "walltime": 20, "bb": 6 * size, "reservation": "io"},
+    ]
+    reservation = _reserved("io", 50, "length_s = 50", "every_s = 100", 'tres = { "bb/lua" = 6000000000 }')
+    run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
+    assert _starts(run) == {1: 0, 2: 100, 3: 1, 4: 50}
+
+
+def test_reservations_with_dates_need_the_date_of_time_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A reservation of all nodes begins 100 s after time 0, whose date the option states, or the workload."""
+    job = {"at": 0, "nodes": 1, "run": 50, "walltime": 150}
+    reservation = (
+        '[[reservation]]\nname = "down"\nstart = 2026-12-01T08:01:40\nlength_s = 100\nflags = ["MAINT", "ALL_NODES"]\n'
+    )
+    assert _starts(_play(tmp_path, [job], reservation, "--begins", "2026-12-01T08:00:00")) == {1: 200}
+    text = json.loads((tmp_path / "w.json").read_text())
+    options = ["--policy", "easy", "--site", str(tmp_path / "site.toml"), "--no-plots", "--platform", "nodes:4"]
+    assert main(["run", str(tmp_path / "w.json"), *options, "--out", str(tmp_path / "two")]) == 2
+    assert "reservation 'down' of the site begins at a date" in capsys.readouterr().err
+    assert main(["run", str(tmp_path / "w.json"), *options, "--begins", "soon"]) == 2
+    assert "setting begins: expected a date such as 2026-12-01T08:00:00, got 'soon'" in capsys.readouterr().err
+    (tmp_path / "v.json").write_text(json.dumps(text | {"begins_s": 1_796_112_000}))
+    assert main(["run", str(tmp_path / "v.json"), *options, "--out", str(tmp_path / "three")]) == 0
+    (run,) = (tmp_path / "three").glob("v_*")
+    assert _starts(run) == {1: 200}
+    (tmp_path / "v.json").write_text(json.dumps(text | {"begins_s": "December"}))
+    assert main(["run", str(tmp_path / "v.json"), *options, "--out", str(tmp_path / "four")]) == 2
+    assert "$.begins_s: must be seconds since 1970" in capsys.readouterr().err
+
+
+def test_maintenance_at_a_date(tmp_path: Path) -> None:
+    """A window at a date of a log that states dates: the second job would run into it and starts at its end."""
+    head = "JobID|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS\n"
+    rows = [
+        f"{number}|ann|lab|p|normal|COMPLETED|2026-12-01T08:00:0{number}|2026-12-01T08:00:0{number}|"
+        f"2026-12-01T08:00:0{number}|2026-12-01T08:01:0{number}|60|00:0{limit}:00|4|4\n"
+        for number, limit in ((1, 1), (2, 8))
+    ]
+    (tmp_path / "jobs.txt").write_text(head + "".join(rows))
+    options = ["--policy", "fcfs", "--maintenance", "2026-12-01T08:05 10min", "--no-replay", "--no-plots"]
+    assert main(["run", str(tmp_path / "jobs.txt"), *options, "--nodes", "4", "--out", str(tmp_path / "out")]) == 0
+    (run,) = (tmp_path / "out").glob("jobs_*")
+    assert _starts(run) == {1: 1, 2: 900}
+
+
+def test_a_flexible_reservation_binds_only_others(tmp_path: Path) -> None:
+    """With the flag FLEX a job of the reservation starts before it and ends after it, on any nodes; others do not."""
+    jobs = [
+        {"at": 0, "nodes": 4, "run": 300, "walltime": 300, "reservation": "team"},
+        {"at": 0, "nodes": 4, "run": 60, "walltime": 60},
+    ]
+    reservation = _reserved("team", 50, "length_s = 100", 'flags = ["ALL_NODES", "FLEX"]')
+    assert _starts(_play(tmp_path, jobs, reservation)) == {1: 0, 2: 300}
+
+
+_DRAWN = st.fixed_dictionaries(
+    {
+        "at": st.integers(0, 60),
+        "nodes": st.integers(1, 3),
+        "run": st.sampled_from([5, 20, 30]),
+        "walltime": st.sampled_from([30, 45]),
+    },
+    optional={"reservation": st.just("r"), "licenses": st.sampled_from(["solver:1", "solver:3"])},
+)
+_POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan:steps=20", "window", "maxutil"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(_DRAWN, min_size=2, max_size=10),
+    st.sampled_from([*_POLICIES, "easy-no-bb", "slurm-backfill", "list"]),
+    st.sampled_from(["length_s = 60", "length_s = 50\nevery_s = 110"]),
+    st.sampled_from(["with-nodes", "slurm"]),
+)
+def test_reserved_nodes_are_for_jobs_of_the_reservation(
+    jobs: list[Mapping[str, Any]], policy: str, times: str, life: str
+) -> None:
+    """Whatever the policy: within the reservation its nodes serve its jobs alone, which run only there and then; each
+    job runs or is rejected; notes change nothing."""
+    reservation = _reserved("r", 40, times, 'nodes = "1-2"', "licenses = { solver = 2 }")
+    with TemporaryDirectory() as name:
+        options = ["--policy", policy, "--bb-life", life]
+        run = _play(Path(name) / "one", jobs, reservation, *options)
+        other = _play(Path(name) / "two", jobs, reservation, *options, "--explain")
+        assert (run / "jobs.csv").read_bytes() == (other / "jobs.csv").read_bytes()
+        rows = _rows(run)
+        rejected = {int(row["job_id"]) for row in csv.DictReader((run / "rejections.csv").read_text().splitlines())}
+    every_s = 110.0 if "every" in times else float("inf")
+    length_s = 50.0 if "every" in times else 60.0
+    for number, job in enumerate(jobs, start=1):
+        row = rows[number]
+        if not row["starting_time"]:
+            assert number in rejected
+            continue
+        start_s, nodes = float(row["starting_time"]), set(parse_intervals(row["allocated_resources"]))
+        since_s = (start_s - 40.0) % every_s if start_s >= 40.0 else start_s - 40.0
+        until_s = since_s + job["walltime"]
+        if "reservation" in job:
+            assert nodes <= {1, 2}
+            assert since_s >= 0
+            assert until_s <= length_s + 0.01
+        elif nodes & {1, 2}:
+            outside = until_s <= 0.01 or (since_s >= length_s - 0.01 and until_s <= every_s + 0.01)
+            assert outside, (job, row)
