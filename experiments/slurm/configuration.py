@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -33,6 +34,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Slurm's ``SchedulerParameters`` of these names: s, s, minutes, jobs, s, s.
     site
         Partitions, shares, weights ...; ``None``: one partition, priority in order of submission, no accounts.
+    select
+        What chooses nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
+    bf_licenses
+        Whether backfill passes plan licenses: releases after 22.05.
+    licenses
+        How many there are, by name.
     """
 
     nodes: int
@@ -45,6 +52,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sched_interval_s: int = 1
     batch_sched_delay_s: int = 0
     site: Site | None = None
+    select: Literal["linear", "cons_tres"] = "linear"
+    bf_licenses: bool = False
+    licenses: dict[str, int] = {}
 
 
 BURST_BUFFER_CONF = """StageInTimeout=600
@@ -67,7 +77,9 @@ def slurm_conf(settings: Settings) -> str:
         f"bf_interval={settings.bf_interval_s},bf_resolution={settings.bf_resolution_s},"
         f"bf_window={settings.bf_window_min},bf_max_job_test={settings.bf_max_job_test},"
         f"sched_interval={settings.sched_interval_s},batch_sched_delay={settings.batch_sched_delay_s}"
+        f"{',bf_licenses' if settings.bf_licenses else ''}"
     )
+    pools = ",".join(f"{name}:{count}" for name, count in settings.licenses.items())
     return f"""ClusterName=spillway
 SlurmctldHost={HOST}(127.0.0.1)
 SlurmctldPort={_FIRST_PORT}
@@ -85,7 +97,8 @@ SlurmdLogFile={FOLDER}/slurmd-%n.log
 LogTimeFormat=iso8601_ms
 SlurmctldDebug=debug2
 ProctrackType=proctrack/pgid
-SelectType=select/linear
+SelectType=select/{settings.select}
+{"SelectTypeParameters=CR_CPU" if settings.select == "cons_tres" else "# whole nodes"}
 SchedulerType=sched/backfill
 SchedulerParameters={scheduler}
 JobCompType=jobcomp/filetxt
@@ -93,6 +106,7 @@ JobCompLoc={FOLDER}/jobcomp.txt
 BurstBufferType=burst_buffer/lua
 DebugFlags=BurstBuffer,Backfill,Priority
 ReturnToService=2
+{f"Licenses={pools}" if pools else "# no licenses"}
 NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
 {_PLAIN.format(nodes=nodes) if settings.site is None else slurm_conf_lines(settings.site)}"""
 

@@ -26,7 +26,7 @@ from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.site import Site, site_text
+from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
@@ -83,9 +83,12 @@ def replayed(recording: Recording, *, passes: bool) -> Replayed:
 
 
 def site_of_recording(recording: Recording) -> Site | None:
-    """The site as it is imported from what its Slurm printed, with its Slurm's time of a first calculation."""
+    """The site as it is imported from what its Slurm printed, with its Slurm's time of a first calculation; of a Slurm
+    without one the licenses, if there are some.
+    """
     if not recording.site:
-        return None
+        pools = tuple(License(name, count) for name, count in recording.settings.licenses.items())
+        return Site(licenses=pools) if pools else None
     site = site_of(parse_toml(imported_texts(recording.site).text, limits.SITE_BYTES), "the recording's site")
     phase_s = recording.calculated[0] % site.weights.period_s
     return msgspec.structs.replace(site, weights=msgspec.structs.replace(site.weights, phase_s=phase_s))
@@ -132,6 +135,7 @@ def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
         bf_resolution=settings.bf_resolution_s,
         sched_interval=settings.sched_interval_s,
         batch_sched_delay=settings.batch_sched_delay_s,
+        bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
         recorded=Recorded(tuple(recording.main), tuple(recording.backfill)) if passes else None,
@@ -146,7 +150,8 @@ def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
         assert job.started is not None
         assert job.ended is not None
         name = str(number)
-        idle_s = max(job.ended, job.idle or 0.0)
+        # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
+        idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
         profiles[name] = {"type": "delay", "delay": idle_s - job.started}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})

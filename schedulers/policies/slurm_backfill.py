@@ -79,15 +79,18 @@ class _Rules(NamedTuple):
         Whether jobs that the main pass last passed over because of their buffer may plan over others' reservations.
     ends_up
         Whether ends of reservations are rounded up; else down, as begins are.
+    licenses_first
+        Whether the main pass looks at licenses before it looks at buffers.
     """
 
     overlaps: bool
     ends_up: bool
+    licenses_first: bool
 
 
 RELEASES: Mapping[str, _Rules] = {
-    "22.05": _Rules(overlaps=True, ends_up=False),
-    "24.11": _Rules(overlaps=False, ends_up=True),
+    "22.05": _Rules(overlaps=True, ends_up=False, licenses_first=True),
+    "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
 }
 """Releases of Slurm whose rules are played."""
 
@@ -228,15 +231,16 @@ class SlurmBackfill:
         fits.
 
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
-        something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
+        something counted is passed over; where backfill passes plan licenses, and it lacks these but not its buffer,
+        the pass ends.
         """
-        unseen, walk = False, one.walk()
+        unseen, walk, licenses_first = False, one.walk(), RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
             one.reasons.discard(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_counted(job, licenses=True):
+            elif licenses_first and one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
@@ -249,6 +253,10 @@ class SlurmBackfill:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
                 one.reasons.add(job.id)
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             else:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
                 if start is None:

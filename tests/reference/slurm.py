@@ -204,6 +204,7 @@ class PlainSlurm(SlurmBackfill):
         something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
         """
         unseen, ended, nodes_left = False, set[int](), -1
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in one.pairs:
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
@@ -211,7 +212,7 @@ class PlainSlurm(SlurmBackfill):
             one.reasons.discard(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_counted(job, licenses=True):
+            elif licenses_first and one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
@@ -224,6 +225,10 @@ class PlainSlurm(SlurmBackfill):
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
                 one.reasons.add(job.id)
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
                 if start is None:

@@ -51,12 +51,18 @@ def decided(
     now_s: float = 0.0,
     notes: PassNotes | None = None,
     notebook: dict[str, Any] | None = None,
+    licenses: tuple[int, int] = (0, 0),
 ) -> list[tuple[str, int | float]]:
     """What one call decides.
 
-    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when.
+    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when,
+    ``licenses`` how many there are, and how many of them are taken for ever.
     """
-    timeline = Timeline(machine(nodes), now_s)
+    there, taken = licenses
+    pools = (CountedPool("license x", there, license=True),) if there else ()
+    timeline = Timeline(dataclasses.replace(machine(nodes), pools=pools), now_s)
+    if taken:
+        timeline.reserve(now_s, np.inf, Allocation((), pools=(taken,)), Resource.POOLS)
     running, holdings = [], {}
     for number, (node, end_s) in enumerate(busy):
         allocation = Allocation((node,))
@@ -313,3 +319,15 @@ def test_planned_licenses() -> None:
     assert counted(backfill, queue, [(0, 100.0, (2, 2))]) == [1, 2]
     assert counted(backfill, queue, [(0, 50.0, (2, 2))]) == [2]
     assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]
+
+
+def test_a_buffer_comes_before_licenses() -> None:
+    """Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
+    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in. 22.05 looks at licenses
+    first.
+    """
+    main = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
+    queue = [msgspec.structs.replace(job(0, 1, 8), pools=(4,)), msgspec.structs.replace(job(1, 1), pools=(2,))]
+    for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
+        assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
+    assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]
