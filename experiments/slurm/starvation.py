@@ -24,19 +24,34 @@ SHIPPED = Path(__file__).parent / "recordings"
 
 
 class Way(NamedTuple):
-    """How a Slurm is set: what it is called in tables and files, and the settings that differ."""
+    """How a Slurm is set.
+
+    Attributes
+    ----------
+    name
+        What it is called in tables and files.
+    select, bf_licenses
+        See :class:`~spillway.experiments.slurm.configuration.Settings`.
+    counted
+        Whether the buffer is no pool of a plugin, but licenses (:data:`COUNTED`).
+    """
 
     name: str
     select: Literal["linear", "cons_tres"] = "cons_tres"
     bf_licenses: bool = False
+    counted: bool = False
 
 
 WAYS = (
     Way("default"),
     Way("bf_licenses", bf_licenses=True),
     Way("bf_licenses, linear", select="linear", bf_licenses=True),
+    Way("bf_licenses, counted", bf_licenses=True, counted=True),
 )
-"""``SchedulerParameters=bf_licenses`` or not, and the former with ``SelectType=select/linear``."""
+"""``SchedulerParameters=bf_licenses`` or not, the former with ``SelectType=select/linear``, or with licenses alone."""
+
+COUNTED = "bb"
+"""Name of the licenses that stand for the buffer."""
 
 
 def settings(case: StarvationCase, way: Way) -> Settings:
@@ -48,21 +63,27 @@ def settings(case: StarvationCase, way: Way) -> Settings:
         bf_resolution_s=1,
         select=way.select,
         bf_licenses=way.bf_licenses,
-        licenses={LICENSE: case.licenses} if case.licenses else {},
+        licenses=_licenses(way, case.licenses, case.world.gb),
     )
 
 
-def submissions(case: StarvationCase) -> list[Submission]:
+def _licenses(way: Way, licenses: int, gb: int) -> dict[str, int]:
+    """Licenses by name, of the site or of a job."""
+    amounts = {LICENSE: licenses, COUNTED: gb if way.counted else 0}
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def submissions(case: StarvationCase, way: Way) -> list[Submission]:
     """The jobs of a case, as they are submitted."""
     first_s = case.world.jobs[0].submit_s
     return [
         Submission(
             at_s=job.submit_s - first_s,
             nodes=job.nodes,
-            units=job.gb,
+            units=0 if way.counted else job.gb,
             runtime_s=job.run_s,
             limit_min=(job.walltime_s or 0) // 60,
-            licenses=f"{LICENSE}:{job.licenses}" if job.licenses else "",
+            licenses=",".join(f"{name}:{count}" for name, count in _licenses(way, job.licenses, job.gb).items()),
         )
         for job in case.world.jobs
     ]
@@ -89,7 +110,7 @@ class Recorded:
 def recorded(way: Way, recordings: Mapping[str, Recording]) -> Recorded:
     """Recordings of a way, by case, under the name that tables have."""
     (version,) = {recording.slurm for recording in recordings.values()}
-    return Recorded(f"Slurm {version}, {way.name}", recordings)
+    return Recorded(f"Slurm {version} ({way.name})", recordings)
 
 
 def kept(folder: Path) -> list[Recorded]:
@@ -134,7 +155,7 @@ def run_all(say: Callable[[str], None]) -> dict[Way, dict[str, Recording]]:
     try_namespaces()
     programs(RELEASE, cache_folder(), say)  # else each run would download them
     with ThreadPoolExecutor(len(each)) as pool:
-        done = pool.map(lambda one: run(settings(*one), submissions(one[0]), say), each)
+        done = pool.map(lambda one: run(settings(*one), submissions(*one), say), each)
         found: dict[Way, dict[str, Recording]] = {way: {} for way in WAYS}
         for (case, way), recording in zip(each, done, strict=True):
             found[way][case.name] = recording

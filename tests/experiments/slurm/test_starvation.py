@@ -11,7 +11,15 @@ from spillway.experiments.slurm import live
 from spillway.experiments.slurm.deviations import deviations
 from spillway.experiments.slurm.replay import starts
 from spillway.experiments.slurm.starvation import SHIPPED, WAYS, Way, keep, kept, settings, submissions
-from spillway.experiments.trials.starvation import CASES, LARGE, StarvationCase, suffered
+from spillway.experiments.trials.starvation import (
+    CASES,
+    LARGE,
+    VARIANTS,
+    Ours,
+    StarvationCase,
+    compared,
+    suffered,
+)
 
 BY_WAY = dict(zip((way.name for way in WAYS), kept(SHIPPED), strict=True))
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -25,7 +33,7 @@ def test_recordings_are_of_the_cases(case: StarvationCase, way: Way) -> None:
     recording = BY_WAY[way.name].recordings[case.name]
     assert recording.slurm.startswith("24.11")
     assert recording.settings == settings(case, way)
-    assert [job.request for job in recording.jobs] == submissions(case)
+    assert [job.request for job in recording.jobs] == submissions(case, way)
 
 
 @each_case
@@ -43,12 +51,14 @@ def test_the_policy_starts_jobs_as_slurm_did(case: StarvationCase, way: Way) -> 
         ("default", (True, True, True)),
         ("bf_licenses", (False, True, True)),
         ("bf_licenses, linear", (True, True, True)),
+        ("bf_licenses, counted", (False, False, False)),
     ],
 )
 def test_who_starved(way: str, delayed: tuple[bool, ...]) -> None:
     """The large job waits for all that came later, but where licences alone are scarce and backfill plans them.
 
-    That needs ``select/cons_tres``: under ``select/linear`` nothing is planned for a job that lacks licences alone.
+    A buffer that is counted as licenses is such a pool. That needs ``select/cons_tres``: under ``select/linear``
+    nothing is planned for a job that lacks licences alone.
     """
     found = [suffered(BY_WAY[way].starts(case), case.covered_s) for case in CASES]
     assert tuple(one.delayed for one in found) == delayed
@@ -57,14 +67,15 @@ def test_who_starved(way: str, delayed: tuple[bool, ...]) -> None:
 
 
 @each_case
-def test_slurms_cluster_is_as_large(case: StarvationCase) -> None:
+@each_way
+def test_slurms_cluster_is_as_large(case: StarvationCase, way: Way) -> None:
     """Time limits are whole minutes, and the large job's amounts are all that there is."""
-    large = submissions(case)[LARGE - 1]
-    limits = {job.limit_min for job in submissions(case)}
-    there = settings(case, WAYS[0])
-    assert limits == {1}
+    jobs, there = submissions(case, way), settings(case, way)
+    assert {job.limit_min for job in jobs} == {1}
+    large = jobs[LARGE - 1]
     assert large.units in (0, there.pool_units)
     assert large.licenses == ",".join(f"{name}:{count}" for name, count in there.licenses.items())
+    assert large.units or large.licenses
 
 
 def test_where_no_slurm_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,7 +86,7 @@ def test_where_no_slurm_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert printed.err.startswith(
         "conformance slurm: no Slurm can be run here, recordings are shown: namespaces cannot"
     )
-    assert "Slurm 24.11.5, bf_licenses" in printed.out
+    assert "Slurm 24.11.5 (bf_licenses)" in printed.out
 
 
 def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,7 +98,7 @@ def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "runs" / "buffer-bf_licenses.json").unlink()
     assert main(["conformance", "slurm", "--replay", str(tmp_path / "runs"), "--policy", "easy"]) == 0
     assert "buffer" not in kept(tmp_path / "runs")[0].recordings
-    assert "Not played: Slurm 24.11.5, bf_licenses: there is no recording." in capsys.readouterr().out
+    assert "Not played: Slurm 24.11.5 (bf_licenses): there is no recording." in capsys.readouterr().out
     for arguments, words in (
         (["--replay", str(tmp_path)], "expected a folder with recordings"),
         (["--live", "--replay", str(tmp_path)], "--live and --replay exclude each other"),
@@ -95,3 +106,16 @@ def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.Capt
     ):
         assert main(["conformance", "slurm", *arguments]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_the_page_has_what_the_command_prints() -> None:
+    """Its table, row by row: Slurm's recordings, ours with their options, and policies that are all alike."""
+    page = (Path(__file__).parents[3] / "docs" / "starvation.md").read_text(encoding="utf-8")
+    ours = [*VARIANTS, *map(Ours.of, ("fcfs", "sjf-easy", "list", "conservative", "maxutil"))]
+    found = compared([*BY_WAY.values(), *ours])
+    rows = [line.strip("| ").replace("*", "").split(" | ") for line in page.splitlines() if line.count(" s") > 2]
+    shown = [cells for _, *cells in (row for row in rows if len(row) == 1 + len(CASES))]
+    expected = [[str(one) for one in row.values()] for row in found.values()]
+    assert shown == expected[: len(shown)]
+    assert all(row == shown[-1] for row in expected[len(shown) :])
+    assert len(shown) == len(BY_WAY) + len(VARIANTS) + 1
