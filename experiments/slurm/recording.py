@@ -122,6 +122,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         Priorities and shares at some times; where it has a site.
     site
         What its Slurm printed and was configured with, by the names of the files; empty: no site.
+    begins
+        Date of the begin, as the setting ``begins`` takes it; "" where it is not known.
     """
 
     slurm: str
@@ -133,6 +135,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     calculated: list[float] = []
     instants: list[Instant] = []
     site: dict[str, str] = {}
+    begins: str = ""
 
 
 def read(path: Path) -> Recording:
@@ -220,6 +223,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
         calculated=[round(at - origin, 3) for at in passes["calculated"]],
         instants=[msgspec.structs.replace(one, at_s=round(one.at_s - origin, 3)) for one in seen.instants],
         site=seen.site,
+        begins=datetime.fromtimestamp(origin, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     )
 
 

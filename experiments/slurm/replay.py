@@ -70,7 +70,8 @@ class Replayed(NamedTuple):
 def replayed(recording: Recording, *, passes: bool) -> Replayed:
     """As :func:`starts`, with the priorities at the instants of the recording."""
     seen, looked = _Starts(), _Look(recording)
-    settings = Settings(bb_life=LIFE, site=site_text(looked.site) if looked.site is not None else "")
+    site = site_text(looked.site) if looked.site is not None else ""
+    settings = Settings(bb_life=LIFE, site=site, begins=recording.begins if site else "")
     session = assemble(policy(recording, looked, passes=passes), settings, observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")

@@ -37,6 +37,7 @@ from spillway.schedulers.policykit.nodespace import (
 from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, in_partitions_of, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.priority import submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -55,11 +56,16 @@ _WAITED = "slurm waited"
 _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
-REASONS = "slurm reasons"
-"""Key of the notebook: jobs that the main pass last passed over because of their buffer."""
+READY = "slurm ready"
+"""Key of the notebook: jobs that wait for something else than their buffer, as the last main pass that looked at each
+found; what no main pass has looked at waits for its buffer, if it has one.
+"""
 
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
+
+_SPARE = 1000
+"""Jobs that need not wait any more whose readiness is kept."""
 
 MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 
@@ -76,7 +82,8 @@ class _Rules(NamedTuple):
     Attributes
     ----------
     overlaps
-        Whether jobs that the main pass last passed over because of their buffer may plan over others' reservations.
+        Whether jobs that waited for their buffer when the main pass last looked at them may plan over others'
+        reservations.
     ends_up
         Whether ends of reservations are rounded up; else down, as begins are.
     licenses_first
@@ -237,7 +244,7 @@ class SlurmBackfill:
         unseen, walk, licenses_first = False, one.walk(), RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
-            one.reasons.discard(job.id)
+            one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -245,14 +252,14 @@ class SlurmBackfill:
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.reasons.add(job.id)
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.reasons.add(job.id)
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -322,7 +329,7 @@ class _Pass:
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.reasons: set[str] = view.notebook.setdefault(REASONS, set())
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
         self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
         self._apart = apart
@@ -350,10 +357,17 @@ class _Pass:
             limits,
             without=[job for job in jobs if self.lacks_buffer(job)] if self._apart else (),
             staging=[job for job in jobs if self._fills(job)] if self._apart else (),
-            overlapping=[job for job in jobs if job.id in self.reasons] if self._apart and self._rules.overlaps else (),
+            overlapping=self._overlapping() if self._apart and self._rules.overlaps else (),
             asks=noted,
             starts_only=not self._apart and not noted,
         )
+
+    def _overlapping(self) -> list[Job]:
+        """Jobs whose reservations may overlap with others."""
+        jobs = self.pairs.jobs
+        if len(self.ready) > 2 * len(jobs) + _SPARE:
+            self.ready &= {job.id for job in jobs}
+        return [job for job in jobs if job.bb_bytes and job.id not in self.ready]
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
@@ -420,7 +434,7 @@ class _Pass:
         not fit.
         """
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, job.number)):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return

@@ -42,6 +42,11 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 
+def submitted_s(job: Job) -> float:
+    """When a job was submitted (s), also one that others held since."""
+    return round(job.submit_time_s - job.held_s, 6)
+
+
 def priorities_of(view: View) -> Priorities:
     """The priorities of a pass's waiting jobs, by the site of its session; without one all weights are 0."""
     found: Priorities | None = view.notebook.get(_MEMORY)
@@ -156,7 +161,7 @@ class Priorities:
                 self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
             fixed, _ = self._terms.of(job)
             sharer = self._sharers.place(job.account, job.user)
-            submit_s = round(job.submit_time_s - job.held_s, 6)
+            submit_s = submitted_s(job)
             # Of a job that others held, age counts from the first pass that looks at it then.
             waits_s = self._now_s if job.held_s else job.submit_time_s
             since_s = math.floor(submit_s if self._accrue_always else waits_s)

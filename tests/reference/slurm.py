@@ -18,11 +18,11 @@ import numpy as np
 from spillway.schedulers.model.decisions import Decision, Hold, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policies.slurm_backfill import PLANNED, REASONS, RELEASES, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -209,7 +209,7 @@ class PlainSlurm(SlurmBackfill):
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
                 continue
-            one.reasons.discard(job.id)
+            one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -217,14 +217,14 @@ class PlainSlurm(SlurmBackfill):
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.reasons.add(job.id)
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.reasons.add(job.id)
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -280,7 +280,7 @@ class PlainSlurm(SlurmBackfill):
         """
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.apart and RELEASES[self.release].overlaps and job.id in one.reasons
+        apart = one.apart and RELEASES[self.release].overlaps and job.bb_bytes > 0 and job.id not in one.ready
         not_before_s = view.now_s
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
@@ -330,7 +330,7 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
     job = pair.job
     _, priorities = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
     tier = view.machine.partitions[pair.partition].tier
-    return -tier, -float(priorities[0]), round(job.submit_time_s - job.held_s, 6), job.number
+    return -tier, -float(priorities[0]), submitted_s(job), job.number
 
 
 class _Pass:
@@ -339,7 +339,7 @@ class _Pass:
     def __init__(self, view: View, apart: bool, order: str) -> None:
         queue = ordered(view, view.queue, order)
         self.view, self.apart = view, apart
-        self.reasons: set[str] = view.notebook.setdefault(REASONS, set())
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
@@ -413,7 +413,7 @@ class _Pass:
         not fit.
         """
         lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, job.number)):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return
