@@ -21,7 +21,7 @@ SACCT = """\
 JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|Timelimit|NNodes|ReqTRES|SubmitLine
 1|ada|physics|standard,long|normal|2026-11-01T00:00:00|2026-11-01T00:00:00|2026-11-01T00:10:00|600|00:20:00|2|cpu=4,\
 license/matlab=2|sbatch --nice=-50 x
-2|bob|biology|gpu|gpu|2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:11:00|600|00:20:00|2|cpu=4,gres/gpu=7|sbatch -L \
+2|bob|biology|gpu|gpu|2026-11-01T00:01:00|2026-11-01T00:01:00|2026-11-01T00:11:00|600|00:20:00|1|cpu=4|sbatch -L \
 comp:1,matlab --nice x
 3|bob||gpu||2026-11-01T00:02:00|2026-11-01T00:02:00|2026-11-01T00:12:00|600|00:20:00|1|cpu=4|sbatch --nicely x
 """
@@ -36,7 +36,7 @@ def fields(text: str, name: str, **options: Any) -> list[dict[str, Any]]:
 
 
 def test_sacct() -> None:
-    """Licenses from resources or from the command, where a name alone is one; --nice alone is 100; seven GPUs on two nodes."""
+    """Licenses from resources or from the command, where a name alone is one; --nice alone is 100."""
     assert fields(SACCT, "log.txt") == [
         {
             "partition": "standard,long",
@@ -51,7 +51,6 @@ def test_sacct() -> None:
             "qos": "gpu",
             "licenses": "comp:1,matlab:1",
             "nice": 100,
-            "gpus": 4,
         },
         {"partition": "gpu"},
     ]
@@ -95,6 +94,12 @@ def test_pm100(tmp_path: Path) -> None:
 def test_licenses(text: str, stated: str) -> None:
     """All of Slurm's ways to count them."""
     assert licenses_of(text) == stated
+
+
+def test_gpus_of_each_node() -> None:
+    """Seven GPUs on two nodes are four on each, so that there are as many; none stated: none needed."""
+    log = "JobID|Submit|Start|End|ElapsedRaw|NNodes|ReqTRES\n1|1|1|2|1|2|gres/gpu:a100=7\n2|1|1|2|1|2|cpu=4\n"
+    assert fields(log, "log.txt") == [{"gpus": 4}, {}]
 
 
 def test_only_where_they_are_asked_for() -> None:

@@ -64,7 +64,7 @@ def test_gpus(small: Site):
                                                ("gpu", 1), ("craynetwork:4", 0)])  # fmt: skip
 def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
     """Kinds are added up; what stands in brackets are sockets; other resources are none."""
-    node = write(tmp_path / "nodes.txt", f"NodeName=n1 Arch=x86_64 Gres={stated} Partitions=p CPUTot=4\n")
+    node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
     assert sum(one.count for one in of(node)[0].gpus) == count
 
 
