@@ -256,9 +256,10 @@ class SlurmBackfill:
                 one.note_reserved(job, start_s)
                 if self.bf_licenses:
                     one.reserve_licenses(job, start_s)
-        for job, start_s in planning.starts():
-            one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
-        yield from one.hold_by_start()
+        if one.apart:
+            for job, start_s in planning.starts():
+                one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
+            yield from one.hold_by_start()
 
     def _limits(self, now_s: float) -> Limits:
         """What a backfill pass goes by."""
@@ -284,7 +285,7 @@ class _Pass:
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.pairs = Pairs.of(view, queue)
         self.waiting = np.ones(len(queue), np.int64)
-        self._apart = apart
+        self.apart = apart
         self._pools = view.machine.pools
 
     @property
@@ -306,15 +307,15 @@ class _Pass:
             self.pairs.of_waiting(self.waiting, most),
             self.waiting,
             limits,
-            without=[job for job in jobs if self.lacks_buffer(job)] if self._apart else (),
-            staging=[job for job in jobs if self._fills(job)] if self._apart else (),
+            without=[job for job in jobs if self.lacks_buffer(job)] if self.apart else (),
+            staging=[job for job in jobs if self._fills(job)] if self.apart else (),
             asks=noted,
-            starts_only=not self._apart and not noted,
+            starts_only=not self.apart and not noted,
         )
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
         """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""

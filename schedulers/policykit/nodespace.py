@@ -247,6 +247,7 @@ class Planning:
                 table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
         self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
         self._starts_s = np.full(len(pairs), np.inf)
+        self._unreserved_s = np.full(len(pairs), -np.inf)
 
     def __iter__(self) -> Iterator[tuple[Pair, float | None]]:
         """Yield pairs that could start now, with the present (s), and those that are decided on elsewhere."""
@@ -259,6 +260,7 @@ class Planning:
                 space.arrays,
                 pairs.table,
                 pairs.durations_s,
+                self._unreserved_s,
                 self._waiting,
                 self._counts,
                 self._starts_s,
@@ -273,7 +275,9 @@ class Planning:
     def start_s(self, pair: Pair, not_before_s: float) -> float:
         """Expected start of a pair that was yielded, from a time on (s); infinite for never."""
         pairs, at = self._pairs, pair.number
-        found: float = kernels.plan(self._space.arrays, pairs.table, pairs.durations_s, at, not_before_s, self._rules)
+        found: float = kernels.plan(
+            self._space.arrays, pairs.table, pairs.durations_s, self._unreserved_s, at, not_before_s, self._rules
+        )
         self._starts_s[at] = found
         return found
 

@@ -108,8 +108,9 @@ class Priorities:
         try:
             found = [self._places[job.id] for job in jobs]
         except KeyError:
-            self._add(self._waiting)
-            self._add(jobs)
+            new = {job.id for job in jobs} - self._places.keys()
+            self._add(job for job in self._waiting if job.id in new)
+            self._add(job for job in jobs if job.id in new)
             found = [self._places[job.id] for job in jobs]
         return self._rows[found]
 
@@ -128,7 +129,8 @@ class Priorities:
             submit_s = round(job.submit_time_s - job.held_s, 6)
             since_s = submit_s if self._accrue_always else job.submit_time_s
             self._rows[place] = terms - fixed.nice, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
-        self._calculate(self._rows[first : len(places)])
+        if len(places) > first:
+            self._calculate(self._rows[first : len(places)])
 
     def _association(self, job: Job) -> float:
         return self._weights.association * self._sharers.association(job)
