@@ -90,6 +90,11 @@ class Priorities:
         order = np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
         return [these[place] for place in order.tolist()]
 
+    def of(self, jobs: Sequence[Job]) -> Floats:
+        """The priority of each of these jobs."""
+        priorities: Floats = self._rows_of(jobs)[:, _PRIORITY]
+        return priorities
+
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
         """Ids of jobs, and the priority of each as its sum; of several jobs with an id what waits counts."""
         waiting = {job.id: job for job in self._waiting}

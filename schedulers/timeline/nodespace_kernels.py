@@ -431,10 +431,9 @@ def plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     return found_s
 
 
-@inner(boolean(SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, RULES), **OPTIONS)
-def _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+@inner(boolean(SPACE, ROWS, TIMES, ROWS, int64, float64, RULES), **OPTIONS)
+def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
     """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
-    waiting[pairs[pair, JOB]] = PLANNED
     if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
         return False
     counts[RESERVED, pairs[pair, SET]] += 1
@@ -442,10 +441,10 @@ def _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
     return True
 
 
-@njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
-def keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+@njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
+def keep(space, pairs, durations_s, counts, pair, start_s, rules):
     """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
-    return _keep(Space(*space), pairs, durations_s, waiting, counts, pair, start_s, Rules(*rules))
+    return _keep(Space(*space), pairs, durations_s, counts, pair, start_s, Rules(*rules))
 
 
 @njit(int64(PLAIN_SPACE, ROWS, TIMES, TIMES, ROW, ROWS, TIMES, int64, PLAIN_RULES), **OPTIONS)
@@ -494,13 +493,13 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
         if flags & NOW_ONLY:
             unreserved_s[pair] = -np.inf  # later times were not tried
         starts_s[pair] = start_s
+        if start_s < np.inf:
+            waiting[job] = PLANNED
         if start_s <= now_s and not flags & (WITHOUT | STAGING):
             space.state[CODE] = FITS
             return pair
-        if start_s <= now_s and flags & WITHOUT:
-            waiting[job] = PLANNED
-        elif start_s < np.inf:
-            _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules)
+        if start_s < np.inf and not (start_s <= now_s and flags & WITHOUT):
+            _keep(space, pairs, durations_s, counts, pair, start_s, rules)
         pair += 1
     return pair
 

@@ -10,7 +10,7 @@ trees one after the other, and counts with the least of ``--repeat`` measurement
 ``tiny``    ten jobs, ``easy``, engines ``fixed`` and ``fluid``: seconds of real time to the end of the command, and CPU
 ``pass``    a pass of plan-based scheduling by jobs that wait (:mod:`tools.benchmarks.plan_load` of each tree)
 ``window``  choices of a window that are proven best (:mod:`tools.benchmarks.window_load` of each tree)
-``slurm``   500 jobs of Eagle on 352 nodes under Slurm's two schedulers, and a large site's (:mod:`tools.benchmarks.site_load`)
+``slurm``   500 jobs of Eagle, 2,000 of a large site, under Slurm's schedulers (:mod:`tools.benchmarks.site_load`)
 
 CPU seconds are those of all processes of the command; ``MB`` is the largest process.
 """
