@@ -113,9 +113,13 @@ def read_campaign(folder: Path) -> CampaignResults:
     return CampaignResults(folder, tuple(map(_row, rows)))
 
 
+SITE_POLICY = "replay"
+"""The policy that repeats what the site did."""
+
+
 def baseline_of(policies: Sequence[str]) -> str:
     """Policy that the others are compared with: what the site did, else ``sjf-easy``, ``easy``, or the first."""
-    return next((name for name in ("replay", "sjf-easy", "easy") if name in policies), policies[0])
+    return next((name for name in (SITE_POLICY, "sjf-easy", "easy") if name in policies), policies[0])
 
 
 def _row(row: Row) -> RunRow:

@@ -46,6 +46,9 @@ COLUMNS = (
 )
 """Columns of ``jobs.csv`` that are read (the others follow from them)."""
 
+PARTITION = "partition"
+"""Column of ``allocations.csv`` that is there where the site has partitions."""
+
 LIVES_COLUMNS = ("node_lives", "storage_lives")
 """Columns of ``allocations.csv`` that are there when something was held over an interval of its own."""
 
@@ -151,6 +154,8 @@ class JobTable:
     node_lives, storage_lives
         What a job held when, where that was not all of it from start to end (:mod:`spillway.analysis.holdings`); no
         columns or "" where it was.
+    partition
+        Partition of the site in which each job ran; () where the site has none.
     """
 
     job_id: Sequence[str]
@@ -170,6 +175,7 @@ class JobTable:
     turns: Turns | None = None
     node_lives: Sequence[str] = ()
     storage_lives: Sequence[str] = ()
+    partition: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.job_id)
@@ -241,6 +247,7 @@ class JobTable:
             self.turns.take(rows, len(self)) if self.turns is not None else None,
             pick(self.node_lives) if self.node_lives else (),
             pick(self.storage_lives) if self.storage_lives else (),
+            pick(self.partition) if self.partition else (),
         )
 
     def ran(self) -> JobTable:
@@ -384,7 +391,9 @@ def _read_turns(table: JobTable, path: Path) -> Turns:
 
 
 def _with_allocations(table: JobTable, path: Path) -> JobTable:
-    columns = _read_columns(path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), LIVES_COLUMNS)
+    columns = _read_columns(
+        path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), (*LIVES_COLUMNS, PARTITION)
+    )
     sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
     row_of = {key: row for row, key in enumerate(zip(columns["workload_name"], columns["job_id"], strict=True))}
     rows = [row_of.get(key, -1) for key in zip(table.workload, table.job_id, strict=True)]
@@ -397,6 +406,7 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
         storage_lives=(
             [columns["storage_lives"][row] if row >= 0 else "" for row in rows] if columns["storage_lives"] else ()
         ),
+        partition=[columns[PARTITION][row] if row >= 0 else "" for row in rows] if columns[PARTITION] else (),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spillway.analysis import whatif
+from spillway.analysis import site_waits, whatif
 from spillway.analysis.answer import answer
 from spillway.analysis.campaign import CampaignResults, RunRow, baseline_of, read_campaign
 from spillway.analysis.classes import compare_by_class
@@ -70,6 +70,7 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
         Heading(f"Scheduling experiment: {folder.resolve().name}", 1),
         *_subject(results),
         whatif.answer_of(folder) or _answer(results, loaded),
+        *site_waits.section(results),
         *assumptions(results, {run: table.machine for run, table in loaded.items()}),
         *(block for key, rows in results.groups.items() for block in _group(results, key, rows, loaded, tau_s)),
         Html(_asset("schedules.html")),

@@ -12,7 +12,9 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 
-from spillway.analysis.campaign import ASSUMPTIONS
+from spillway.analysis import site_waits
+from spillway.analysis.campaign import ASSUMPTIONS, read_campaign
+from spillway.analysis.tables import read_run
 from spillway.base import durable
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
@@ -29,7 +31,7 @@ from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
-from spillway.experiments.run.terminal import say
+from spillway.experiments.run.terminal import say, show
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.schedulers.site_file import played_of
@@ -148,7 +150,7 @@ def _run_grids(
         note(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
 
     def task_of(run: RunSpec) -> Task:
-        assumed = inputs.assumed(run.workload, run.platform)
+        assumed = inputs.assumed(run.workload, run.platform, run.policy)
         return Task(
             run, root, campaign.tau_s, simulator, campaign.explain, campaign.uncontended, campaign.silence_s, assumed
         )
@@ -269,6 +271,7 @@ def _write_results(
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / _ENVIRONMENT, root / places.RECORD]
     written += further
     written += summary.write_further(rows, root, paper.tables)
+    written += _beside_the_site(rows, root, console)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
@@ -290,6 +293,21 @@ def _write_results(
         say(console, f"note: removed outdated files: {shown}")
     say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
+
+
+def _beside_the_site(rows: Sequence[summary.Row], root: Path, console: Console) -> list[Path]:
+    """Print and write how near waits are to the site's own, where these are known."""
+    if not any(row["policy"] == policies.REPLAY for row in rows):
+        return []
+    results = read_campaign(root)
+    found = site_waits.rows_of(results, {row.run: read_run(results.path(row)) for row in results.rows})
+    if not found:
+        return []
+    durable.write_text(root / site_waits.CSV, site_waits.csv_of(found))
+    table = site_waits.table_of(found)
+    names = len(table.headings) - len(site_waits.COLUMNS)
+    show(console, table, "waits beside the site's own", names=names)
+    return [root / site_waits.CSV]
 
 
 def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:

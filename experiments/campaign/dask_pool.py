@@ -6,6 +6,7 @@ results are the same. A run that killed several workers counts as failed.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import queue
@@ -96,7 +97,8 @@ class DaskPool:
                 future.add_done_callback(lambda done, name=name: news.put((name, _end(done))))
             yield from _listen(news, todo, _Watch(client, self._patience_s, self._warn))
         finally:
-            client.close(timeout=CLOSE_S)
+            with contextlib.suppress(TimeoutError):  # a cluster that is lost may not answer; why it ended is known
+                client.close(timeout=CLOSE_S)
 
     @classmethod
     def at(

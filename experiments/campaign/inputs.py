@@ -33,6 +33,7 @@ from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared import damage
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
+from spillway.experiments.site.shown import not_played
 from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
@@ -283,11 +284,11 @@ class Inputs:
                 refuse_hopeless(source, workload, machine, load)
         return self._workloads[key]
 
-    def assumed(self, workload: Prepared, platform: Prepared) -> dict[str, Any]:
+    def assumed(self, workload: Prepared, platform: Prepared, policy: PolicySpec) -> dict[str, Any]:
         """What the result of a run on these inputs rests on.
 
         Notes, the offered loads or why there are none, and what of the log is not played
-        (:class:`spillway.workloads.omissions.Omission`).
+        (:class:`spillway.workloads.omissions.Omission`), and of the policy's site.
         """
         load = self._loads[workload.path, platform.name]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
@@ -295,7 +296,7 @@ class Inputs:
             "notes": notes,
             "offered_load": load if isinstance(load, str) else dataclasses.asdict(load),
             "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
-        }
+        } | ({"site": not_played(parse_site(text))} if (text := str(policy.session.get(policies.SITE) or "")) else {})
 
     def note(self, text: str, about: Prepared | None = None, *, folded: bool = True) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""

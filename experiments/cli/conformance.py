@@ -22,6 +22,7 @@ spillway conformance --batsim 5 -- spillway serve easy --bind {socket}
 spillway conformance --policy all --out conformance.md
 spillway conformance slurm --out starvation.md --figure starvation.png
 spillway conformance slurm --policy mine.py:Greedy
+spillway conformance slurm --live --record runs
 """
 
 WORLDS, WORLDS_OF_PROCESSES = 200, 10
@@ -53,7 +54,11 @@ def add_arguments(parser: Parser) -> None:
     add = parser.add_argument_group("what is written").add_argument
     add("--out", type=Path, metavar="FILE", help="the report as Markdown")
     add("--json", type=Path, metavar="FILE", help="the report as JSON")
-    add("--figure", type=Path, metavar="FILE", help="with 'slurm': waits by scheduler, as a picture (.png, .svg, .pdf)")
+    add = parser.add_argument_group("with 'slurm' as COMMAND: who starves for a second resource").add_argument
+    add("--live", action="store_true", help="run a real Slurm now (root; some minutes), else show what one did")
+    add("--record", type=Path, metavar="DIR", help="keep what it did")
+    add("--replay", type=Path, metavar="DIR", help="show what --record kept")
+    add("--figure", type=Path, metavar="FILE", help="waits by scheduler, as a picture (.png, .svg, .pdf)")
 
 
 def command(options: argparse.Namespace) -> int:
@@ -65,8 +70,9 @@ def command(options: argparse.Namespace) -> int:
 
     if options.words[:1] == [starvation_report.SUBJECT]:
         return starvation_report.command(options)
-    if options.figure:
-        raise SpecError("--figure shows who starves for a second resource: spillway conformance slurm --figure FILE")
+    for name in ("live", "record", "replay", "figure"):
+        if getattr(options, name):
+            raise SpecError(f"--{name} is about who starves for a second resource: spillway conformance slurm --{name}")
     if bool(options.words) == bool(options.policy):
         raise SpecError("expected either --policy NAME or a command after --: spillway conformance -- PROGRAM {socket}")
     worlds = options.worlds

@@ -29,6 +29,9 @@ _ALLOCATION_COLUMNS = (
     "storages",
     "start_s",
 )
+_PARTITION = "partition"
+"""Further column, only there where the site has partitions: the one in which the job runs."""
+
 LIVES_COLUMNS = ("node_lives", "storage_lives", "bandwidth_lives")
 """Further columns, only there when a job held something over an interval of its own.
 
@@ -84,7 +87,6 @@ class Recorder(Observer):
         self._rejections = open_table(folder / "rejections.csv")
         self._allocation_rows = csv.writer(self._allocations, lineterminator="\n")
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
-        self._allocation_rows.writerow(_ALLOCATION_COLUMNS)
         self._rejection_rows.writerow(_REJECTION_COLUMNS)
         self._folder = folder
         self._evicted: dict[str, list[Holding]] = {}
@@ -102,6 +104,7 @@ class Recorder(Observer):
         """Take the machine, whose resource ids are written."""
         self._machine = machine
         self._storage_ids = [storage.resource_id for storage in machine.storages]
+        self._allocation_rows.writerow((*_ALLOCATION_COLUMNS, *([_PARTITION] if machine.partitions else [])))
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Count a job."""
@@ -121,9 +124,15 @@ class Recorder(Observer):
         """Keep what a job was given."""
         user = job.extras.get("user", "")
         nodes, storages = self._nodes(allocation), self._storages(allocation)
+        row = (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
         self._allocation_rows.writerow(
-            (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
+            row if not self._machine.partitions else (*row, self._partition(job, allocation))
         )
+
+    def _partition(self, job: Job, allocation: Allocation) -> str:
+        """Name of the first of a job's partitions that has all of its nodes."""
+        partitions = [self._machine.partitions[place] for place in job.partitions]
+        return next((one.name for one in partitions if one.nodes.issuperset(allocation.nodes)), "")
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """Count a job that has ended, and keep when it held what, where that is not the same for all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -27,6 +28,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Release of Slurm: ``"22.05"`` or ``"24.11"``.
     bf_interval_s, bf_resolution_s, bf_window_min, bf_max_job_test, sched_interval_s, batch_sched_delay_s
         Slurm's ``SchedulerParameters`` of these names: s, s, minutes, jobs, s, s.
+    select
+        What chooses nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
+    bf_licenses
+        Whether backfill passes plan licenses: releases after 22.05.
+    licenses
+        How many there are, by name.
     """
 
     nodes: int
@@ -38,6 +45,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bf_max_job_test: int = 500
     sched_interval_s: int = 1
     batch_sched_delay_s: int = 0
+    select: Literal["linear", "cons_tres"] = "linear"
+    bf_licenses: bool = False
+    licenses: dict[str, int] = {}
 
 
 BURST_BUFFER_CONF = """StageInTimeout=600
@@ -56,7 +66,9 @@ def slurm_conf(settings: Settings, folder: Path) -> str:
         f"bf_interval={settings.bf_interval_s},bf_resolution={settings.bf_resolution_s},"
         f"bf_window={settings.bf_window_min},bf_max_job_test={settings.bf_max_job_test},"
         f"sched_interval={settings.sched_interval_s},batch_sched_delay={settings.batch_sched_delay_s}"
+        f"{',bf_licenses' if settings.bf_licenses else ''}"
     )
+    pools = ",".join(f"{name}:{count}" for name, count in settings.licenses.items())
     return f"""ClusterName=spillway
 SlurmctldHost={HOST}(127.0.0.1)
 SlurmctldPort={_FIRST_PORT}
@@ -74,7 +86,8 @@ SlurmdLogFile={folder}/slurmd-%n.log
 LogTimeFormat=iso8601_ms
 SlurmctldDebug=debug2
 ProctrackType=proctrack/pgid
-SelectType=select/linear
+SelectType=select/{settings.select}
+{"SelectTypeParameters=CR_CPU" if settings.select == "cons_tres" else "# whole nodes"}
 SchedulerType=sched/backfill
 SchedulerParameters={scheduler}
 PriorityType=priority/basic
@@ -83,6 +96,7 @@ JobCompLoc={folder}/jobcomp.txt
 BurstBufferType=burst_buffer/lua
 DebugFlags=BurstBuffer,Backfill
 ReturnToService=2
+{f"Licenses={pools}" if pools else "# no licenses"}
 NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
 PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
 """
@@ -125,6 +139,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Its time limit, minutes: Slurm knows no shorter unit.
     stage_in_s, stage_out_s
         How long its staging sleeps, s.
+    licenses
+        What it wants of licenses, as ``sbatch --licenses`` takes it: ``name:count``, several separated by commas.
     """
 
     at_s: float
@@ -134,6 +150,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     limit_min: int
     stage_in_s: float = 0.0
     stage_out_s: float = 0.0
+    licenses: str = ""
 
 
 def job_script(job: Submission) -> str:

@@ -199,6 +199,7 @@ def _play(world: World, jobs: list[Submission]) -> list[State]:
 
 def _submit(world: World, job: Submission, number: int) -> None:
     asked = ["sbatch", "--parsable", f"--job-name={number}", f"--nodes={job.nodes}", f"--time={job.limit_min}"]
+    asked += [f"--licenses={job.licenses}"] if job.licenses else []
     placed = ["--chdir=/", "--output=/dev/null"]
     done = world.called([*asked, *placed], job_script(job), user=_NOBODY)
     if done.returncode != 0:

@@ -42,7 +42,7 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
     RunFailed
         Slurm did not start, or did not run all jobs.
     """
-    _try_namespaces()
+    try_namespaces()
     root = programs(settings.release, cache_folder(), say)
     in_order = sorted(jobs, key=lambda job: job.at_s)
     with tempfile.TemporaryDirectory(prefix="spillway-slurm-") as temporary:
@@ -55,7 +55,8 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
     return recorded(log, settings, in_order, [(one.at_s, one.job, one.state, one.reason) for one in states])
 
 
-def _try_namespaces() -> None:
+def try_namespaces() -> None:
+    """Raise :class:`~spillway.experiments.slurm.missing.Missing` where namespaces cannot be made."""
     try:
         done = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -18,6 +18,7 @@ from spillway.platforms.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.options import SimulationOptions
@@ -46,7 +47,7 @@ def starts(recording: Recording, *, passes: bool) -> list[float]:
         from the first recorded ones on.
     """
     seen = _Starts()
-    settings = Settings(bb_life=LIFE)
+    settings = Settings(bb_life=LIFE, site=site(recording))
     session = assemble(policy(recording, passes=passes), settings, observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")
@@ -67,10 +68,17 @@ def policy(recording: Recording, *, passes: bool) -> SlurmBackfill:
         bf_resolution=settings.bf_resolution_s,
         sched_interval=settings.sched_interval_s,
         batch_sched_delay=settings.batch_sched_delay_s,
+        bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
         recorded=Recorded(tuple(recording.main), tuple(recording.backfill)) if passes else None,
     )
+
+
+def site(recording: Recording) -> str:
+    """What the simulator is told of the licenses; "" where there are none."""
+    pools = tuple(License(name, count) for name, count in recording.settings.licenses.items())
+    return site_text(Site(licenses=pools)) if pools else ""
 
 
 def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
@@ -81,10 +89,13 @@ def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
         assert job.started is not None
         assert job.ended is not None
         name = str(number)
-        idle_s = max(job.ended, job.idle or 0.0)
+        # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
+        idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
         profiles[name] = {"type": "delay", "delay": idle_s - job.started}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})
+        if job.request.licenses:
+            described[-1]["licenses"] = job.request.licenses
         if job.request.units:
             assert job.allocated is not None
             assert job.staged is not None

@@ -17,6 +17,8 @@ from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.terminal import say, show
+from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.starvation import SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
 from spillway.experiments.trials.starvation import (
     CASES,
@@ -75,16 +77,38 @@ def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
     words = options.words[1:]
     if words and options.policy:
         raise SpecError("expected either --policy NAME or a command after --, got both")
+    real = _slurm(options)
     if words:
         outside = Command(tuple(words), options.silence, options.batsim)
         greet(outside)
-        return [Outside(outside.name, outside)]
+        return [*real, Outside(outside.name, outside)]
     if options.policy and options.policy != "all":
         one = Ours.of(options.policy)
         one.check()
-        return [one]
+        return [*real, one]
     named = {one.name for one in VARIANTS}
-    return [*VARIANTS, *(Ours.of(name) for name in POLICIES if name not in named), *_pybatsim(options.silence)]
+    ours = [*VARIANTS, *(Ours.of(name) for name in POLICIES if name not in named)]
+    return [*real, *ours, *_pybatsim(options.silence)]
+
+
+def _slurm(options: argparse.Namespace) -> list[Scheduler]:
+    """A real Slurm, run now or recorded; nothing where one other scheduler is tested, and no Slurm asked for."""
+    if options.live and options.replay is not None:
+        raise SpecError("--live and --replay exclude each other: the one runs a Slurm, the other reads what one did")
+    if options.record is not None and not options.live:
+        raise SpecError("--record needs --live: it keeps what a Slurm did that is run now")
+    if options.replay is not None:
+        return [*kept(options.replay)]
+    if not options.live:
+        return [] if options.words[1:] or options.policy not in (None, "all") else [*kept(SHIPPED)]
+    try:
+        found = run_all(lambda line: print(line, file=sys.stderr, flush=True))
+    except Missing as missing:
+        print(f"conformance slurm: no Slurm can be run here, recordings are shown: {missing}", file=sys.stderr)
+        return [*kept(SHIPPED)]
+    if options.record is not None:
+        keep(found, options.record)
+    return [recorded(way, recordings) for way, recordings in found.items()]
 
 
 def _pybatsim(silence_s: float) -> Iterable[Scheduler]:

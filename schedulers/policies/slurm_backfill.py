@@ -245,24 +245,27 @@ class SlurmBackfill:
 
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
         below the least priority that gets a reservation. One that lacks something counted is passed over; where
-        backfill passes plan licenses and it lacks these, the pass ends. At most ``depth`` jobs are looked at.
+        backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
+        looked at.
         """
         unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
         for pair in walk:
             job = pair.job
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_counted(job, licenses=True):
-                one.note(job, Role.PASSED_OVER, Binding.POOLS)
-                if self.bf_licenses:
-                    break
             elif one.lacks_buffer(job):
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
-            elif not one.stages_in(job):
+            elif one.stages_in(job):
+                continue
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
+            else:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)

@@ -213,17 +213,27 @@ class PlainSlurm(SlurmBackfill):
                 continue
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_counted(job, licenses=True):
-                one.note(job, Role.PASSED_OVER, Binding.POOLS)
-                if self.bf_licenses:
-                    break
             elif one.lacks_buffer(job):
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
-            elif not one.stages_in(job):
+            elif one.stages_in(job):
+                continue
+            elif one.lacks_buffer(job):
+                hold = one.try_hold(job)
+                if hold is not None:
+                    yield hold
+                elif job.id not in one.planned:
+                    one.planned[job.id], unseen = one.view.now_s, True
+            elif one.stages_in(job):
+                continue
+            elif one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
+            else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
                 if start is not None:
                     yield start

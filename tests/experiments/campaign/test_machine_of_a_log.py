@@ -14,7 +14,7 @@ from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import ModelSpec, PlatformSpec, WorkloadSpec
+from spillway.experiments.run.spec import ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
 from spillway.workloads.load import load_table
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.needs import needs_of
@@ -130,7 +130,8 @@ def test_every_run_states_its_load_or_why_there_is_none(tmp_path: Path) -> None:
     sources = [WorkloadSpec(source=str(tmp_path / f"{name}.json")) for name in ("many", "few")]
     platforms = [PlatformSpec(source=f"nodes:{nodes}") for nodes in (16, 32)]
     loads = [
-        inputs.assumed(*pair)["offered_load"] for pair in inputs.pairs(sources, platforms, ModelSpec(name="rigid"), 0)
+        inputs.assumed(*pair, PolicySpec(policy="easy"))["offered_load"]
+        for pair in inputs.pairs(sources, platforms, ModelSpec(name="rigid"), 0)
     ]
     assert loads[0]["compute"] == pytest.approx(2 * loads[1]["compute"])
     assert loads[0]["compute"] == pytest.approx(200 * 800 / (16 * 199 * 40))

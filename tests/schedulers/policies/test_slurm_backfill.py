@@ -49,19 +49,25 @@ def decided(
     queue: Sequence[Job],
     *,
     held: dict[int, bool] | None = None,
-    busy: Sequence[tuple[int, float]] = (),
+    busy: Sequence[tuple[int | tuple[int, ...], float]] = (),
     now_s: float = 0.0,
     notes: PassNotes | None = None,
     notebook: dict[str, Any] | None = None,
+    licenses: tuple[int, int] = (0, 0),
 ) -> list[tuple[str, int | float]]:
     """What one call decides.
 
-    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when.
+    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when,
+    ``licenses`` how many there are, and how many of them are taken for ever.
     """
-    timeline = Timeline(machine(nodes), now_s)
+    there, taken = licenses
+    pools = (CountedPool("license x", there, license=True),) if there else ()
+    timeline = Timeline(dataclasses.replace(machine(nodes), pools=pools), now_s)
+    if taken:
+        timeline.reserve(now_s, np.inf, Allocation((), pools=(taken,)), Resource.POOLS)
     running, holdings = [], {}
-    for number, (node, end_s) in enumerate(busy):
-        allocation = Allocation((node,))
+    for number, (nodes_of, end_s) in enumerate(busy):
+        allocation = Allocation(nodes_of if isinstance(nodes_of, tuple) else (nodes_of,))
         timeline.reserve(now_s, end_s, allocation)
         running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation))
     for one in queue:
@@ -343,12 +349,12 @@ def test_a_backfill_pass_reserves_once_for_each_job() -> None:
 
 
 def test_a_backfill_pass_reserves_for_so_many_jobs() -> None:
-    """Nodes 0 and 1 are taken until 100 s, 2 to 4 for longer; 5 is idle.
+    """Nodes 0 and 1 are taken until 100 s, by one job, 2 to 4 for longer; 5 is idle.
 
     Job 0 is planned on 0 and 1 from 60 to 120 s, as rounded, job 1 on 0, 1 and 5 from 120 s on: job 2, which needs one
     for 1,000 s, would be in the way of job 1, not of job 0.
     """
-    busy = [(0, 100.0), (1, 100.0), (2, 5000.0), (3, 5000.0), (4, 5000.0)]
+    busy = [((0, 1), 100.0), ((2, 3, 4), 5000.0)]
     queue = [job(0, 2), job(1, 3), job(2, 1, walltime_s=1000.0)]
     assert without_wakes(decided(BACKFILL, 6, queue, busy=busy)) == []
     one = dataclasses.replace(BACKFILL, bf_job_part_count_reserve=1)
@@ -368,3 +374,13 @@ def test_a_least_priority_needs_priorities() -> None:
     """In other orders there are none."""
     with pytest.raises(OptionError, match="option 'bf_min_prio_reserve' needs order=multifactor, got 5 and order=fcfs"):
         SlurmBackfill(bf_min_prio_reserve=5)
+
+
+def test_a_buffer_comes_before_licenses() -> None:
+    """Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
+    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in.
+    """
+    main = dataclasses.replace(MAIN, bf_licenses=True)
+    queue = [msgspec.structs.replace(job(0, 1, 8), pools=(4,)), msgspec.structs.replace(job(1, 1), pools=(2,))]
+    for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
+        assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,7 @@ from spillway.base.errors import OptionError
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.job import Allocation
-from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.windows import Window, parse_windows
 from spillway.schedulers.timeline import Timeline
 
@@ -168,3 +169,40 @@ def test_the_price_of_a_window(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "maintenance=1d 12h nodes 0-39" in capsys.readouterr().out
     (run,) = [path for path in (tmp_path / "out").glob("*/run.json") if "1d 12h nodes 0-39" in path.read_text()]
     assert json.loads(run.read_text())["configuration"]["policy"]["session"]["maintenance"] == "1d 12h nodes 0-39"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9), st.integers(0, 1), st.integers(1, 6)), max_size=6),
+    st.integers(0, 30),
+    st.integers(1, 9),
+    st.tuples(st.integers(0, 10), st.integers(0, 10)),
+    st.tuples(st.integers(0, 3), st.integers(0, 4)),
+    st.integers(0, 5),
+)
+def test_amounts_that_are_taken_from_a_timeline(
+    booked: list[tuple[int, int, int, int]],
+    start_s: int,
+    length_s: int,
+    bb_bytes: tuple[int, int],
+    pools: tuple[int, int],
+    drained: int,
+) -> None:
+    """At every instant what was free of each storage node and pool, less what is taken then, but never below nothing;
+    also where a part of a storage node is drained. The invariants hold."""
+    machine = replace(simple_machine(2, 2, 10), pools=(CountedPool("a", 3), CountedPool("b", 4)))
+    timeline = Timeline(machine)
+    timeline.drain(1, drained)
+    for begin_s, duration_s, storage, size in booked:
+        part = Allocation((), (storage,), size, striped=True, pools=(0, size % 2))
+        timeline.reserve_from(float(begin_s), float(duration_s), part)
+    before = timeline.copy()
+    timeline.take(start_s, start_s + length_s, [], bb_bytes, pools)
+    timeline.check()
+    for time_s in np.arange(0.0, 50.0, 0.5).tolist():
+        here, there = timeline.copy(), before.copy()
+        here.advance(time_s)
+        there.advance(time_s)
+        taken = (*bb_bytes, *pools) if start_s <= time_s < start_s + length_s else (0, 0, 0, 0)
+        free = [*there.free_storage_now(), *there.free_pools_now()]
+        left = [*here.free_storage_now(), *here.free_pools_now()]
+        assert left == [max(one - amount, 0) for one, amount in zip(free, taken, strict=True)]
