@@ -181,6 +181,8 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left
         What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
+    default_walltime
+        Whether its walltime is the default of its partition, which the simulator does not know: it states none.
     """
 
     id: str
@@ -199,6 +201,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     pools: tuple[int, ...] = ()
     held_s: float = 0.0
     left: Any = None
+    default_walltime: bool = False
 
     @property
     def requests(self) -> int:

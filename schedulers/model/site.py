@@ -297,6 +297,7 @@ def faults(site: Site) -> Iterator[str]:
         yield from _unknown(where, "qos", (partition.qos, *partition.only_qos, *partition.not_qos), site)
     for qos in site.qos:
         yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
+    yield from _circle(site.qos)
     for reservation in site.reservations:
         yield from outside(f"reservation {shown(reservation.name)}: nodes", reservation.nodes, site.nodes)
     yield from _accounts(site.associations)
@@ -310,6 +311,19 @@ def _unknown(where: str, what: str, names: Iterable[str], site: Site) -> Iterato
     for name in names:
         if name and known and name not in known:
             yield f"{where}: {what} {shown(name)} is none of {', '.join(sorted(known))}"
+
+
+def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
+    """A fault of QOS that preempt each other in a circle: their jobs could requeue each other for ever."""
+    below = {one.name: set(one.preempt) for one in several}
+    for name in below:
+        reached, found = set[str](), set(below[name])
+        while found:
+            reached |= found
+            found = set[str]().union(*(below.get(one, set()) for one in found)) - reached
+        if name in reached:
+            yield f"qos {shown(name)}: preempt: it preempts itself, or what preempts it: expected no circle"
+            return
 
 
 def _accounts(associations: tuple[Association, ...]) -> Iterator[str]:

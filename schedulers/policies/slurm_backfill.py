@@ -152,6 +152,10 @@ class SlurmBackfill:
         """One call where jobs are given their buffers before their nodes, which this policy does itself."""
         return self._call(view, apart=True)
 
+    def due(self, view: View) -> bool:
+        """Whether a scheduler has a pass now: jobs start, and preempt others, in no other calls."""
+        return any(time_s <= view.now_s + EXACT_S for time_s in self._passes(view).values())
+
     def _call(self, view: View, *, apart: bool) -> Iterator[Decision]:
         """Run the passes that are due; be called for the next one while jobs wait."""
         if not view.queue:

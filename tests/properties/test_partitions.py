@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -84,6 +85,25 @@ def with_users(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return counted
 
 
+def with_dependencies(rng: Random, data: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Let some jobs depend on one before them in the file; return the kind and the other job, by the job's id."""
+    depends: dict[str, tuple[str, str]] = {}
+    names = [str(job["id"]) for job in data["jobs"]]
+    for place, job in enumerate(data["jobs"]):
+        if place and rng.random() < 0.3:
+            kind, other = rng.choice(("after", "afterany", "afterok")), rng.choice(names[:place])
+            job["depends"] = f"{kind}:{other}"
+            depends[names[place]] = kind, other
+    return depends
+
+
+def kept(line: tuple[Any, ...], depends: Mapping[str, tuple[str, str]], before: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether what a job waits for had happened before it started, as far as the story says."""
+    kind, other = depends.get(line[2].rsplit("!", 1)[-1], ("", ""))
+    words = {"": (), "after": ("started", "rejected"), "afterany": ("ended", "rejected"), "afterok": ("ended",)}[kind]
+    return not kind or any(one[1] in words and one[2].rsplit("!", 1)[-1] == other for one in before)
+
+
 def held(pools: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Licenses, and what counts against limits in ascending order; both empty for nothing."""
     licenses = pools[: len(LICENSES)]
@@ -92,7 +112,7 @@ def held(pools: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
-    """On nodes of one partition, from its start to its end; whole and explained passes come to the same."""
+    """On nodes of one partition, after what it depends on; whole and explained passes come to the same."""
     started = 0
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"partitions {policy} {life} {model} {seed}")
@@ -101,16 +121,18 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
         named = with_partitions(rng, data, [one.name for one in sets])
         asked = with_licenses(rng, data)
         counted = with_users(rng, data)
+        depends = with_dependencies(rng, data)
         site = site_text(Site(partitions=sets, licenses=LICENSES, qos=LIMITS))
         spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
         expected = play(spec, data, check=True)
-        for line in expected[0]:
+        for place, line in enumerate(expected[0]):
             if line[1] not in ("started", "resized"):
                 continue
             nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
             assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
             name = line[2].rsplit("!", 1)[-1]
             assert line[1] == "resized" or held(line[3].pools) == (asked[name], counted[name]), (spec, line)
+            assert line[1] == "resized" or kept(line, depends, expected[0][:place]), (spec, line)
             started += 1
         assert play(spec, data, whole=True) == expected, spec
         assert play(spec, data, explain=True) == expected, spec

@@ -12,7 +12,7 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo
 from spillway.platforms.catalogue import platform_from
-from spillway.protocol.messages import Message, Reply
+from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Cadence, Observer
 from spillway.schedulers.lives import LIVES
@@ -87,6 +87,10 @@ class Story(Observer):
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
         """It has lost that."""
         self.lines.append((now_s, "evicted", job.id, holding))
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """It has ended."""
+        self.lines.append((now_s, "ended", running.job.id, state))
 
     def resized(self, running: Running, now_s: float) -> None:
         """It has this now."""
