@@ -45,7 +45,7 @@ SITE_FIELDS = (
     JobField("qos", "job", "text", "quality of service"),
     JobField(
         LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
-        "what it holds of the site's licenses while it runs",
+        "what it holds of the site's licenses and hierarchical resources while it runs",
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),

@@ -70,6 +70,10 @@ EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
 
+_SHORTEST_S = 1e-9
+"""Stands for this instant."""
+
+
 class Recorded(NamedTuple):
     """When the two schedulers had their passes, s, ascending."""
 
@@ -304,6 +308,9 @@ class SlurmBackfill:
                 if start is not None:
                     yield start
                     continue
+                if one.is_layered(job):  # these nodes do not serve, others may
+                    one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                    continue
             if planning.keep(pair, start_s):
                 one.note_reserved(job, start_s)
                 if self.bf_licenses:
@@ -347,6 +354,7 @@ class _Pass:
         self.waiting = np.ones(len(queue), np.int64)
         self.apart = apart
         self._pools = view.machine.pools
+        self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
     @property
     def any_waits(self) -> bool:
@@ -385,14 +393,28 @@ class _Pass:
         return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        """Whether there are not enough licenses now; or not enough of hierarchical resources, on whatever nodes, or of
+        what the job's groups may have at a time.
+        """
         if not job.pools:
             return False
-        free = self.view.timeline.free_pools_now()
-        return any(
-            amount > left and pool.license is licenses
-            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
-        )
+        timeline = self.view.timeline
+        if any(
+            amount > left and pool.license is licenses and pool.layer is None
+            for pool, left, amount in zip(self._pools, timeline.free_pools_now(), job.pools, strict=False)
+        ):
+            return True
+        if licenses or not self.is_layered(job):
+            return False
+        pools = tuple(amount if place in self._layers else 0 for place, amount in enumerate(job.pools))
+        alone = msgspec.structs.replace(job, lives=None, pools=pools)
+        if timeline.fit_now(alone, _SHORTEST_S, Resource.NODES | Resource.POOLS) is not None:
+            return False
+        return timeline.fit_now(alone, _SHORTEST_S, Resource.NODES) is not None
+
+    def is_layered(self, job: Job) -> bool:
+        """Whether a job requests hierarchical resources, so that not all nodes serve it alike."""
+        return any(job.pools[place] for place in self._layers if place < len(job.pools))
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
@@ -456,17 +478,18 @@ class _Pass:
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:
             return None
-        if not job.io_rate and not job.bb_bytes and job.lives is None:
+        layered = self.is_layered(job)
+        if not job.io_rate and not job.bb_bytes and job.lives is None and not layered:
             taken = space.consecutive(nodes, job.nodes)
             start = self._try_start_on(job, Allocation(members(taken), pools=job.pools), role)
         else:
             start, taken = None, nodes
         if start is None:  # they are reserved by the life of burst buffers, or it is not only for nodes
             here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.row - 1,))
-            allocation = fit_now(view, here, duration_s)
+            allocation = fit_now(self._only(nodes, duration_s) if layered else view, here, duration_s)
             if allocation is None:
                 return None
-            if not job.io_rate and job.bb_bytes and job.id in view.held:
+            if not job.io_rate and job.bb_bytes and job.id in view.held and not layered:
                 chosen = msgspec.structs.replace(allocation, nodes=members(space.consecutive(nodes, job.nodes)))
                 allocation = chosen if self._is_free(chosen, duration_s) else allocation
             taken = of_nodes(allocation.nodes, len(nodes))
@@ -476,6 +499,13 @@ class _Pass:
         space.take(taken, view.now_s + duration_s)
         self.waiting[pair.place] = 0
         return start
+
+    def _only(self, nodes: Words, duration_s: float) -> View:
+        """The same pass with no other nodes from now on for so long; for a look."""
+        view = self.view.aside()
+        others = members(of_nodes(range(len(view.machine.nodes)), len(nodes)) & ~nodes)
+        view.timeline.take(view.now_s, view.now_s + duration_s, others)
+        return view
 
     def _try_start_on(self, job: Job, allocation: Allocation, role: Role) -> Start | None:
         """Start a job on just this, if it is free."""
