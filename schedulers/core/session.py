@@ -98,7 +98,7 @@ from spillway.schedulers.model.persistent import PersistentBuffer, Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import CACHE, Policy, Running, View, warnings_of
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.layout import Row
 from spillway.schedulers.timeline.placement import Placement
 
@@ -852,6 +852,9 @@ class Session:
             raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
         self._dirty = True
+        # At a site, as in Slurm, what depends on a job does not wait until its buffer is emptied.
+        if self._site is not None and not any(Resource.NODES in one.covering for one in changed.holdings):
+            self._over(self._outages.first_attempt(released.job_id), failed=False)
 
     # ------------------------------------------------------------------ what follows from it
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -36,10 +36,10 @@ from spillway.schedulers.policykit.nodespace import (
     number_of,
     of_nodes,
 )
-from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -58,8 +58,16 @@ _WAITED = "slurm waited"
 _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
+READY = "slurm ready"
+"""Key of the notebook: jobs that wait for something else than their buffer, as the last main pass that looked at each
+found; what no main pass has looked at waits for its buffer, if it has one.
+"""
+
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
+
+_SPARE = 1000
+"""Jobs that need not wait any more whose readiness is kept."""
 
 MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 
@@ -72,6 +80,32 @@ EXACT_S = 1e-6
 
 _SHORTEST_S = 1e-9
 """Stands for this instant."""
+
+
+class _Rules(NamedTuple):
+    """Where releases of Slurm differ.
+
+    Attributes
+    ----------
+    overlaps
+        Whether jobs that waited for their buffer when the main pass last looked at them may plan over others'
+        reservations.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
+    licenses_first
+        Whether the main pass looks at licenses before it looks at buffers.
+    """
+
+    overlaps: bool
+    ends_up: bool
+    licenses_first: bool
+
+
+RELEASES: Mapping[str, _Rules] = {
+    "22.05": _Rules(overlaps=True, ends_up=False, licenses_first=True),
+    "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
+}
+"""Releases of Slurm whose rules are played."""
 
 
 class Recorded(NamedTuple):
@@ -98,7 +132,7 @@ class SlurmBackfill:
         unit="s",
         low=0.001,
         high=1e6,
-        help="planned intervals begin and end at whole multiples of it, rounded down",
+        help="planned intervals begin and end at whole multiples of it, rounded down (24.11: ends up)",
     )
     sched_interval: float = option(
         60.0, unit="s", low=0.01, high=1e6, help="time between two main passes, where nothing happens"
@@ -135,6 +169,7 @@ class SlurmBackfill:
     bf_licenses: bool = option(
         False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
     )
+    release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm whose rules are played")
     bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
@@ -187,7 +222,7 @@ class SlurmBackfill:
 
     def _pass(self, view: View, *, apart: bool) -> _Pass:
         """What the passes of a call have in common."""
-        return _Pass(view, apart, ordered(view, view.queue, self.order))
+        return _Pass(view, apart, self.order, RELEASES[self.release])
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
         """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
@@ -257,18 +292,26 @@ class SlurmBackfill:
         looked at.
         """
         unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
+            if one.apart:
+                one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif licenses_first and one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             elif one.lacks_buffer(job):
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                continue
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -299,7 +342,6 @@ class SlurmBackfill:
                 ):
                     one.note(job, Role.PASSED_OVER, Binding.POOLS)
                     continue
-                one.stages_in(job)  # which is written down, whatever it is planned for
                 start_s = self._start_s(one, planning, pair)
             if start_s <= now_s:
                 if one.lacks_buffer(job):
@@ -330,6 +372,7 @@ class SlurmBackfill:
             self.bf_max_job_user,
             self.bf_job_part_count_reserve,
             self.bf_one_resv_per_job,
+            RELEASES[self.release].ends_up,
         )
 
     def _start_s(self, one: _Pass, planning: Planning, pair: Pair) -> float:
@@ -346,13 +389,16 @@ class SlurmBackfill:
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
+    def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:
+        queue = ordered(view, view.queue, order)
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.pairs = Pairs.of(view, queue)
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
+        self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
         self.apart = apart
+        self._rules = rules
         self._pools = view.machine.pools
         self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
@@ -383,10 +429,18 @@ class _Pass:
             limits,
             without=[job for job in jobs if self.lacks_buffer(job)] if self.apart else (),
             staging=[job for job in jobs if self._fills(job)] if self.apart else (),
+            overlapping=self._overlapping() if self.apart and self._rules.overlaps else (),
             now_only=low,
             asks=noted,
             starts_only=not self.apart and not noted,
         )
+
+    def _overlapping(self) -> list[Job]:
+        """Jobs whose reservations may overlap with others."""
+        jobs = self.pairs.jobs
+        if len(self.ready) > 2 * len(jobs) + _SPARE:
+            self.ready &= {job.id for job in jobs}
+        return [job for job in jobs if job.bb_bytes and job.id not in self.ready]
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
@@ -463,9 +517,11 @@ class _Pass:
         return (self.pairs.jobs[place] for place in np.flatnonzero(self.waiting).tolist())
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return

@@ -163,6 +163,8 @@ class Limits(NamedTuple):
         Reservations in each partition; 0: any number.
     one_each
         Whether a job gets a reservation in one of its partitions alone.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
     """
 
     now_s: float
@@ -172,6 +174,7 @@ class Limits(NamedTuple):
     most_of_user: int = 0
     most_reserved: int = 0
     one_each: bool = False
+    ends_up: bool = False
 
 
 class Walk:
@@ -218,8 +221,8 @@ class Planning:
         A number for each job, 0 where it does not wait any more.
     limits
         What the pass goes by.
-    without, staging
-        Jobs that have no buffer yet; whose buffer is being filled.
+    without, staging, overlapping
+        Jobs that have no buffer yet; whose buffer is being filled; whose reservations may overlap with others.
     now_only
         Whether each job gets no reservation, by place; default: all may.
     asks
@@ -237,6 +240,7 @@ class Planning:
         *,
         without: Iterable[Job] = (),
         staging: Iterable[Job] = (),
+        overlapping: Iterable[Job] = (),
         now_only: npt.NDArray[np.bool_] | None = None,
         asks: bool = False,
         starts_only: bool = False,
@@ -249,7 +253,12 @@ class Planning:
             table[:, 4] |= kernels.CALLER
         if now_only is not None:
             table[:, 4] |= np.where(now_only[table[:, 0]], kernels.NOW_ONLY, 0)
-        for flag, jobs in ((kernels.WITHOUT, set(without)), (kernels.STAGING, set(staging))):
+        flags = (
+            (kernels.WITHOUT, set(without)),
+            (kernels.STAGING, set(staging)),
+            (kernels.OVERLAPPING, set(overlapping)),
+        )
+        for flag, jobs in flags:
             if jobs:
                 table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
         self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,11 @@ _COLUMNS = 6
 
 _SPARE = 1000
 """Jobs that need not wait any more whose columns are kept."""
+
+
+Indices = npt.NDArray[np.intp]
+InPartitions = Callable[[Sequence[Job], Indices, Indices], Indices]
+"""From jobs, and the place of the job and the partition of each pair, to the order of the pairs."""
 
 
 class Pair(NamedTuple):
@@ -56,8 +61,10 @@ class Pairs:
         return len(self.table)
 
     @classmethod
-    def of(cls, view: View, jobs: Sequence[Job]) -> Pairs:
-        """Those of jobs in an order."""
+    def of(cls, view: View, jobs: Sequence[Job], in_partitions: InPartitions | None = None) -> Pairs:
+        """Those of jobs in an order; ``in_partitions``: the order of the pairs, where jobs with several partitions have
+        another place in each.
+        """
         columns: _Columns | None = view.cache.get(_MEMORY)
         if columns is None:
             columns = view.cache[_MEMORY] = _Columns(view.machine)
@@ -66,8 +73,12 @@ class Pairs:
         if counts is not None:
             at = np.repeat(at, counts)
             places = np.repeat(places - np.cumsum(counts) + counts, counts) + np.arange(len(at))
-        if columns.tiers:
+        order: Indices | None = None
+        if in_partitions is not None and len(at) > len(jobs):
+            order = in_partitions(jobs, at, columns.rows[places, 2] - 1)
+        elif columns.tiers:
             order = np.argsort(columns.rows[places, -1], kind="stable")
+        if order is not None:
             at, places = at[order], places[order]
         table = columns.rows[places, :-1]
         table[:, 0] = at

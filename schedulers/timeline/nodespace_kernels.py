@@ -38,9 +38,9 @@ FITS, LACKS, ASKS = 0, 1, 2
 JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
 """Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
 
-CALLER, WITHOUT, STAGING, NOW_ONLY = 1, 2, 4, 8
+CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING = 1, 2, 4, 8, 16
 """Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
-reservation."""
+reservation; that may overlap with others."""
 
 NOT_WAITING, WAITING, PLANNED = 0, 1, 2
 """What stands of each job: it waits, and has an expected start."""
@@ -68,7 +68,7 @@ class Space(NamedTuple):
 class Rules(NamedTuple):
     """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
     most pairs of a partition and of a user, most reservations in a partition (0: any number), whether a job gets one
-    alone, and whether pairs that cannot start any more are left out.
+    alone, whether their ends are rounded up, and whether pairs that cannot start any more are left out.
     """
 
     now_s: float
@@ -78,12 +78,13 @@ class Rules(NamedTuple):
     most_of_user: int
     most_reserved: int
     one_each: int
+    ends_up: int
     starts_only: int
 
 
 _SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
-_RULES = (*(float64,) * 3, *(int64,) * 5)
+_RULES = (*(float64,) * 3, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
 
 
@@ -242,6 +243,14 @@ def _rounded(time_s, resolution_s):
     return math.floor(time_s / resolution_s) * resolution_s if time_s < np.inf else time_s
 
 
+@inner(float64(float64, RULES), **OPTIONS)
+def _end(time_s, rules):
+    """Where a reservation ends whose job is to end then."""
+    if rules.ends_up and time_s < np.inf:
+        return math.ceil(time_s / rules.resolution_s) * rules.resolution_s
+    return _rounded(time_s, rules.resolution_s)
+
+
 @inner(float64(SPACE, ROWS, TIMES, TIMES, int64, float64, RULES), **OPTIONS)
 def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
@@ -249,7 +258,7 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     ``unreserved_s`` has when enough nodes are not reserved for as long, for the first time (s).
     """
     row, nodes, flags, duration_s = pairs[pair, SET], pairs[pair, NODES], pairs[pair, FLAGS], durations_s[pair]
-    now_s, apart, now_only = rules.now_s, flags & (WITHOUT | STAGING) != 0, flags & NOW_ONLY != 0
+    now_s, apart, now_only = rules.now_s, flags & OVERLAPPING != 0, flags & NOW_ONLY != 0
     unreserved_s[pair] = np.inf
     while not_before_s < np.inf:
         blocked = _unreserved(space, row, nodes, not_before_s, not_before_s + duration_s)
@@ -271,9 +280,7 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
             not_before_s = later_s
             continue
         _choose(space, nodes)
-        if apart or not _overlaps(
-            space, _rounded(start_s, rules.resolution_s), _rounded(start_s + duration_s, rules.resolution_s)
-        ):
+        if apart or not _overlaps(space, _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)):
             return start_s
         not_before_s = start_s if start_s > not_before_s else later_s
     return np.inf
@@ -437,7 +444,7 @@ def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
     if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
         return False
     counts[RESERVED, pairs[pair, SET]] += 1
-    _reserve(space, _rounded(start_s, rules.resolution_s), _rounded(start_s + durations_s[pair], rules.resolution_s))
+    _reserve(space, _rounded(start_s, rules.resolution_s), _end(start_s + durations_s[pair], rules))
     return True
 
 

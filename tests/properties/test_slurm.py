@@ -99,6 +99,7 @@ def options_of(rng: Random) -> dict[str, Any]:
         "sched_interval": rng.choice((5.0, 60.0)),
         "batch_sched_delay": rng.choice((0.0, 3.0)),
         "bf_licenses": rng.random() < 0.5,
+        "release": rng.choice(("22.05", "24.11")),
         "default_queue_depth": rng.choice((2, 6, 100, 100)),
         "bf_max_job_part": rng.choice((0, 0, 0, 1, 4)),
         "bf_max_job_user": rng.choice((0, 0, 0, 1, 4)),
