@@ -57,8 +57,8 @@ _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
 READY = "slurm ready"
-"""Key of the notebook: jobs that wait for something else than their buffer, as the last main pass that looked at each
-found; what no main pass has looked at waits for its buffer, if it has one.
+"""Key of the notebook: whether jobs wait for something else than their buffer, as the last main pass that looked at
+each found. What no main pass has looked at waits for its buffer, but for jobs that others have held until then.
 """
 
 PLANNED = "slurm planned"
@@ -252,7 +252,7 @@ class SlurmBackfill:
         unseen, walk, licenses_first = False, one.walk(), RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
-            one.ready.add(job.id)
+            one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -260,14 +260,14 @@ class SlurmBackfill:
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -340,7 +340,7 @@ class _Pass:
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.ready: set[str] = view.notebook.setdefault(READY, set())
+        self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
         self._apart = apart
@@ -378,8 +378,11 @@ class _Pass:
         """Jobs whose reservations may overlap with others."""
         jobs = self.pairs.jobs
         if len(self.ready) > 2 * len(jobs) + _SPARE:
-            self.ready &= {job.id for job in jobs}
-        return [job for job in jobs if job.bb_bytes and job.id not in self.ready]
+            known = [job.id for job in jobs if job.id in self.ready]
+            kept = {name: self.ready[name] for name in known}
+            self.ready.clear()
+            self.ready.update(kept)
+        return [job for job in jobs if job.bb_bytes and not self.ready.get(job.id, job.held_s > 0.0)]
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""

@@ -209,7 +209,7 @@ class PlainSlurm(SlurmBackfill):
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
                 continue
-            one.ready.add(job.id)
+            one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -217,14 +217,14 @@ class PlainSlurm(SlurmBackfill):
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -280,7 +280,12 @@ class PlainSlurm(SlurmBackfill):
         """
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.apart and RELEASES[self.release].overlaps and job.bb_bytes > 0 and job.id not in one.ready
+        apart = (
+            one.apart
+            and RELEASES[self.release].overlaps
+            and job.bb_bytes > 0
+            and not one.ready.get(job.id, job.held_s > 0.0)
+        )
         not_before_s = view.now_s
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
@@ -339,7 +344,7 @@ class _Pass:
     def __init__(self, view: View, apart: bool, order: str) -> None:
         queue = ordered(view, view.queue, order)
         self.view, self.apart = view, apart
-        self.ready: set[str] = view.notebook.setdefault(READY, set())
+        self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
