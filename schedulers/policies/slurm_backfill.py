@@ -247,7 +247,7 @@ class SlurmBackfill:
 
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
         something counted is passed over; where backfill passes plan licenses, and it lacks these but not its buffer,
-        the pass ends.
+        the pass ends. One that a window of maintenance keeps out is passed over, too.
         """
         unseen, walk, licenses_first = False, one.walk(), RELEASES[self.release].licenses_first
         for pair in walk:
@@ -274,11 +274,12 @@ class SlurmBackfill:
                     break
             else:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
-                if start is None:
-                    one.note(job, Role.PASSED_OVER)
-                    walk.end(pair)
-                else:
+                if start is not None:
                     yield start
+                    continue
+                one.note(job, Role.PASSED_OVER)
+                if not one.is_kept_out(pair):
+                    walk.end(pair)
         if unseen:
             yield from one.hold_by_start()
 
@@ -383,6 +384,17 @@ class _Pass:
             self.ready.clear()
             self.ready.update(kept)
         return [job for job in jobs if job.bb_bytes and not self.ready.get(job.id, job.held_s > 0.0)]
+
+    def is_kept_out(self, pair: Pair) -> bool:
+        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        if not self.view.taken:
+            return False
+        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        left = self.space.sets[pair.row]
+        for one in self.view.taken:
+            if one.start_s < end_s and one.end_s > begin_s:
+                left = left & ~of_nodes(sorted(one.nodes), len(left))
+        return number_of(left) < pair.job.nodes and not (left & ~self.space.idle).any()
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""

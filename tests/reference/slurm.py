@@ -20,6 +20,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now, try_hold
+from spillway.schedulers.policykit.nodespace import looked_at_after
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
@@ -62,7 +63,7 @@ class NodeSpace:
         """Nodes without a reservation, in each segment."""
 
     @classmethod
-    def of(cls, view: View) -> NodeSpace:
+    def of(cls, view: View, resolution_s: float = 1.0) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
         usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
         idle, leaving = usable, []
@@ -74,7 +75,7 @@ class NodeSpace:
                     leaving.append((holding.end_s, held & usable))
         space = cls(view.now_s, idle, leaving)
         for taken in view.taken:
-            space.reserve(taken.start_s, taken.end_s, mask_of(taken.nodes))
+            space.reserve(taken.start_s, looked_at_after(taken, resolution_s), mask_of(taken.nodes))
         return space
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
@@ -194,7 +195,7 @@ class PlainSlurm(SlurmBackfill):
     """The policy with plain passes."""
 
     def _pass(self, view: View, *, apart: bool) -> Any:
-        return _Pass(view, apart, self.order)
+        return _Pass(view, apart, self.order, self.bf_resolution)
 
     def _main(self, one: _Pass) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
@@ -231,7 +232,9 @@ class PlainSlurm(SlurmBackfill):
                     break
             else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
-                if start is None:
+                if start is None and one.is_kept_out(pair):
+                    one.note(job, Role.PASSED_OVER)
+                elif start is None:
                     one.note(job, Role.PASSED_OVER)
                     ended.add(pair.partition)
                     nodes_left &= ~pair.nodes
@@ -341,11 +344,11 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, order: str) -> None:
+    def __init__(self, view: View, apart: bool, order: str, resolution_s: float) -> None:
         queue = ordered(view, view.queue, order)
         self.view, self.apart = view, apart
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
-        self.space = NodeSpace.of(view)
+        self.space = NodeSpace.of(view, resolution_s)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
         self.pairs = _pairs(view, queue, order)
@@ -359,6 +362,15 @@ class _Pass:
     def pairs_of_waiting(self) -> list[_Pair]:
         """Jobs that wait still, in each of their partitions, in order of priority."""
         return [pair for pair in self.pairs if pair.job in self.waiting]
+
+    def is_kept_out(self, pair: _Pair) -> bool:
+        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        left = pair.nodes & (1 << len(self.view.machine.nodes)) - 1
+        for one in self.view.taken:
+            if one.start_s < end_s and one.end_s > begin_s:
+                left &= ~mask_of(one.nodes)
+        return bool(self.view.taken) and left.bit_count() < pair.job.nodes and not left & ~self.space.idle
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
