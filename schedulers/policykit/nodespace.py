@@ -393,10 +393,10 @@ def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
 
 
 def looked_at_after(taken: Taken, resolution_s: float) -> float:
-    """When a backfill pass looks again at a job that nodes were taken from, s: a second after their end, rounded up."""
+    """When a backfill pass looks again at a job that nodes were taken from, s: at their end, rounded up."""
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s
-    return math.ceil(taken.end_s / resolution_s) * resolution_s + 1.0
+    return math.ceil(taken.end_s / resolution_s) * resolution_s
 
 
 def of_nodes(nodes: Sequence[int], words: int) -> Words:
