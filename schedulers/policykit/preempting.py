@@ -241,6 +241,24 @@ class Preempting(Around):
         return rank, -one.start_s, -one.job.number
 
 
+@dataclass(frozen=True)
+class Promised(Around):
+    """What stands around preemption: what was promised is booked before anything else is decided.
+
+    Attributes
+    ----------
+    keep
+        Books it (:meth:`Preempting.keep`).
+    """
+
+    keep: Callable[[View], None]
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        self.keep(view)
+        return self.policy(view)
+
+
 def _memory(view: View) -> _Memory:
     found: _Memory = view.notebook.setdefault(_MEMORY, _Memory({}, set()))
     return found

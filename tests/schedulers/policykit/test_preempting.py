@@ -15,7 +15,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Scheduler
+from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.options import SimulationOptions
@@ -325,6 +325,20 @@ def test_under_two_reservations() -> None:
     buffered = job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)
     assert play(tiers(), [job(0, 8, 100), buffered], bb_life="two-reservations").starts["2"] >= 100
     assert play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")], bb_life="two-reservations").starts["2"] == 10
+
+
+@pytest.mark.parametrize("flags", [("FLEX",), ()])
+def test_what_is_promised_is_kept_from_jobs_of_a_reservation(flags: tuple[str, ...]) -> None:
+    """Nodes 0 and 1 are reserved. Job 1 has five of the others, and until 25 s when job 2 of six is promised the sixth.
+
+    Job 3 of three nodes, of the reservation, comes at 11 s. Where it may use other nodes, too, three are free, of which
+    one is promised: it starts when job 2 has ended. Where it may not, it never starts.
+    """
+    site = tiers("cancel", 15.0, reservations=(Reservation("r", 0.0, 1000.0, nodes="0-1", flags=flags),))
+    jobs = [job(0, 5, 100), job(10, 6, 20, "high"), job(11, 3, 50, reservation="r")]
+    story = play(site, jobs, begins="1970-01-01T00:00:00")
+    assert story.starts == {"1": 0, "2": 25, **({"3": 45} if flags else {})}
+    assert list(story.rejections) == ([] if flags else ["3"])
 
 
 SUSPENDING = tiers("suspend")
