@@ -146,7 +146,7 @@ class Preempting(Around):
                     view.notes.write(job_id, Role.RESERVED, Binding.PREEMPTED, max(claim.due_s, view.now_s))
                 continue
             del memory.claims[job_id]
-            if job_id in queue:  # else it may not hold a buffer now
+            if job_id in queue and not _taken(view, claim):  # else it may not hold a buffer now
                 served.add(job_id)
                 if view.notes is not None:
                     view.notes.write(job_id, Role.STARTED, estimate_s=view.now_s)
@@ -323,6 +323,15 @@ def _booked(view: View, claim: _Claim, left: Sequence[Running]) -> bool:
         return False
     view.reservations[claim.job.id] = Fit(start_s, given)
     return True
+
+
+def _taken(view: View, claim: _Claim) -> bool:
+    """Whether a job that started now would run into what is taken: those that made room may have ended late."""
+    end_s = view.now_s + view.estimate_s(claim.job)
+    return any(
+        one.start_s < end_s and view.now_s < one.end_s and not one.nodes.isdisjoint(claim.allocation.nodes)
+        for one in view.taken
+    )
 
 
 def _beside(given: Allocation, left: Sequence[Running], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
