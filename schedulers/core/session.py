@@ -58,6 +58,7 @@ from spillway.schedulers.core.guard import (
     check_start,
     check_wake,
 )
+from spillway.schedulers.core.layers import growable, layer_pools
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import (
     NO_HOSTS,
@@ -97,7 +98,7 @@ from spillway.schedulers.model.persistent import PersistentBuffer, Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import CACHE, Policy, Running, View, warnings_of
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.layout import Row
 from spillway.schedulers.timeline.placement import Placement
 
@@ -338,7 +339,8 @@ class Session:
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
         site = self._site or Site()
-        sets, self._counted = node_sets(site, len(machine.nodes)), Counted(site, self._alive)
+        sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
+        self._counted = Counted(site, layers, self._alive)
         machine = dataclasses.replace(machine, partitions=sets, pools=self._counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
@@ -821,7 +823,10 @@ class Session:
             if resize.growth:
                 held = book.running[resize.id].allocation
                 free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()
-                free = book.machine.usable(book.running[resize.id].job.partitions, book.free_nodes(), held.nodes)
+                job = book.running[resize.id].job
+                free = book.machine.usable(job.partitions, book.free_nodes(), held.nodes)
+                if held.pools:
+                    free = growable(book.machine, job, held.pools, free)
                 gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
@@ -847,6 +852,9 @@ class Session:
             raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
         self._dirty = True
+        # At a site, as in Slurm, what depends on a job does not wait until its buffer is emptied.
+        if self._site is not None and not any(Resource.NODES in one.covering for one in changed.holdings):
+            self._over(self._outages.first_attempt(released.job_id), failed=False)
 
     # ------------------------------------------------------------------ what follows from it
 

@@ -45,7 +45,7 @@ SITE_FIELDS = (
     JobField("qos", "job", "text", "quality of service"),
     JobField(
         LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
-        "what it holds of the site's licenses while it runs",
+        "what it holds of the site's licenses and hierarchical resources while it runs",
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
@@ -210,6 +210,8 @@ class Weights(Values, frozen=True):
         ``PriorityDecayHalfLife``: usage counts half after this time (s); 0: it never decays.
     period_s
         ``PriorityCalcPeriod``: time between two calculations of usage (s).
+    phase_s
+        Time of a first calculation (s).
     favor_small
         ``PriorityFavorSmall``: small jobs get the larger size factor.
     small_relative_to_time
@@ -229,6 +231,7 @@ class Weights(Values, frozen=True):
     longest_age_s: Length = 604800.0
     half_life_s: Seconds = 604800.0
     period_s: Length = 300.0
+    phase_s: Seconds = 0.0
     favor_small: bool = False
     small_relative_to_time: bool = False
     flags: tuple[Name, ...] = ()

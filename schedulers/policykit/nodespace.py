@@ -163,6 +163,8 @@ class Limits(NamedTuple):
         Reservations in each partition; 0: any number.
     one_each
         Whether a job gets a reservation in one of its partitions alone.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
     """
 
     now_s: float
@@ -172,6 +174,7 @@ class Limits(NamedTuple):
     most_of_user: int = 0
     most_reserved: int = 0
     one_each: bool = False
+    ends_up: bool = False
 
 
 class Walk:
@@ -216,8 +219,8 @@ class Planning:
         A number for each job, 0 where it does not wait any more.
     limits
         What the pass goes by.
-    without, staging
-        Jobs that have no buffer yet; whose buffer is being filled.
+    without, staging, overlapping
+        Jobs that have no buffer yet; whose buffer is being filled; whose reservations may overlap with others.
     asks
         Whether every pair is decided on elsewhere; else those of jobs that hold something counted, or could start now.
     starts_only
@@ -233,6 +236,7 @@ class Planning:
         *,
         without: Iterable[Job] = (),
         staging: Iterable[Job] = (),
+        overlapping: Iterable[Job] = (),
         asks: bool = False,
         starts_only: bool = False,
     ) -> None:
@@ -242,7 +246,12 @@ class Planning:
         table = pairs.table
         if asks:
             table[:, 4] |= kernels.CALLER
-        for flag, jobs in ((kernels.WITHOUT, set(without)), (kernels.STAGING, set(staging))):
+        flags = (
+            (kernels.WITHOUT, set(without)),
+            (kernels.STAGING, set(staging)),
+            (kernels.OVERLAPPING, set(overlapping)),
+        )
+        for flag, jobs in flags:
             if jobs:
                 table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
         self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,11 @@ holds something counted."""
 
 _SPARE = 1000
 """Jobs that need not wait any more whose columns are kept."""
+
+
+Indices = npt.NDArray[np.intp]
+InPartitions = Callable[[Sequence[Job], Indices, Indices], Indices]
+"""From jobs, and the place of the job and the partition of each pair, to the order of the pairs."""
 
 
 class Pair(NamedTuple):
@@ -57,8 +62,10 @@ class Pairs:
         return len(self.table)
 
     @classmethod
-    def of(cls, view: View, jobs: Sequence[Job]) -> Pairs:
-        """Those of jobs in an order."""
+    def of(cls, view: View, jobs: Sequence[Job], in_partitions: InPartitions | None = None) -> Pairs:
+        """Those of jobs in an order; ``in_partitions``: the order of the pairs, where jobs with several partitions have
+        another place in each.
+        """
         columns: _Columns | None = view.cache.get(_MEMORY)
         if columns is None:
             columns = view.cache[_MEMORY] = _Columns(view.machine)
@@ -75,7 +82,10 @@ class Pairs:
             at = np.repeat(at, counts)
             first = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
         sets = columns.sets[first]
-        if columns.tiers.any():
+        if in_partitions is not None and len(at) > len(jobs):
+            order = in_partitions(jobs, at, sets - 1)
+            at, sets = at[order], sets[order]
+        elif columns.tiers.any():
             order = np.argsort(-columns.tiers[sets], kind="stable")
             at, sets = at[order], sets[order]
         table = np.empty((len(at), 5), np.int64)

@@ -38,9 +38,9 @@ FITS, LACKS, ASKS = 0, 1, 2
 JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
 """Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
 
-CALLER, WITHOUT, STAGING, NOW_ONLY = 1, 2, 4, 8
+CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING = 1, 2, 4, 8, 16
 """Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
-reservation."""
+reservation; that may overlap with others."""
 
 NOT_WAITING, WAITING, PLANNED = 0, 1, 2
 """What stands of each job: it waits, and has an expected start."""
@@ -68,7 +68,7 @@ class Space(NamedTuple):
 class Rules(NamedTuple):
     """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
     most pairs of a partition and of a user, most reservations in a partition (0: any number), whether a job gets one
-    alone, and whether pairs that cannot start any more are left out.
+    alone, whether their ends are rounded up, and whether pairs that cannot start any more are left out.
     """
 
     now_s: float
@@ -78,12 +78,13 @@ class Rules(NamedTuple):
     most_of_user: int
     most_reserved: int
     one_each: int
+    ends_up: int
     starts_only: int
 
 
 _SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
-_RULES = (*(float64,) * 3, *(int64,) * 5)
+_RULES = (*(float64,) * 3, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
 
 
@@ -242,6 +243,14 @@ def _rounded(time_s, resolution_s):
     return math.floor(time_s / resolution_s) * resolution_s if time_s < np.inf else time_s
 
 
+@inner(float64(float64, RULES), **OPTIONS)
+def _end(time_s, rules):
+    """Where a reservation ends whose job is to end then."""
+    if rules.ends_up and time_s < np.inf:
+        return math.ceil(time_s / rules.resolution_s) * rules.resolution_s
+    return _rounded(time_s, rules.resolution_s)
+
+
 @inner(float64(SPACE, int64, int64, float64, boolean, boolean, float64, RULES), **OPTIONS)
 def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
@@ -268,9 +277,7 @@ def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
             not_before_s = later_s
             continue
         _choose(space, nodes)
-        if apart or not _overlaps(
-            space, _rounded(start_s, rules.resolution_s), _rounded(start_s + duration_s, rules.resolution_s)
-        ):
+        if apart or not _overlaps(space, _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)):
             return start_s
         not_before_s = start_s if start_s > not_before_s else later_s
     return np.inf
@@ -403,7 +410,7 @@ def plan(space, pairs, durations_s, pair, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never), and its nodes in ``chosen``."""
     flags = pairs[pair, FLAGS]
     return _plan(
-        Space(*space), pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & (WITHOUT | STAGING) != 0,
+        Space(*space), pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & OVERLAPPING != 0,
         flags & NOW_ONLY != 0, not_before_s, Rules(*rules),
     )  # fmt: skip
 
@@ -415,7 +422,7 @@ def _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
     if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
         return False
     counts[RESERVED, pairs[pair, SET]] += 1
-    _reserve(space, _rounded(start_s, rules.resolution_s), _rounded(start_s + durations_s[pair], rules.resolution_s))
+    _reserve(space, _rounded(start_s, rules.resolution_s), _end(start_s + durations_s[pair], rules))
     return True
 
 
@@ -462,7 +469,7 @@ def backfill(space, pairs, durations_s, waiting, counts, starts_s, pair, rules):
             space.state[CODE] = ASKS
             return pair
         start_s = _plan(
-            space, pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & (WITHOUT | STAGING) != 0,
+            space, pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & OVERLAPPING != 0,
             flags & NOW_ONLY != 0, now_s, rules,
         )  # fmt: skip
         starts_s[pair] = start_s

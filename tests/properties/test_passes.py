@@ -12,6 +12,7 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo
 from spillway.platforms.catalogue import platform_from
+from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Cadence, Observer
@@ -153,8 +154,9 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
 
 
 def play(
-    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False
-) -> tuple[Any, ...]:
+    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False,
+    platform: Platform = TINY,
+) -> tuple[Any, ...]:  # fmt: skip
     """All that happens to jobs, all replies, and how far the generator was used."""
     story, replies, needs = Story(), list[Reply](), spec.needs()
     session = spec.session(story, explain=explain, direct=needs.dynamic_jobs)
@@ -168,8 +170,8 @@ def play(
         return replies[-1]
 
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(TINY) as engine:
-        Simulation(TINY, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    with FluidEngine(platform) as engine:
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
     assert story.lines
     return story.lines, replies, session._rng.getstate()
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from spillway.schedulers.model.decisions import Decision, Hold, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policies.slurm_backfill import PLANNED, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now, try_hold
-from spillway.schedulers.policykit.ordering import ordered
+from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -193,7 +194,7 @@ class PlainSlurm(SlurmBackfill):
     """The policy with plain passes."""
 
     def _pass(self, view: View, *, apart: bool) -> Any:
-        return _Pass(view, apart, ordered(view, view.queue, self.order))
+        return _Pass(view, apart, self.order)
 
     def _main(self, one: _Pass) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
@@ -203,20 +204,27 @@ class PlainSlurm(SlurmBackfill):
         something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
         """
         unseen, ended, nodes_left = False, set[int](), -1
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in one.pairs:
             job = pair.job
             if job not in one.waiting or pair.partition in ended:
                 continue
+            one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif licenses_first and one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             elif one.lacks_buffer(job):
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                continue
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -272,7 +280,7 @@ class PlainSlurm(SlurmBackfill):
         """
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.lacks_buffer(job) or one.stages_in(job)
+        apart = one.apart and RELEASES[self.release].overlaps and job.bb_bytes > 0 and job.id not in one.ready
         not_before_s = view.now_s
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
@@ -298,31 +306,44 @@ class PlainSlurm(SlurmBackfill):
 
     def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
         """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
-        return self._rounded(start_s), self._rounded(start_s + one.view.estimate_s(job))
+        end_s, up = start_s + one.view.estimate_s(job), RELEASES[self.release].ends_up
+        return self._rounded(start_s), -self._rounded(-end_s) if up else self._rounded(end_s)
 
     def _rounded(self, time_s: float) -> float:
-        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if time_s < math.inf else time_s
+        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if abs(time_s) < math.inf else time_s
 
 
-def _pairs(machine: Machine, queue: Sequence[Job]) -> list[_Pair]:
+def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
     """Jobs in each of their partitions: higher tiers first, then in order of priority."""
+    machine = view.machine
     sets = [mask_of(one.nodes) for one in machine.partitions]
     if not sets:
         return [_Pair(job, -1, -1) for job in queue]
     found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
-    return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    if order != MULTIFACTOR:
+        return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    return sorted(found, key=lambda pair: _multifactor(view, pair))
+
+
+def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
+    """Key of a pair in Slurm's order: each by itself."""
+    job = pair.job
+    _, priorities = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
+    tier = view.machine.partitions[pair.partition].tier
+    return -tier, -float(priorities[0]), submitted_s(job), job.number
 
 
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
-        self.view = view
+    def __init__(self, view: View, apart: bool, order: str) -> None:
+        queue = ordered(view, view.queue, order)
+        self.view, self.apart = view, apart
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
-        self.pairs = _pairs(view.machine, queue)
-        self._apart = apart
+        self.pairs = _pairs(view, queue, order)
         self._pools = view.machine.pools
 
     @property
@@ -336,7 +357,7 @@ class _Pass:
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
         """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
@@ -388,9 +409,11 @@ class _Pass:
         return hold
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
         lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return

@@ -323,9 +323,11 @@ def test_planned_licenses() -> None:
 
 def test_a_buffer_comes_before_licenses() -> None:
     """Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
-    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in.
+    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in. 22.05 looks at licenses
+    first.
     """
-    main = dataclasses.replace(MAIN, bf_licenses=True)
+    main = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
     queue = [msgspec.structs.replace(job(0, 1, 8), pools=(4,)), msgspec.structs.replace(job(1, 1), pools=(2,))]
     for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
         assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
+    assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]
