@@ -18,7 +18,9 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from spillway.base.errors import OptionError
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
@@ -34,10 +36,10 @@ from spillway.schedulers.policykit.nodespace import (
     number_of,
     of_nodes,
 )
-from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, in_partitions_of, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
-from spillway.schedulers.policykit.priority import submitted_s
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -138,6 +140,32 @@ class SlurmBackfill:
     batch_sched_delay: float = option(
         3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes, where something has happened"
     )
+    default_queue_depth: int = option(
+        100,
+        unit="jobs",
+        low=1,
+        high=1_000_000,
+        help="jobs that a main pass looks at, but for those every sched_interval",
+    )
+    bf_max_job_part: int = option(
+        0,
+        unit="jobs",
+        low=0,
+        high=1_000_000,
+        help="jobs of each partition that a backfill pass looks at; 0: any number",
+    )
+    bf_max_job_user: int = option(
+        0, unit="jobs", low=0, high=1_000_000, help="jobs of each user that a backfill pass looks at; 0: any number"
+    )
+    bf_min_prio_reserve: int = option(
+        0, low=0, high=2**32 - 1, help="least priority with which a job gets a reservation (order=multifactor)"
+    )
+    bf_job_part_count_reserve: int = option(
+        0, unit="jobs", low=0, high=1_000_000, help="jobs of each partition that get a reservation; 0: any number"
+    )
+    bf_one_resv_per_job: bool = option(
+        False, help="whether a job gets a reservation in one of its partitions alone, the first in which it has a start"
+    )
     bf_licenses: bool = option(
         False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
     )
@@ -146,6 +174,14 @@ class SlurmBackfill:
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
     """Times of passes as a real Slurm had them, regular ones after the last: for comparisons with it."""
+
+    def __post_init__(self) -> None:
+        """Refuse a least priority where there are no priorities."""
+        if self.bf_min_prio_reserve and self.order != MULTIFACTOR:
+            raise OptionError(
+                f"option 'bf_min_prio_reserve' needs order={MULTIFACTOR}, got {self.bf_min_prio_reserve} and order="
+                f"{self.order}: in other orders jobs have no priorities"
+            )
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """One call where jobs hold their buffers as long as their nodes."""
@@ -171,7 +207,7 @@ class SlurmBackfill:
         if due:
             one, decided = self._pass(view, apart=apart), False
             for name in due:
-                for decision in self._main(one) if name == MAIN else self._backfill(one):
+                for decision in self._main(one, self._depth(passes[MAIN])) if name == MAIN else self._backfill(one):
                     decided = True
                     yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
@@ -239,20 +275,28 @@ class SlurmBackfill:
             return self.sched_interval, self.sched_phase
         return self.bf_interval, self.bf_phase
 
+    def _depth(self, planned_s: float) -> float:
+        """How many jobs a main pass that was planned for a time looks at: all of them in those every interval."""
+        full = self.recorded is not None or self._pass_from(MAIN, planned_s) <= planned_s + EXACT_S
+        return math.inf if full else self.default_queue_depth
+
     # ------------------------------------------------------------------ the main pass
 
-    def _main(self, one: _Pass) -> Iterator[Decision]:
+    def _main(self, one: _Pass, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
 
-        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
-        something counted is passed over; where backfill passes plan licenses, and it lacks these but not its buffer,
-        the pass ends.
+        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
+        below the least priority that gets a reservation. One that lacks something counted is passed over; where
+        backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
+        looked at.
         """
-        unseen, walk, licenses_first = False, one.walk(), RELEASES[self.release].licenses_first
+        unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
-            one.ready.add(job.id)
+            if one.apart:
+                one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -276,7 +320,8 @@ class SlurmBackfill:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
-                    walk.end(pair)
+                    if not low[pair.place]:
+                        walk.end(pair)
                 else:
                     yield start
         if unseen:
@@ -288,7 +333,7 @@ class SlurmBackfill:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
-        planning = one.planning(self._limits(now_s), self.bf_max_job_test)
+        planning = one.planning(self._limits(now_s), self.bf_max_job_test, one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
             job, start_s = pair.job, known_s
             if start_s is None:
@@ -312,14 +357,23 @@ class SlurmBackfill:
                 one.note_reserved(job, start_s)
                 if self.bf_licenses:
                     one.reserve_licenses(job, start_s)
-        for job, start_s in planning.starts():
-            one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
-        yield from one.hold_by_start()
+        if one.apart:
+            for job, start_s in planning.starts():
+                one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
+            yield from one.hold_by_start()
 
     def _limits(self, now_s: float) -> Limits:
         """What a backfill pass goes by."""
-        until_s = now_s + 60.0 * self.bf_window
-        return Limits(now_s, self.bf_resolution, until_s, ends_up=RELEASES[self.release].ends_up)
+        return Limits(
+            now_s,
+            self.bf_resolution,
+            now_s + 60.0 * self.bf_window,
+            self.bf_max_job_part,
+            self.bf_max_job_user,
+            self.bf_job_part_count_reserve,
+            self.bf_one_resv_per_job,
+            RELEASES[self.release].ends_up,
+        )
 
     def _start_s(self, one: _Pass, planning: Planning, pair: Pair) -> float:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
@@ -343,7 +397,7 @@ class _Pass:
         self.ready: set[str] = view.notebook.setdefault(READY, set())
         self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
-        self._apart = apart
+        self.apart = apart
         self._rules = rules
         self._pools = view.machine.pools
         self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
@@ -353,13 +407,19 @@ class _Pass:
         """Whether a job waits still."""
         return bool(self.waiting.any())
 
-    def walk(self) -> Walk:
-        """A main pass over the pairs."""
-        return Walk(self.space, self.pairs, self.waiting)
+    def below(self, priority: int) -> npt.NDArray[np.bool_]:
+        """Whether each job has a priority below one."""
+        if not priority:
+            return np.zeros(len(self.waiting), np.bool_)
+        return priorities_of(self.view).of(self.pairs.jobs) < priority
 
-    def planning(self, limits: Limits, most: int) -> Planning:
+    def walk(self, depth: float) -> Walk:
+        """A main pass over so many of the pairs."""
+        return Walk(self.space, self.pairs, self.waiting, depth)
+
+    def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_]) -> Planning:
         """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the
-        last that may start.
+        last that may start. Jobs with a low priority get no reservation.
         """
         jobs, noted = self.pairs.jobs, self.view.notes is not None
         return Planning(
@@ -367,11 +427,12 @@ class _Pass:
             self.pairs.of_waiting(self.waiting, most),
             self.waiting,
             limits,
-            without=[job for job in jobs if self.lacks_buffer(job)] if self._apart else (),
-            staging=[job for job in jobs if self._fills(job)] if self._apart else (),
-            overlapping=self._overlapping() if self._apart and self._rules.overlaps else (),
+            without=[job for job in jobs if self.lacks_buffer(job)] if self.apart else (),
+            staging=[job for job in jobs if self._fills(job)] if self.apart else (),
+            overlapping=self._overlapping() if self.apart and self._rules.overlaps else (),
+            now_only=low,
             asks=noted,
-            starts_only=not self._apart and not noted,
+            starts_only=not self.apart and not noted,
         )
 
     def _overlapping(self) -> list[Job]:
@@ -383,7 +444,7 @@ class _Pass:
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
         """Whether there are not enough licenses now; or not enough of hierarchical resources, on whatever nodes, or of

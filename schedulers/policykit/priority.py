@@ -124,6 +124,11 @@ class Priorities:
         terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
         return terms - fixed.nice
 
+    def of(self, jobs: Sequence[Job]) -> Floats:
+        """The priority of each of these jobs."""
+        priorities: Floats = self._rows_of(jobs)[:, _PRIORITY]
+        return priorities
+
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
         """Ids of jobs, and the priority of each as its sum; of several jobs with an id what waits counts."""
         waiting = {job.id: job for job in self._waiting}
@@ -145,8 +150,9 @@ class Priorities:
         try:
             found = [self._places[job.id] for job in jobs]
         except KeyError:
-            self._add(self._waiting)
-            self._add(jobs)
+            new = {job.id for job in jobs} - self._places.keys()
+            self._add(job for job in self._waiting if job.id in new)
+            self._add(job for job in jobs if job.id in new)
             found = [self._places[job.id] for job in jobs]
         return self._rows[found]
 
@@ -166,7 +172,8 @@ class Priorities:
             waits_s = self._now_s if job.held_s else job.submit_time_s
             since_s = math.floor(submit_s if self._accrue_always else waits_s)
             self._rows[place] = self._sum(job, fixed), since_s, submit_s, job.number, fixed.tier, sharer, 0.0
-        self._calculate(self._rows[first : len(places)])
+        if len(places) > first:
+            self._calculate(self._rows[first : len(places)])
 
     def _association(self, job: Job) -> float:
         return self._weights.association * self._sharers.association(job)
