@@ -179,7 +179,7 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or site.resources or site.reservations or Counted(site)):
+        if site is not None and (site.partitions or site.resources or site.gpus or site.reservations or Counted(site)):
             lacks[Trait.TURNS] = (
                 "site",
                 "jobs that take turns are kept to no partition, reservation, license or limit",

@@ -20,7 +20,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.site.imported import imported
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
-from spillway.schedulers.model.site_parts import Buffers, Layer, Limits, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import read_site, site_of
 
 DATA = Path(__file__).parents[2] / "data" / "site"
@@ -54,6 +54,19 @@ def test_partitions_and_nodes(small: Site):
         Partition("long", "8-11", 2, 5, 7 * DAY_S, most_nodes=2, accepting=False, preempts="requeue"),
         Partition("gpu", "12-15", qos="gpu", accounts=("physics",), not_qos=("long",), preempts="off", grace_s=120.0),
     )
+
+
+def test_gpus(small: Site):
+    """Four on each of the last four nodes."""
+    assert small.gpus == (Gpus(4, "12-15"),)
+
+
+@pytest.mark.parametrize(("stated", "count"), [("gpu:4", 4), ("gpu:a100:2(S:0-1),gpu:v100:1(S:1),mps:100", 3),
+                                               ("gpu", 1), ("craynetwork:4", 0)])  # fmt: skip
+def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
+    """Kinds are added up; what stands in brackets are sockets; other resources are none."""
+    node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
+    assert sum(one.count for one in of(node)[0].gpus) == count
 
 
 def test_accounts(small: Site):
