@@ -18,6 +18,7 @@ from spillway.base.errors import InputError
 from spillway.base.files import parse_toml
 from spillway.experiments.cli import main
 from spillway.experiments.site.imported import imported
+from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import read_site, site_of
@@ -253,6 +254,15 @@ def test_hierarchical_resources_as_the_controller_shows_them(tmp_path: Path):
         Resource("power", 1, (Layer("all", "0-1", 9),)),
     )
     assert site.resources == (Resource("power", 3, (Layer("rack1", "0-1", 40, "row", 5), Layer("row", "", 60))),)
+
+
+def test_parameters_of_preemption(tmp_path: Path):
+    """Those that Slurm keeps apart stand among the others of the scheduler, as its older releases had them."""
+    lines = "ClusterName=c\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPreemptParameters=youngest_first\n"
+    site, _ = of(*FILES[:2], write(tmp_path / "slurm.conf", lines))
+    found = site.scheduler
+    assert (found.preempt, found.preempts, found.others) == ("partition_prio", "requeue", ("preempt_youngest_first",))
+    assert Preemption(site).youngest_first
 
 
 def test_nothing_configured_is_a_statement(tmp_path: Path):
