@@ -24,7 +24,7 @@ from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
-from spillway.schedulers.model.decisions import Decision, Hold, Reject, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
 from spillway.schedulers.model.job import RESERVATION_FIELD, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
@@ -328,6 +328,9 @@ class Windows(Around):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
                 book(view, decision.job, Fit(view.now_s, decision.allocation), view.estimate_s(decision.job))
+            elif type(decision) is Evict:
+                holding = view.held[decision.job.id]
+                view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
             elif type(decision) is Hold:
                 view.timeline.reserve(view.now_s, decision.until_s, decision.allocation, Resource.BURST_BUFFERS)
             yield decision
