@@ -187,8 +187,8 @@ def test_passes_are_those_of_the_plain_ones(seed: int, explain: bool) -> None:
 def test_what_would_come_to_nothing_again_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """One job has all nodes for an hour, another waits from 1 s on.
 
-    Main passes are made at 0 and 3 s, and the first that looks at all jobs at 60 s; the first backfill pass at 30 s; the
-    main pass at the end.
+    Main passes are made at 0 and 3 s, and at 60 s the first that looks at all jobs; the first backfill pass at 30 s;
+    then that at the end.
     """
     made: list[float] = []
     make = SlurmBackfill._pass
