@@ -319,7 +319,7 @@ class Windows(Around):
         others = [one for one in coming if one.window is not window]
         gaps = [] if window.flexible else _gaps(view, window, [one for one in coming if one.window is window])
         own = view.showing(jobs, view.held).without(
-            lambda timeline: _take(timeline.copy(), [*others, *gaps]), _taken([*others, *gaps]), 0
+            lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True)), 0
         )
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
@@ -431,8 +431,8 @@ def _never_between(job: Job, recurring: Iterable[Window], machine: Machine) -> s
     return None
 
 
-def _taken(coming: Iterable[_Occurrence]) -> tuple[Taken, ...]:
-    return tuple(Taken(one.start_s, one.end_s, one.nodes) for one in coming if one.nodes)
+def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[Taken, ...]:
+    return tuple(Taken(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
 
 
 def _take(timeline: Timeline, coming: Sequence[_Occurrence]) -> Timeline:
