@@ -52,7 +52,7 @@ def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
 
 
 def test_nodes_are_idle_when_all_have_answered_in_the_order_of_the_log() -> None:
-    """All three answer at 6.530, before the next pass in the same ms, or after it: nodes are idle 0.4 ms before or after."""
+    """All three answer at 6.530, before a pass in the same ms or after it: nodes are idle 0.4 ms before or after."""
     answered, passed = (
         "[2026-01-01T10:01:06.530] debug2: Tree head got back 3\n",
         "debug:  sched: Running job scheduler.",
