@@ -63,6 +63,9 @@ READY = "slurm ready"
 each found. What no main pass has looked at waits for its buffer, but for jobs that others have held until then.
 """
 
+_KEPT = "slurm passes in vain"
+"""Key of the cache: each scheduler's last pass that came to nothing."""
+
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
 
@@ -106,6 +109,14 @@ RELEASES: Mapping[str, _Rules] = {
     "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
 }
 """Releases of Slurm whose rules are played."""
+
+
+class _Kept(NamedTuple):
+    """A pass that came to nothing: what it saw, until when it would do so again (s), how many jobs it looked at."""
+
+    seen: tuple[float, ...]
+    until_s: float
+    depth: float
 
 
 class Recorded(NamedTuple):
@@ -205,13 +216,20 @@ class SlurmBackfill:
         view.notebook[_WAITED] = True
         due = [name for name in _SCHEDULERS if passes[name] <= view.now_s + EXACT_S]
         if due:
-            one, decided = self._pass(view, apart=apart), False
+            one, decided, waits = None, False, True
             for name in due:
-                for decision in self._main(one, self._depth(passes[MAIN])) if name == MAIN else self._backfill(one):
-                    decided = True
-                    yield decision
+                depth = self._depth(passes[MAIN]) if name == MAIN else 0
+                if not self._stands(view, name, depth):
+                    one = one or self._pass(view, apart=apart)
+                    started = False
+                    for decision in self._main(one, depth) if name == MAIN else self._backfill(one):
+                        decided = started = True
+                        yield decision
+                    waits = one.any_waits
+                    if not started:
+                        self._keep(view, name, depth, one)
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
-            view.notebook[_WAITED] = one.any_waits
+            view.notebook[_WAITED] = waits
             if not decided and self._in_vain(view, due):
                 view.notebook[_WAITED] = False
                 return
@@ -223,6 +241,35 @@ class SlurmBackfill:
     def _pass(self, view: View, *, apart: bool) -> _Pass:
         """What the passes of a call have in common."""
         return _Pass(view, apart, self.order, RELEASES[self.release])
+
+    def _stands(self, view: View, name: str, depth: float) -> bool:
+        """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
+        nothing that it compared with a time.
+
+        A main pass in which every job lacked idle nodes is the same at all times.
+        """
+        kept: _Kept | None = view.cache.get(_KEPT, {}).get(name)
+        return (
+            kept is not None
+            and view.now_s < kept.until_s - EXACT_S
+            and depth <= kept.depth
+            and kept.seen == self._seen(view)
+        )
+
+    def _keep(self, view: View, name: str, depth: float, one: _Pass) -> None:
+        """Keep until when a pass that came to nothing would do so."""
+        until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
+        if until_s > view.now_s and seen is not None:
+            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, depth)
+
+    def _seen(self, view: View) -> tuple[float, ...] | None:
+        """What tells that nothing has changed, but for the time; ``None`` where that cannot be told."""
+        if view.changes is None or view.notes is not None or view.taken or view.vacate is not None or view.pool:
+            return None
+        if self.order in CHANGING and self.order != MULTIFACTOR:
+            return None
+        calculated_s = priorities_of(view).calculated_s if self.order == MULTIFACTOR else 0.0
+        return view.changes(), len(view.queue), len(view.filled_s), calculated_s
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
         """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
@@ -399,6 +446,7 @@ class _Pass:
         self.waiting = np.ones(len(queue), np.int64)
         self.apart = apart
         self._rules = rules
+        self._tried = False
         self._pools = view.machine.pools
         self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
@@ -406,6 +454,15 @@ class _Pass:
     def any_waits(self) -> bool:
         """Whether a job waits still."""
         return bool(self.waiting.any())
+
+    def until_s(self, planned: bool) -> float:
+        """Until when passes that came to nothing would do so, if nothing but the time changed (s).
+
+        ``planned``: what the backfill pass planned counts, too.
+        """
+        if self.apart or self._tried or self.pairs.table[:, 4].any():
+            return -math.inf
+        return self.space.until.item(0) if planned else math.inf
 
     def below(self, priority: int) -> npt.NDArray[np.bool_]:
         """Whether each job has a priority below one."""
@@ -548,6 +605,7 @@ class _Pass:
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:
             return None
+        self._tried = True
         layered = self.is_layered(job)
         if not job.io_rate and not job.bb_bytes and job.lives is None and not layered:
             taken = space.consecutive(nodes, job.nodes)

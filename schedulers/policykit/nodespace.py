@@ -69,6 +69,7 @@ class NodeSpace:
         self._held, self._started, self._taken = held, list[tuple[float, Words]](), taken
         self.sets = sets
         self.state = np.zeros(4, np.int64)
+        self.until = np.full(1, np.inf)
         self.idle: Words = usable & ~held.nodes
         self.chosen: Words = np.empty(words, np.int64)
         self._scratch = np.empty(words, np.int64), self.chosen, np.empty((2, 32 * words + 1), np.int32)
@@ -107,7 +108,7 @@ class NodeSpace:
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """The arrays as kernels take them (:class:`spillway.schedulers.timeline.nodespace_kernels.Space`)."""
         return (
-            self._left, self._ends_s, self._tops, *self._segments, self.sets, self.state, *self._scratch,
+            self._left, self._ends_s, self._tops, *self._segments, self.sets, self.until, self.state, *self._scratch,
         )  # fmt: skip
 
     def stack(self, reservations: int, resolution_s: float) -> None:

@@ -93,6 +93,11 @@ class Priorities:
             self._elsewhere.clear()  # most jobs that have rows do not wait any more
         self._calculate(self._rows[: len(self._places)])
 
+    @property
+    def calculated_s(self) -> float:
+        """For when priorities were calculated last (s)."""
+        return self._time_s
+
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)

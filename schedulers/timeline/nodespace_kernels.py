@@ -12,6 +12,9 @@ says the same in plain Python.
     the segment that begins at ``times[k]``.
 ``sets: int64[sets, words]``
     The nodes of each partition; at first all nodes.
+``until: float64[1]``
+    Until when (s) all that was found stands if nothing but the time changes: no reservation begins or ends while a pair
+    would run from the present on, none comes into the window, no job is expected to have left.
 ``state: int64[4]``
     Number of segments, of running jobs, the code of what a kernel came to, pairs that a main pass has passed by.
 """
@@ -59,6 +62,7 @@ class Space(NamedTuple):
     order: npt.NDArray[np.int32]
     free: npt.NDArray[np.int64]
     sets: npt.NDArray[np.int64]
+    until: npt.NDArray[np.float64]
     state: npt.NDArray[np.int64]
     found: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.int64]
@@ -82,7 +86,7 @@ class Rules(NamedTuple):
     starts_only: int
 
 
-_SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, ROW, ROW, ROW, TABLE)
+_SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, TIMES, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
 _RULES = (*(float64,) * 3, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
@@ -127,6 +131,17 @@ def _candidate(space, segment):
     return np.inf
 
 
+@inner(void(SPACE, float64, float64), **OPTIONS)
+def _note_until(space, now_s, end_s):
+    """Bound until when what is reserved from the present to a time stands."""
+    count, times = space.state[SEGMENTS], space.times
+    if count > 1:
+        space.until[0] = min(space.until[0], times[1])
+    following = _after(times, count, end_s)
+    if following < count:
+        space.until[0] = min(space.until[0], times[following] - (end_s - now_s))
+
+
 @inner(int64(SPACE, int64, int64, float64, float64), **OPTIONS)
 def _unreserved(space, row, nodes, begin_s, end_s):
     """Put a partition's nodes without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
@@ -136,6 +151,8 @@ def _unreserved(space, row, nodes, begin_s, end_s):
     """
     count = space.state[SEGMENTS]
     first, segment = _after(space.times, count, begin_s) - 1, _after(space.times, count, end_s) - 1
+    if begin_s <= space.times[0]:
+        _note_until(space, begin_s, end_s)
     for word in range(space.free.shape[1]):
         space.found[word] = space.sets[row, word]
     while segment >= first:
@@ -269,6 +286,8 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
             continue
         unreserved_s[pair] = min(unreserved_s[pair], not_before_s)
         leaving = _leave(space, nodes)
+        if leaving > 0:
+            space.until[0] = min(space.until[0], space.ends_s[leaving] - 1.0)
         start_s = max(max(space.ends_s[leaving], now_s + 1.0) if leaving > 0 else now_s, not_before_s)
         if start_s <= now_s:
             _choose(space, nodes)
@@ -323,6 +342,7 @@ def _may_start(space, pairs, durations_s, pair, now_s):
         both = space.sets[row, word] & space.left[0, word]
         space.found[word] = both
         number += popcount(both)
+    _note_until(space, now_s, now_s + durations_s[pair])
     segment = _after(space.times, space.state[SEGMENTS], now_s + durations_s[pair]) - 1
     while number >= nodes and segment >= 0:
         at, number = space.order[segment], 0
@@ -441,7 +461,10 @@ def plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
 @inner(boolean(SPACE, ROWS, TIMES, ROWS, int64, float64, RULES), **OPTIONS)
 def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
     """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
-    if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
+    if start_s > rules.until_s:
+        space.until[0] = min(space.until[0], start_s - (rules.until_s - rules.now_s))
+        return False
+    if pairs[pair, FLAGS] & NOW_ONLY:
         return False
     counts[RESERVED, pairs[pair, SET]] += 1
     _reserve(space, _rounded(start_s, rules.resolution_s), _end(start_s + durations_s[pair], rules))

@@ -376,6 +376,10 @@ class _Pass:
         self.pairs = _pairs(view, queue, order)
         self._pools = view.machine.pools
 
+    def until_s(self, planned: bool) -> float:
+        """Nothing is known of later passes."""
+        return -math.inf
+
     @property
     def any_waits(self) -> bool:
         """Whether a job waits still."""
