@@ -46,6 +46,22 @@ def test_buffers_beside_the_site(tmp_path: Path):
     assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1TB"
 
 
+def test_buffers_that_the_log_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """With a site as without one: a pool for the largest request. It was 40 GB for every 8 nodes: the log was refused."""
+    log = tmp_path / "jobs.txt"
+    log.write_text(
+        "JobID|Partition|State|Submit|Start|End|Timelimit|NNodes|ReqTRES\n"
+        "1|standard|COMPLETED|2026-11-01T08:00:00|2026-11-01T08:00:05|2026-11-01T08:10:05|01:00:00|2|bb/lua=300G,node=2\n"
+        "2|standard|COMPLETED|2026-11-01T08:01:00|2026-11-01T08:01:05|2026-11-01T08:10:05|01:00:00|2|bb/lua=700G,node=2\n"
+    )
+    command = ["run", str(log), "--policy", "fcfs", "--workers", "1", "--no-plots", "--no-uncontended", "--no-replay"]
+    assert main([*command, "--notes", "--site", str(SMALL), "--out", str(tmp_path / "out")]) == 0
+    assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1.1TB"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "machine: 16 nodes (those of the site), 1.1TB of burst buffers in one pool (requests of 2 jobs" in said
+    assert "where partition" not in said
+
+
 def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """The file, the key, what to do; exit code 2."""
     path = tmp_path / "site.toml"
