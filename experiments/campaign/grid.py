@@ -110,7 +110,9 @@ def _check_names(
 
 def _replayed(spec: PolicySpec) -> PolicySpec:
     own = spec.policy == policies.REPLAY and not spec.label
-    return msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) if own else spec
+    return (
+        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) if own else spec
+    )
 
 
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
