@@ -64,6 +64,7 @@ _WORDS = {
     "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user is allowed",
+    "the end of jobs that make room for it": "for the end of jobs that made room for it (preempted)",
     "a persistent buffer": "for a persistent buffer to be created, released or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",
@@ -167,6 +168,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
             lines += _drained(folder, float(table.submit_s[row]), float(table.start_s[row]))
         lines += _expectations(waiting, float(table.start_s[row]))
         lines += _overtaking(table, row)
+    lines += _preempted(folder, table.job_id[row], table.workload[row])
     lines += _priorities(folder, table.job_id[row], table.workload[row])
     return [*lines, _end(table, row), *_staging(folder, table.job_id[row], table.workload[row])]
 
@@ -211,6 +213,29 @@ def _held(folder: Path, job_id: str, workload: str) -> list[str]:
             why = f"it depends on them ({row['depends']})" if row["depends"] else "its array has a limit"
             return [f"Other jobs held it for {duration(held_s)} before that: {why}. Its wait counts from then on."]
     return []
+
+
+def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
+    """Which jobs made room for a job, for which one it made room itself, and which attempt it goes on from."""
+    path, own = folder / "preemptions.csv", f"{workload}!{job_id}"
+    names = ("job_id", "workload_name", "told_s", "time_s", "what", "by", "lost_node_s")
+    rows = list(read_rows(path, names, "expected the results of a run")) if path.exists() else []
+    made = [row for row in rows if row["by"] == own]
+    lines = []
+    if made:
+        parts = ", ".join(f"job {row['job_id']} ({row['what']} at {clock(row.number('time_s'))})" for row in made)
+        lines.append(f"For it room was made, from {clock(made[0].number('told_s'))} on, by {parts}.")
+    for row in rows:
+        if row["workload_name"] != workload:
+            continue
+        by, ended = row["by"].rpartition("!")[2], clock(row.number("time_s"))
+        if row["what"] == f"requeued as {job_id}":
+            lines.append(f"It is the next attempt of job {row['job_id']}, which job {by} preempted ({ended}).")
+        if row["job_id"] == job_id:
+            lost = f"{row.number('lost_node_s') / 3600.0:,.2f} node-hours of it were lost"
+            told = clock(row.number("told_s"))
+            lines.append(f"Job {by} preempted it: chosen at {told}, {row['what']} at {ended}; {lost}.")
+    return lines
 
 
 def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:

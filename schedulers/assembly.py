@@ -36,15 +36,17 @@ from spillway.schedulers.lives.base import Expected, Expects, Life, Under
 from spillway.schedulers.lives.persistent import WithPersistent
 from spillway.schedulers.model.job import BURST_BUFFER_FIELD, TOTAL_FIELD, Job
 from spillway.schedulers.model.machine import MachineDefaults
+from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.rules import Rules, Trait, refuse
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
+from spillway.schedulers.policykit.preempting import Preempting
 from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
-from spillway.schedulers.policykit.view import Policy
+from spillway.schedulers.policykit.view import Policy, View
 from spillway.schedulers.policykit.view import rules_of as policy_rules
 from spillway.schedulers.policykit.windows import (
     Window,
@@ -143,6 +145,12 @@ class Settings:
         help="file of the site's partitions, shares, weights and pools (TOML, as 'spillway site import' writes it), or "
         "its JSON text, which descriptions of runs hold",
     )
+    suspend: str = option(
+        "refused",
+        choices=("refused", "requeue", "cancel", "off"),
+        help="what is played where a site suspends preempted jobs (PreemptMode=SUSPEND), which no job model plays; "
+        "refused: such a site is an error",
+    )
     begins: str = option(
         "",
         help="date of the simulation's time 0 (2026-11-01T00:00:00), from which a site's reservations and dates of "
@@ -171,11 +179,14 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or site.reservations or Counted(site)):
+        if site is not None and (site.partitions or site.resources or site.reservations or Counted(site)):
             lacks[Trait.TURNS] = (
                 "site",
                 "jobs that take turns are kept to no partition, reservation, license or limit",
             )
+        if self.preemption.active:
+            needs[Trait.PREEMPTION] = ("site", "")
+            lacks.setdefault(Trait.TURNS, ("site", "jobs that take turns on nodes make no room for others"))
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":
@@ -184,11 +195,32 @@ class Settings:
             lacks[Trait.APART] = ("io_node_depth", "what is staged without nodes passes no I/O node")
         return Rules(needs, lacks)
 
+    @property
+    def preemption(self) -> Preemption:
+        """Which jobs of the site may preempt which."""
+        site = parse_site(self.site) if self.site else Site()
+        return Preemption(site, "" if self.suspend == "refused" else self.suspend)
+
+    @property
+    def requeues(self) -> bool:
+        """Whether killed jobs are submitted anew."""
+        return self.on_outage.requeues or self.preemption.requeues
+
     def check(self) -> None:
-        """Refuse settings that others leave without a meaning, and maxima that cannot be read."""
-        by = self.estimates
+        """Refuse settings that others leave without a meaning, maxima that cannot be read, and sites that suspend."""
+        by, preemption = self.estimates, self.preemption
+        if preemption.suspended:
+            where = ", ".join(preemption.suspended[:3])
+            raise OptionError(
+                f"setting site: preempted jobs of {where} are suspended (PreemptMode=SUSPEND), which is not played: "
+                "set suspend=requeue, suspend=cancel or suspend=off for what is to happen to them"
+            )
         for names, has_meaning, needed in (
-            ("restart", self.on_outage.requeues, "on_outage=requeue: without it no job is submitted anew"),
+            (
+                "restart",
+                self.requeues,
+                "on_outage=requeue, or a site that requeues preempted jobs: without it no job is submitted anew",
+            ),
             (
                 "history correction margin",
                 by is Estimates.HISTORY,
@@ -244,7 +276,10 @@ class Settings:
 
 _LITERAL = Rules(
     {Trait.ANY_STORAGE: ("", "its rule is nearest")},
-    {Trait.APART: ("", "the published scheduler held burst buffers as long as nodes")},
+    {
+        Trait.APART: ("", "the published scheduler held burst buffers as long as nodes"),
+        Trait.PREEMPTION: ("", "the published scheduler killed no job for another one"),
+    },
 )
 """What the published experiment's rules need and lack."""
 
@@ -344,6 +379,11 @@ def assemble(
     refuses = _without_stripes(policy, runtime.refuses)
     under = Under(policy, life, _expects(model))
     deciding: Policy = under if life.apart else policy
+    keep: Callable[[View], None] = under.keep
+    preemption = settings.preemption
+    if preemption.active:
+        deciding = Preempting(deciding, preemption, life.apart, getattr(policy, "due", None))
+        keep = _each(deciding.keep, keep)
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
@@ -354,7 +394,7 @@ def assemble(
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return Session(
-        WithPersistent(deciding, int(settings.bb_user_limit), under.keep),
+        WithPersistent(deciding, int(settings.bb_user_limit), keep),
         runtime,
         unplayable=unplayable(model, refuses),
         seed=seed,
@@ -377,6 +417,7 @@ def assemble(
         lives=model.lives if type(model).lives is not JobModel.lives else None,
         on_outage=settings.on_outage,
         site=site,
+        suspend="" if settings.suspend == "refused" else settings.suspend,
     )
 
 
@@ -455,9 +496,7 @@ class SessionSpec:
     def needs(self) -> Needs:
         """What the simulator must offer: what the model needs, and dynamic jobs where jobs are submitted anew."""
         needs = self.make_model().needs
-        return (
-            replace(needs, dynamic_jobs=True, profile_reuse=True) if self.make_settings().on_outage.requeues else needs
-        )
+        return replace(needs, dynamic_jobs=True, profile_reuse=True) if self.make_settings().requeues else needs
 
     def session(
         self,
@@ -546,6 +585,16 @@ def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Ca
         f"per node: state {BURST_BUFFER_FIELD!r} instead, or choose another policy"
     )
     return lambda job: reason if job.stripes else refuses(job)
+
+
+def _each(*steps: Callable[[View], None]) -> Callable[[View], None]:
+    """One step after the other."""
+
+    def every(view: View) -> None:
+        for step in steps:
+            step(view)
+
+    return every
 
 
 def _first_of(*refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:

@@ -47,8 +47,10 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 }
 """Tables of the file: the field of a site that each is, and what it is read as."""
 
-PLAYED: frozenset[str] = frozenset({"association", "license", "partition", "priority", "qos", "reservation"})
-"""Tables (and ``limits``, ``preemption``) that sessions play, all of these but partitions and licenses by the order
+PLAYED: frozenset[str] = frozenset(
+    {"association", "license", "partition", "priority", "qos", "reservation", "resource"}
+)
+"""Tables (and ``limits``) that sessions play, all of these but partitions and licenses by the order
 ``multifactor``: a name goes in when its part does. Of the others a site may state anything; nothing follows from it."""
 
 SINGLE = ("priority", "scheduler", "burst_buffer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Protocol
 
@@ -173,7 +173,7 @@ def _run_grids(
     unwritten = ""
     try:
         further = conclude(grids, shaken, root, console) if conclude is not None and not outcome.failed else []
-        _write_results(campaign, runs, rows, inputs.notes, root, console, further)
+        _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = str(error)
     rejected.remind(rows, root, console)
@@ -256,6 +256,7 @@ def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:
 def _write_results(
     campaign: Campaign,
     runs: Sequence[RunSpec],
+    unchanged: Sequence[RunSpec],
     rows: Sequence[summary.Row],
     assumed: Sequence[str],
     root: Path,
@@ -271,7 +272,7 @@ def _write_results(
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / _ENVIRONMENT, root / places.RECORD]
     written += further
     written += summary.write_further(rows, root, paper.tables)
-    written += _beside_the_site(rows, root, console)
+    written += _beside_the_site({run.id for run in unchanged}, rows, root, console)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
@@ -295,11 +296,14 @@ def _write_results(
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
 
 
-def _beside_the_site(rows: Sequence[summary.Row], root: Path, console: Console) -> list[Path]:
-    """Print and write how near waits are to the site's own, where these are known."""
+def _beside_the_site(unchanged: Set[str], rows: Sequence[summary.Row], root: Path, console: Console) -> list[Path]:
+    """Print and write how near waits are to the site's own, where these are known; of a what-if question those of the
+    runs in which nothing is changed.
+    """
     if not any(row["policy"] == policies.REPLAY for row in rows):
         return []
     results = read_campaign(root)
+    results = dataclasses.replace(results, rows=tuple(row for row in results.rows if row.run in unchanged))
     found = site_waits.rows_of(results, {row.run: read_run(results.path(row)) for row in results.rows})
     if not found:
         return []

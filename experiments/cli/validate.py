@@ -34,6 +34,10 @@ def add_arguments(parser: Parser) -> None:
     add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
     add = parser.add_argument_group("Slurm").add_argument
     add("--slurm", choices=RELEASES, metavar="RELEASE", help=f"{' or '.join(RELEASES)} ({RELEASES[0]})")
+    add(
+        "--with-site", action="store_true", default=None,
+        help="with two partitions, accounts with unequal shares, QOS, licenses, dependencies and a maintenance",
+    )  # fmt: skip
     add("--nodes", type=whole, metavar="N", help="virtual nodes, 4 to 64 (8)")
     add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
     add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")

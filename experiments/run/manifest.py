@@ -23,7 +23,7 @@ _RUN_TABLES = frozenset(
         *("jobs.csv", "batsim_jobs.csv", "allocations.csv", "rejections.csv", "reasons.csv", "io_phases.csv"),
         *("machine.json", "metrics.json", "timings.json", "schedule.csv", "machine_states.csv", "pstate_changes.csv"),
         *("consumed_energy.csv", "schedule.trace", "persistent.csv", "dependencies.csv", "outages.csv", "drains.csv"),
-        "priorities.csv",
+        *("priorities.csv", "preemptions.csv"),
         RUN_FILE,
     }
 )

@@ -49,6 +49,14 @@ _OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_
 """
 
 
+_PREEMPTION_COLUMNS = ("job_id", "workload_name", "told_s", "time_s", "what", "by", "lost_node_s")
+"""Columns of ``preemptions.csv``, which is only there when running jobs made room for others.
+
+``told_s``, ``time_s``: when the job was chosen, and when it had ended; ``what``: killed, or requeued under which name;
+``by``: full id of the other job; ``lost_node_s`` as in ``outages.csv``.
+"""
+
+
 _DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
 """Columns of ``drains.csv``, which is only there when a part of a storage node was drained.
 
@@ -93,6 +101,7 @@ class Recorder(Observer):
         self._lives: dict[tuple[str, str], tuple[str, ...]] = {}
         self._struck: list[tuple[str, ...]] = []
         self._released: list[tuple[str, ...]] = []
+        self._preempted: list[tuple[str, ...]] = []
         self._drains: list[tuple[str, ...]] = []
         self._persistent: list[list[str]] = []
         self._machine: Machine
@@ -151,6 +160,11 @@ class Recorder(Observer):
         """Keep what an outage did to a running job."""
         self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
 
+    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
+        """Keep that a job made room for another one."""
+        times = f"{told_s:.6f}", f"{now_s:.6f}"
+        self._preempted.append((job.name, job.workload, *times, what, by, f"{lost_node_s:.6f}"))
+
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
         """Keep how much of a storage node is drained."""
         self._drains.append((f"{now_s:.6f}", storage, str(drained_bytes), str(left_bytes)))
@@ -171,6 +185,7 @@ class Recorder(Observer):
         for name, columns, rows in (
             ("dependencies.csv", _DEPENDENCY_COLUMNS, self._released),
             ("outages.csv", _OUTAGE_COLUMNS, self._struck),
+            ("preemptions.csv", _PREEMPTION_COLUMNS, self._preempted),
             ("drains.csv", _DRAIN_COLUMNS, self._drains),
             ("persistent.csv", _PERSISTENT_COLUMNS, self._persistent),
         ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -121,10 +121,15 @@ def imported(files: Sequence[Path], cluster: str = "") -> Imported:
     InputError
         A file cannot be read or is none of these, a value in it is wrong, or two contradict each other: with the place.
     """
+    return imported_texts({str(path): _text(path) for path in files}, cluster)
+
+
+def imported_texts(texts: Mapping[str, str], cluster: str = "") -> Imported:
+    """As :func:`imported`, from the texts of files by their names."""
     pieces = Pieces(cluster)
-    texts = [(_kind_of(text, str(path)), text, str(path)) for path in files for text in [_text(path)]]
+    kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
     for kind, text, name in sorted(
-        texts, key=lambda one: one[0].command != "slurm.conf"
+        kinds, key=lambda one: one[0].command != "slurm.conf"
     ):  # slurm.conf names the cluster
         kind.read(text, name, pieces)
         pieces.kinds[name] = kind.command

@@ -15,6 +15,7 @@ from spillway.base.units import NONE, duration, size
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as print_table
 from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
@@ -22,16 +23,10 @@ from spillway.schedulers.site_file import PLAYED
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     (
-        "access",
-        "partitions: preemption and grace time",
-        lambda site: any(_restricted(one) for one in site.partitions),
-    ),
-    (
         "flags",
         "flags of priority beyond those of docs/priority.md",
         lambda site: set(site.weights.flags) - PLAYED_FLAGS,
     ),
-    ("preemption", "QOS: their preemption", lambda site: any(one.preempt for one in site.qos)),
     ("license", "licences: jobs hold none", lambda site: site.licenses),
     ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
     (
@@ -44,11 +39,20 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         "reservations (a window in which nothing runs is the setting 'maintenance')",
         lambda site: site.reservations,
     ),
-    ("preemption", "preemption", lambda site: site.scheduler.preempt not in ("", "none")),
+    (
+        "kinds of preemption",
+        "preemption other than by tier (partition_prio) or QOS (qos)",
+        lambda site: site.scheduler.preempt not in ("", "none", *KINDS),
+    ),
+    (
+        "suspension",
+        "preemption by suspension: the setting 'suspend' says what is played in its place",
+        lambda site: bool(Preemption(site).suspended),
+    ),
     (
         "scheduler",
         "parameters of the schedulers: state them as options of policy slurm-backfill",
-        lambda site: site.scheduler != Scheduler(),
+        lambda site: msgspec.structs.replace(site.scheduler, preempt="", preempts="", exempt_s=0.0) != Scheduler(),
     ),
     (
         "burst_buffer",
@@ -177,10 +181,6 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
                 yield from under(one.account, own, depth + 1)
 
     return under("", 1.0, 0)
-
-
-def _restricted(one: Partition) -> bool:
-    return bool(one.grace_s) or one.preempts not in ("", "off")
 
 
 def _limited(one: Association | Qos) -> bool:

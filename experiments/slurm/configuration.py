@@ -7,12 +7,16 @@ from typing import Literal
 
 import msgspec
 
+from spillway.experiments.slurm.site import Site, slurm_conf_lines
+
 POOL = "bb"
 """Name of the pool of buffers."""
 _FIRST_PORT = 26817
 """Port of slurmctld; the nodes' follow it. The network is a namespace of its own, so nothing else has them."""
 HOST = "ctl"
 """Name of the machine inside."""
+FOLDER = Path("/spillway")
+"""Folder of the run inside."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,6 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Release of Slurm: ``"22.05"`` or ``"24.11"``.
     bf_interval_s, bf_resolution_s, bf_window_min, bf_max_job_test, sched_interval_s, batch_sched_delay_s
         Slurm's ``SchedulerParameters`` of these names: s, s, minutes, jobs, s, s.
+    site
+        Partitions, shares, weights ...; ``None``: one partition, priority in order of submission, no accounts.
     select
         What chooses nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
     bf_licenses
@@ -45,6 +51,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     bf_max_job_test: int = 500
     sched_interval_s: int = 1
     batch_sched_delay_s: int = 0
+    site: Site | None = None
     select: Literal["linear", "cons_tres"] = "linear"
     bf_licenses: bool = False
     licenses: dict[str, int] = {}
@@ -55,12 +62,16 @@ StageOutTimeout=600
 GetSysState=/bin/true
 """
 
+_PLAIN = """PriorityType=priority/basic
+PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
+"""
+
 CGROUP_CONF = {"22.05": "", "24.11": "CgroupPlugin=disabled\n"}
 """Text of ``cgroup.conf`` by release: from 23.11 on slurmd wants control groups unless it is told otherwise."""
 
 
-def slurm_conf(settings: Settings, folder: Path) -> str:
-    """Text of ``slurm.conf``; the controller keeps its state and its log in a folder."""
+def slurm_conf(settings: Settings) -> str:
+    """Text of ``slurm.conf``; the controller keeps its state and its log in the folder of the run."""
     nodes, last = settings.nodes, _FIRST_PORT + settings.nodes
     scheduler = (
         f"bf_interval={settings.bf_interval_s},bf_resolution={settings.bf_resolution_s},"
@@ -77,12 +88,12 @@ CredType=cred/none
 SlurmUser=root
 SlurmdUser=root
 PluginDir=/usr/lib/x86_64-linux-gnu/slurm-wlm
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool/%n
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd-%n.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd-%n.log
+StateSaveLocation={FOLDER}/state
+SlurmdSpoolDir={FOLDER}/spool/%n
+SlurmctldPidFile={FOLDER}/slurmctld.pid
+SlurmdPidFile={FOLDER}/slurmd-%n.pid
+SlurmctldLogFile={FOLDER}/slurmctld.log
+SlurmdLogFile={FOLDER}/slurmd-%n.log
 LogTimeFormat=iso8601_ms
 SlurmctldDebug=debug2
 ProctrackType=proctrack/pgid
@@ -90,16 +101,14 @@ SelectType=select/{settings.select}
 {"SelectTypeParameters=CR_CPU" if settings.select == "cons_tres" else "# whole nodes"}
 SchedulerType=sched/backfill
 SchedulerParameters={scheduler}
-PriorityType=priority/basic
 JobCompType=jobcomp/filetxt
-JobCompLoc={folder}/jobcomp.txt
+JobCompLoc={FOLDER}/jobcomp.txt
 BurstBufferType=burst_buffer/lua
-DebugFlags=BurstBuffer,Backfill
+DebugFlags=BurstBuffer,Backfill,Priority
 ReturnToService=2
 {f"Licenses={pools}" if pools else "# no licenses"}
 NodeName=n[1-{nodes}] NodeHostname={HOST} NodeAddr=127.0.0.1 Port={_FIRST_PORT + 1}-{last} CPUs=1 State=UNKNOWN
-PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
-"""
+{_PLAIN.format(nodes=nodes) if settings.site is None else slurm_conf_lines(settings.site)}"""
 
 
 def burst_buffer_lua(settings: Settings) -> str:
@@ -124,7 +133,7 @@ function slurm_bb_data_out(id, script) return stage(script, "stage_out") end
 """
 
 
-class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A job as it is submitted.
 
     Attributes
@@ -139,8 +148,10 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Its time limit, minutes: Slurm knows no shorter unit.
     stage_in_s, stage_out_s
         How long its staging sleeps, s.
-    licenses
-        What it wants of licenses, as ``sbatch --licenses`` takes it: ``name:count``, several separated by commas.
+    partition, user, qos, licenses
+        Where the Slurm has a site; licenses as ``name:count``.
+    depends
+        Jobs that it waits for, by ``afterok`` or ``afterany`` and their numbers, from 1 in order of submission.
     """
 
     at_s: float
@@ -150,7 +161,11 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     limit_min: int
     stage_in_s: float = 0.0
     stage_out_s: float = 0.0
+    partition: str = ""
+    user: str = ""
+    qos: str = ""
     licenses: str = ""
+    depends: str = ""
 
 
 def job_script(job: Submission) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from spillway.experiments.slurm.recording import Recording
@@ -42,6 +42,41 @@ def deviations(recording: Recording, starts: Sequence[float]) -> Deviations:
 
 def _deviation(recorded_s: float | None, start_s: float) -> float:
     return math.inf if recorded_s is None or math.isnan(start_s) else abs(start_s - recorded_s)
+
+
+class Priorities(NamedTuple):
+    """Priorities of waiting jobs in each of their partitions, at the instants of a recording.
+
+    Attributes
+    ----------
+    compared
+        How many both have.
+    different
+        How many of these differ: whole numbers, so in whole units.
+    missing
+        How many only Slurm has: the job does not wait then in the simulator.
+    """
+
+    compared: int
+    different: int
+    missing: int
+
+    def __str__(self) -> str:
+        return f"{self.compared} compared, {self.different} different; {self.missing} of jobs that do not wait then"
+
+
+def priorities(recording: Recording, simulated: Sequence[Mapping[tuple[int, str], int]]) -> Priorities:
+    """Compare what ``sprio`` printed with the simulated priorities at these instants, by job and partition."""
+    compared = different = missing = 0
+    for instant, found in zip(recording.instants, simulated, strict=False):
+        for row in instant.priorities:
+            number, partition, priority = row.split()[:3]
+            other = found.get((int(number), partition))
+            if other is None:
+                missing += 1
+            else:
+                compared, different = compared + 1, different + (other != int(priority))
+    return Priorities(compared, different, missing)
 
 
 def table(recording: Recording, starts: Sequence[float]) -> str:

@@ -16,15 +16,18 @@ from spillway.experiments.run.errors import RunFailed
 from spillway.experiments.slurm.configuration import (
     BURST_BUFFER_CONF,
     CGROUP_CONF,
+    FOLDER,
+    HOST,
     Settings,
     Submission,
     burst_buffer_lua,
     slurm_conf,
 )
-from spillway.experiments.slurm.inside import UNCOVERED, State
+from spillway.experiments.slurm.inside import UNCOVERED
 from spillway.experiments.slurm.missing import Missing
 from spillway.experiments.slurm.packages import cache_folder, programs
-from spillway.experiments.slurm.recording import Recording, recorded
+from spillway.experiments.slurm.recording import Recording, Seen, recorded
+from spillway.experiments.slurm.site import MARIADB_CONF, slurmdbd_conf
 
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
 """The end of the first process in a process namespace ends all others there; ``--kill-child`` ends that one with us."""
@@ -50,9 +53,9 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
         _prepare(folder, settings, in_order)
         say(f"{len(jobs)} jobs on a Slurm {settings.release} of {settings.nodes} nodes: this takes some minutes ...")
         _inside(root, folder)
-        states = msgspec.json.decode((folder / "states.json").read_bytes(), type=list[State])
+        seen = msgspec.json.decode((folder / "seen.json").read_bytes(), type=Seen)
         log = (folder / "slurmctld.log").read_text(encoding="utf-8", errors="replace")
-    return recorded(log, settings, in_order, [(one.at_s, one.job, one.state, one.reason) for one in states])
+    return recorded(log, settings, in_order, seen)
 
 
 def try_namespaces() -> None:
@@ -72,15 +75,19 @@ def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> No
     for number in range(settings.nodes):
         (folder / "spool" / f"n{number + 1}").mkdir(parents=True)
     texts = {
-        "slurm.conf": slurm_conf(settings, folder),
+        "slurm.conf": slurm_conf(settings),
         "burst_buffer.conf": BURST_BUFFER_CONF,
         "cgroup.conf": CGROUP_CONF[settings.release],
         "burst_buffer.lua": burst_buffer_lua(settings),
-        "nodes": str(settings.nodes),
+        "settings.json": msgspec.json.encode(settings).decode(),
         "submissions.json": msgspec.json.encode(jobs).decode(),
     }
+    if settings.site is not None:
+        texts["slurmdbd.conf"] = slurmdbd_conf(HOST, str(FOLDER))
+        texts["my.cnf"] = MARIADB_CONF.format(folder=FOLDER)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o600 if name == "slurmdbd.conf" else 0o644)  # slurmdbd takes no other
 
 
 def _inside(root: Path, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from spillway.base import durable
+from spillway.base import durable, limits
+from spillway.base.files import read_file
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.slurm.configuration import Settings, Submission
 
@@ -32,10 +34,16 @@ NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
 RESPONSE = re.compile(r"node_did_resp n(\d+)")
 """A node has answered: the first one after the end of a job was asked to end it, and is idle from then on."""
+ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
+"""As many nodes have answered: from 23.11 on the controller frees nodes then, and logs each node later."""
 
 BACKFILLED = "_start_job: Started"
-PASSES = {"main": "sched: Running job scheduler", "backfill": "_attempt_backfill: beginning"}
-"""What the controller logs when a pass begins."""
+PASSES = {
+    "main": "sched: Running job scheduler",
+    "backfill": "_attempt_backfill: beginning",
+    "calculated": "Fair Tree fairshare algorithm, starting at",
+}
+"""What the controller logs when a pass begins, or a calculation of priorities."""
 
 
 class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -65,6 +73,33 @@ class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit
     backfilled: bool = False
 
 
+class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Priorities and shares at a time.
+
+    Attributes
+    ----------
+    at_s
+        s after the begin of the recording.
+    priorities
+        A line of ``sprio`` for each waiting job in each of its partitions: job, partition, priority, and the terms age,
+        fair share, size, partition, QOS, nice and TRES (``-`` for nothing).
+    shares
+        A line of ``sshare -P`` for each user in an account: account, user, raw usage, fair share.
+    """
+
+    at_s: float
+    priorities: list[str]
+    shares: list[str]
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the commands of a Slurm showed, at times in s since the epoch; as in :class:`Recording`."""
+
+    states: list[tuple[float, int, str, str]] = []
+    instants: list[Instant] = []
+    site: dict[str, str] = {}
+
+
 class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A run of a real Slurm.
 
@@ -81,6 +116,14 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         In order of their numbers, from 1.
     states
         What ``squeue`` showed, whenever that changed: time, job, state, reason.
+    calculated
+        When all priorities were calculated, s after the begin; where it has a site.
+    instants
+        Priorities and shares at some times; where it has a site.
+    site
+        What its Slurm printed and was configured with, by the names of the files; empty: no site.
+    begins
+        Date of the begin, as the setting ``begins`` takes it; "" where it is not known.
     """
 
     slurm: str
@@ -89,6 +132,10 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     backfill: list[float]
     jobs: list[RecordedJob]
     states: list[tuple[float, int, str, str]] = []
+    calculated: list[float] = []
+    instants: list[Instant] = []
+    site: dict[str, str] = {}
+    begins: str = ""
 
 
 def read(path: Path) -> Recording:
@@ -100,33 +147,32 @@ def read(path: Path) -> Recording:
         The file cannot be read, or is no recording.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Recording)
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read: {error.strerror}") from None
+        return msgspec.json.decode(read_file(path), type=Recording)
+    except limits.InputError as error:
+        raise SpecError(f"{path}: {error}") from None
     except msgspec.MsgspecError as error:
         raise SpecError(f"{path}: no recording of 'spillway validate slurm --record': {error}") from None
 
 
 def write(recording: Recording, path: Path) -> None:
-    """Write a recording, one line a job and one a state."""
+    """Write a recording, one line a job and one a state; packed where the name ends in ``.xz``."""
     fields = []
     for name in Recording.__struct_fields__:
         value = getattr(recording, name)
-        if name in ("jobs", "states"):
+        if name in ("jobs", "states", "instants"):
             fields.append(f'"{name}": [\n' + ",\n".join(_text(item) for item in value) + "\n]")
         else:
             fields.append(f'"{name}": {_text(value)}')
-    durable.write_text(path, "{\n" + ",\n".join(fields) + "\n}\n")
+    data = ("{\n" + ",\n".join(fields) + "\n}\n").encode()
+    durable.write_bytes(path, lzma.compress(data, preset=9) if path.suffix == ".xz" else data)
 
 
 def _text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def recorded(
-    log: str, settings: Settings, jobs: Sequence[Submission], states: Iterable[tuple[float, int, str, str]]
-) -> Recording:
-    """Make a recording from the controller's log; states have seconds since the epoch.
+def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Seen) -> Recording:
+    """Make a recording from the controller's log and what was seen meanwhile.
 
     Raises
     ------
@@ -137,6 +183,7 @@ def recorded(
     passes: dict[str, list[float]] = {name: [] for name in PASSES}
     patterns = {step: re.compile(text) for step, text in STEPS.items()}
     version = re.search(r"slurmctld version (\S+) started", log)
+    late_responses = settings.release != "22.05"
     held: dict[int, RecordedJob] = {}  # by node: whose it is, or was last
     for at_s, line in _timed(log):
         for step, pattern in patterns.items():
@@ -146,8 +193,13 @@ def recorded(
                 if step == "started":
                     job.backfilled = BACKFILLED in line
                     held |= dict.fromkeys(_nodes(line), job)
-        if (match := RESPONSE.search(line)) and (last := held.get(int(match[1]))) is not None:
-            if last.ended is None:
+        if late_responses and (match := ALL_RESPONSES.search(line)):
+            for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
+                job.idle = at_s
+                held = {node: other for node, other in held.items() if other is not job}
+        elif not late_responses and (match := RESPONSE.search(line)):
+            last = held.get(int(match[1]))
+            if last is None or last.ended is None:
                 continue
             last.idle = at_s
             del held[int(match[1])]
@@ -167,7 +219,11 @@ def recorded(
         main=[round(at - origin, 3) for at in passes["main"] if at >= origin],
         backfill=[round(at - origin, 3) for at in passes["backfill"] if at >= origin],
         jobs=found,
-        states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in states],
+        states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in seen.states],
+        calculated=[round(at - origin, 3) for at in passes["calculated"]],
+        instants=[msgspec.structs.replace(one, at_s=round(one.at_s - origin, 3)) for one in seen.instants],
+        site=seen.site,
+        begins=datetime.fromtimestamp(origin, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     )
 
 

@@ -7,9 +7,16 @@ the policy's. The pool is one storage node.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import msgspec
+import numpy as np
+
+from spillway.base import limits
+from spillway.base.files import parse_toml
+from spillway.experiments.site.imported import imported_texts
 from spillway.experiments.slurm.recording import RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
@@ -17,9 +24,13 @@ from spillway.platforms.generate import generate
 from spillway.platforms.xml_reader import parse_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.view import View
+from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.fixed import FixedEngine
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
@@ -46,22 +57,79 @@ def starts(recording: Recording, *, passes: bool) -> list[float]:
         Whether the schedulers have their passes when they had them in the recording; else in their regular intervals,
         from the first recorded ones on.
     """
-    seen = _Starts()
-    settings = Settings(bb_life=LIFE, site=site(recording))
-    session = assemble(policy(recording, passes=passes), settings, observer=seen)
+    return replayed(recording, passes=passes).starts
+
+
+class Replayed(NamedTuple):
+    """The simulated starts (s), and by instant of the recording the priorities of what waited, by job and partition."""
+
+    starts: list[float]
+    priorities: list[dict[tuple[int, str], int]]
+
+
+def replayed(recording: Recording, *, passes: bool) -> Replayed:
+    """As :func:`starts`, with the priorities at the instants of the recording."""
+    seen, looked = _Starts(), _Look(recording)
+    site = site_text(looked.site) if looked.site is not None else ""
+    settings = Settings(bb_life=LIFE, site=site, begins=recording.begins if site else "")
+    session = assemble(policy(recording, looked, passes=passes), settings, observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FixedEngine(machine) as engine:
         workload = workload_from_object(submissions(recording.jobs, recording.settings.nodes))
         Simulation(machine, [workload], engine, InProcessLink(session.handle), options).run()
-    return [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
+    found = [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
+    return Replayed(found, looked.priorities)
 
 
-def policy(recording: Recording, *, passes: bool) -> SlurmBackfill:
+def site_of_recording(recording: Recording) -> Site | None:
+    """The site as it is imported from what its Slurm printed, with its Slurm's time of a first calculation; of a Slurm
+    without one the licenses, if there are some.
+    """
+    if not recording.site:
+        pools = tuple(License(name, count) for name, count in recording.settings.licenses.items())
+        return Site(licenses=pools) if pools else None
+    site = site_of(parse_toml(imported_texts(recording.site).text, limits.SITE_BYTES), "the recording's site")
+    phase_s = recording.calculated[0] % site.weights.period_s
+    return msgspec.structs.replace(site, weights=msgspec.structs.replace(site.weights, phase_s=phase_s))
+
+
+class _Look:
+    """Looks at the priorities of what waits, at the first pass at or after each instant."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.site = site_of_recording(recording)
+        self.priorities: list[dict[tuple[int, str], int]] = []
+        self._instants = [one.at_s for one in recording.instants]
+
+    def __call__(self, view: View) -> None:
+        while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:
+            pairs = [(at, place) for at, job in enumerate(view.waiting) for place in job.partitions]
+            at, partitions = np.array(pairs, np.intp).reshape(-1, 2).T
+            _, found = priorities_of(view).in_partitions(view.waiting, at, partitions)
+            names = [(int(view.waiting[at].name), view.machine.partitions[place].name) for at, place in pairs]
+            self.priorities.append(dict(zip(names, found.astype(int).tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class _Watched(SlurmBackfill):
+    """The policy, whose passes are looked at."""
+
+    look: Callable[[View], None] = lambda view: None
+
+    def with_buffers_first(self, view: View) -> Iterable[Decision]:
+        self.look(view)
+        return super().with_buffers_first(view)
+
+
+def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
     """The policy as that Slurm was set."""
     settings = recording.settings
-    return SlurmBackfill(
+    return _Watched(
+        look=look,
+        order="multifactor" if recording.site else "fcfs",
+        release=settings.release,
         bf_interval=settings.bf_interval_s,
         bf_max_job_test=settings.bf_max_job_test,
         bf_window=settings.bf_window_min,
@@ -73,12 +141,6 @@ def policy(recording: Recording, *, passes: bool) -> SlurmBackfill:
         sched_phase=recording.main[0] % settings.sched_interval_s,
         recorded=Recorded(tuple(recording.main), tuple(recording.backfill)) if passes else None,
     )
-
-
-def site(recording: Recording) -> str:
-    """What the simulator is told of the licenses; "" where there are none."""
-    pools = tuple(License(name, count) for name, count in recording.settings.licenses.items())
-    return site_text(Site(licenses=pools)) if pools else ""
 
 
 def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
@@ -94,8 +156,8 @@ def submissions(jobs: Sequence[RecordedJob], nodes: int) -> dict[str, Any]:
         profiles[name] = {"type": "delay", "delay": idle_s - job.started}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})
-        if job.request.licenses:
-            described[-1]["licenses"] = job.request.licenses
+        asked = {name: getattr(job.request, name) for name in ("partition", "user", "qos", "licenses", "depends")}
+        described[-1] |= {name: value for name, value in asked.items() if value}
         if job.request.units:
             assert job.allocated is not None
             assert job.staged is not None

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings
-from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, table
+from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, priorities, table
 from spillway.experiments.slurm.live import run
 from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Recording, read
-from spillway.experiments.slurm.replay import starts
+from spillway.experiments.slurm.replay import replayed, starts
+from spillway.experiments.slurm.site import usual
 from spillway.experiments.slurm.workload import generated
 
 SKIPPED = 77
@@ -56,7 +57,7 @@ def recording_of(options: Mapping[str, Any]) -> Recording:
     RunFailed
         It did not run the jobs.
     """
-    given = {name: options[name] for name in (*SETTINGS, "slurm") if options[name] is not None}
+    given = {name: options[name] for name in (*SETTINGS, "slurm", "with_site") if options[name] is not None}
     if options["replay"] is None:
         return live(given)
     for name in (*given, *(["record"] if options["record"] is not None else [])):
@@ -80,6 +81,7 @@ def live(given: Mapping[str, Any]) -> Recording:
         bf_max_job_test=chosen["bf_max_job_test"],
         sched_interval_s=chosen["sched_interval"],
         batch_sched_delay_s=chosen["batch_sched_delay"],
+        site=usual(chosen["nodes"]) if chosen.get("with_site") else None,
     )
     jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"])
     return run(settings, jobs, lambda line: print(line, file=sys.stderr, flush=True))
@@ -95,7 +97,7 @@ def compared(recording: Recording) -> tuple[str, bool]:
     The bounds hold with Slurm's own times of passes. Regular ones are shown beside them: Slurm's two schedulers sleep
     between passes, so that their phases drift, and whichever is first decides.
     """
-    simulated = starts(recording, passes=True)
+    simulated, seen = replayed(recording, passes=True)
     found = deviations(recording, simulated)
     regular = deviations(recording, starts(recording, passes=False))
     lines = [
@@ -105,4 +107,6 @@ def compared(recording: Recording) -> tuple[str, bool]:
         f"(bounds: median {MEDIAN_S:g} s, p95 {found.bound_p95_s:g} s)",
         f"deviation of starts, passes at regular times:  {regular}",
     ]
+    if recording.site:
+        lines.append(f"priorities, passes as Slurm had them: {priorities(recording, seen)}")
     return "\n".join(lines), found.passes

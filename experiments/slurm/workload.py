@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 
+import msgspec
+
 from spillway.experiments.slurm.configuration import Settings, Submission
+from spillway.experiments.slurm.site import Site
 
 _MEAN_BETWEEN_S = 1.2
 """Mean time between two submissions, s: jobs come faster than they go, so that queues of both kinds stand."""
@@ -14,6 +17,11 @@ _WITHOUT_BUFFER = 0.3
 """Share of jobs without a buffer."""
 UNITS = (0.1, 0.6)
 """Least and largest request, as shares of the pool."""
+_WITH_LICENSES = 0.2
+"""Share of jobs that hold licenses, where there is a site."""
+_DEPENDENT = 0.15
+"""Share of jobs that wait for one of the last :data:`_REACH` before them, where there is a site."""
+_REACH = 10
 
 
 def generated(settings: Settings, jobs: int, stage_s: float, seed: int) -> list[Submission]:
@@ -46,4 +54,22 @@ def generated(settings: Settings, jobs: int, stage_s: float, seed: int) -> list[
             )
         )
         at_s += draw.expovariate(1 / _MEAN_BETWEEN_S)
-    return drawn
+    if settings.site is None:
+        return drawn
+    return [_at_site(job, number, settings.site, draw) for number, job in enumerate(drawn)]
+
+
+def _at_site(job: Submission, number: int, site: Site, draw: random.Random) -> Submission:
+    """The same job of one of the site's users; ``number``: how many jobs come before it."""
+    names = [one.name for one in site.partitions]
+    license, count = draw.choice(list(site.licenses.items()))
+    holds, waits = draw.random() < _WITH_LICENSES, draw.random() < _DEPENDENT
+    before = draw.randint(max(1, number - _REACH), max(1, number))
+    return msgspec.structs.replace(
+        job,
+        user=draw.choice(site.users).name,
+        partition=draw.choice([*names, ",".join(names)]),
+        qos=draw.choice(["normal", *site.qos]),
+        licenses=f"{license}:{draw.randint(1, max(1, count // 2))}" if holds else "",
+        depends=f"{draw.choice(('afterok', 'afterany'))}:{before}" if waits and number else "",
+    )

@@ -231,7 +231,7 @@ class Outside:
         return case.from_first(played.starts)
 
 
-SLURM = {"bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sched_delay": 0}
+SLURM = {"release": "24.11", "bf_interval": 1, "bf_resolution": 1, "sched_interval": 1, "batch_sched_delay": 0}
 """Options of Slurm's schedulers: passes every second, for jobs of seconds."""
 
 _LIFE = {"bb_life": "slurm"}

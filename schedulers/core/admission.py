@@ -13,6 +13,7 @@ from spillway.protocol.messages import JobSubmitted
 from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
+from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions
 from spillway.schedulers.model.job import Job, Lives, job_from_wire
 from spillway.schedulers.model.machine import Machine
@@ -68,6 +69,7 @@ class Admission:
         self._limits = Limits(machine, placement)
         self._counted = counted
         self._partitions = Partitions(site.partitions, machine, placement)
+        self._layers = Layers(machine, placement) if any(pool.layer for pool in machine.pools) else None
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator
         self._unplayable = unplayable
@@ -123,7 +125,9 @@ class Admission:
             if reason is None:
                 job, reason = self._partitions.assign(job)
             if reason is None:
-                return self._counted.assign(job)
+                job, reason = self._counted.assign(job)
+            if reason is None and self._layers is not None:
+                reason = self._layers.reason(job)
         return job, reason
 
     def warnings(self) -> Iterable[str]:

@@ -141,6 +141,7 @@ class Book:
         self._now_s = timeline.now_s
         self._parts: dict[str, list[_Part]] = {}
         self._lifted: dict[str, _Part] = {}
+        self._leaving: set[str] = set()
         self._ends: list[tuple[float, int, int, _Part]] = []
         self._pushed = 0
 
@@ -287,6 +288,7 @@ class Book:
     def end(self, job_id: str, now_s: float) -> Running:
         """A running job has ended and has given everything back; return what it was, held until now."""
         self.advance(now_s, job_id)
+        self._leaving.discard(job_id)
         running = self.running.pop(job_id)
         for part in self._parts.pop(job_id):
             if part.covering._value_ & _NODES:
@@ -398,6 +400,22 @@ class Book:
                 self._move_end(moved, max(until_s, now_s + OVERDUE_S), now_s)
                 self._parts[job_id].append(moved)
         return self._refresh(job_id, now_s)
+
+    def leave(self, job_id: str, until_s: float, now_s: float) -> None:
+        """A running job is going to be killed: nothing of it is booked beyond that, but for a little at a time."""
+        self.advance(now_s)
+        self._leaving.add(job_id)
+        until_s = max(until_s, now_s + OVERDUE_S)
+        for part in self._parts[job_id]:
+            if until_s < part.end_s:
+                self._move_end(part, until_s, now_s)
+        self._refresh(job_id, now_s)
+
+    def vacate(self, timeline: Timeline, job_id: str, from_s: float) -> None:
+        """Free all that a running job holds, from a time on, in a copy of the timeline in which it is booked."""
+        for part in self._parts[job_id]:
+            if from_s < part.end_s:
+                self._give_back(from_s, part.end_s, part.allocation, part.covering, timeline)
 
     # ------------------------------------------------------------------ time and outages
 
@@ -591,13 +609,16 @@ class Book:
         if part.end_s >= now_s:
             self._give_back(now_s, part.end_s, allocation, covering)
 
-    def _give_back(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource) -> None:
-        """Give an allocation back in the timeline but for what is out."""
+    def _give_back(
+        self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, timeline: Timeline | None = None
+    ) -> None:
+        """Give an allocation back in the timeline, or in a copy of it, but for what is out."""
+        timeline = self.timeline if timeline is None else timeline
         if not (self.nodes_out or self.storages_out):
-            self.timeline.release(start_s, end_s, allocation, covering)
+            timeline.release(start_s, end_s, allocation, covering)
             return
         for part, kinds in self._available(allocation, covering):
-            self.timeline.release(start_s, end_s, part, kinds)
+            timeline.release(start_s, end_s, part, kinds)
 
     def _available(self, allocation: Allocation, covering: Resource) -> list[tuple[Allocation, Resource]]:
         """The parts of an allocation that are not out, with the kinds that count of each."""
@@ -617,6 +638,8 @@ class Book:
         until_s = now_s + part.extension_s
         running = self.running.get(part.job.id)
         by_nodes = running is not None and Resource.NODES in part.covering and not part.extra
+        if part.job.id in self._leaving:
+            until_s, by_nodes = now_s + OVERDUE_S, False
         if running is not None and by_nodes:
             elapsed_s = now_s - running.start_s
             until_s = max(running.start_s + self._estimator.correct_s(running.job, elapsed_s), now_s + OVERDUE_S)

@@ -1,7 +1,8 @@
 """Counted pools: how much a job holds of each, and why it can never have it.
 
-A pool is a count for the whole machine, of which a job holds its amount from its start to its end: a site's licenses,
-and what the jobs of an account (with those below it), of a QOS, or of a user may have together. Pools of limits are
+A pool is a count of which a job holds its amount from its start to its end: a site's licenses, the layers of its
+hierarchical resources (:mod:`.layers`), and what the jobs of an account (with those below it), of a QOS, or of a user
+may have together. Pools of limits are
 made when the first job comes that counts there. One whose jobs have all gone is taken over by another user with the
 same limit, so that there are no more of them than users with jobs at a time.
 
@@ -42,19 +43,30 @@ class Counted:
     ----------
     site
         Its licenses, accounts and QOS.
+    layers
+        Those of its hierarchical resources.
     alive
         Whether a job waits, is held by others, or holds anything, by its id.
 
     Attributes
     ----------
     pools
-        Licenses, then limits; more of these at the end as jobs come (:meth:`assign`).
+        Licenses, layers, then limits; more of these at the end as jobs come (:meth:`assign`).
     """
 
-    def __init__(self, site: Site, alive: Callable[[str], bool] = lambda job_id: True) -> None:
+    def __init__(
+        self,
+        site: Site,
+        layers: tuple[CountedPool, ...] = (),
+        alive: Callable[[str], bool] = lambda job_id: True,
+    ) -> None:
         self._alive = alive
-        self._licenses = {one.name: place for place, one in enumerate(site.licenses)}
-        self.pools = tuple(CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
+        self._licenses: dict[str, list[int]] = {one.name: [place] for place, one in enumerate(site.licenses)}
+        for place, pool in enumerate(layers, len(site.licenses)):
+            if pool.layer is not None:
+                self._licenses.setdefault(pool.layer.resource, []).append(place)
+        licenses = (CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
+        self.pools = (*licenses, *layers)
         self._limits = SiteLimits(site)
         self._members: dict[CountedPool, dict[tuple[str, ...], _Members]] = {}
         self._spare: dict[CountedPool, list[int]] = {}
@@ -79,7 +91,7 @@ class Counted:
                 amounts[place] = bound.amount
         for place, amount in amounts.items():
             pool = self.pools[place]
-            if reason is None and amount > pool.count:
+            if reason is None and pool.layer is None and amount > pool.count:
                 reason = f"{amount} > {pool.count} of {pool.name}"
         if reason is not None:
             return job, reason
@@ -131,7 +143,7 @@ class Counted:
         return [several.pop(whose).place for whose in gone]
 
     def _read_licenses(self, job: Job, amounts: dict[int, int]) -> str | None:
-        """Add the licenses that a job names; what is wrong with them."""
+        """Add the licenses and resources that a job names; what is wrong with them."""
         text = job.extras.get(LICENSES_FIELD)
         for part in str(text).split(",") if text else ():
             found = _REQUEST.fullmatch(part)
@@ -140,6 +152,6 @@ class Counted:
                 return f"its field {LICENSES_FIELD!r} must be {expected}; got {shown(text)}"
             if found[1] not in self._licenses:
                 return f"license {shown(found[1])} is unknown; the site has {', '.join(self._licenses)}"
-            place = self._licenses[found[1]]
-            amounts[place] = amounts.get(place, 0) + int(found[2] or 1)
+            for place in self._licenses[found[1]]:
+                amounts[place] = amounts.get(place, 0) + int(found[2] or 1)
         return None

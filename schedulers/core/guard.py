@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from operator import lt
 
 from spillway.base.errors import DecisionRefused, shown
+from spillway.schedulers.core import layers
 from spillway.schedulers.core.book import Book, Held
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.decisions import Create, Destroy, Hold
@@ -251,10 +252,12 @@ def _space_reason(book: Book, storages: tuple[int, ...], bb_bytes: int) -> str |
 
 
 def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
-    """The first pool of which an allocation has another amount than the job requests, or more than is free."""
-    if allocation.pools != job.pools:
-        return f"it requests {job.pools} of the counted pools, the allocation has {allocation.pools}"
-    for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), job.pools, strict=False):
+    """The first pool of which an allocation has another amount than the job holds there, or more than is free."""
+    if allocation.pools != job.pools or any(pool.layer for pool in book.machine.pools):
+        wrong = layers.fault(book.machine, job, allocation.nodes, allocation.pools)
+        if wrong is not None:
+            return wrong
+    for pool, free, amount in zip(book.machine.pools, book.timeline.free_pools_now(), allocation.pools, strict=False):
         if amount > free:
             return f"{pool.name}: {free} left of {pool.count}, the allocation takes {amount}"
     return None

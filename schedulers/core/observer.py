@@ -48,6 +48,12 @@ class Observer:
         ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
         """
 
+    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
+        """A job has made room for another one (``by``: its id): it was cancelled, or requeued.
+
+        ``told_s``: when it was chosen for that; ``lost_node_s`` as in :meth:`interrupted`.
+        """
+
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
         """So many bytes of a storage node are drained from now on; ``left_bytes``: left less held, maybe below zero."""
 

@@ -88,7 +88,7 @@ class Outages:
         self.rule = rule
         self.affected: dict[str, Lost] = {}
         self.going = NO_HOSTS
-        self._dying: dict[str, str] = {}
+        self._dying: dict[str, Death] = {}
         self._attempts: dict[str, tuple[str, int]] = {}
         self._unacknowledged: set[str] = set()
         self.acknowledged = False
@@ -107,18 +107,19 @@ class Outages:
         if job_id not in self._dying:
             self.affected.setdefault(job_id, lost)
 
-    def kill(self, job_id: str, reason: str) -> None:
-        """A job that lost something is killed."""
-        self._dying[job_id] = reason
+    def kill(self, job_id: str, death: Death) -> None:
+        """A job that lost something, or makes room for another one, is killed."""
+        self._dying[job_id] = death
 
     def is_being_killed(self, job_id: str) -> bool:
         """Whether a job was killed, and has not ended."""
         return job_id in self._dying
 
-    def ended(self, job_id: str) -> str | None:
-        """A job has ended: why it was to be killed; ``None`` where it was not."""
+    def ended(self, job_id: str, reason: str = "") -> Death | None:
+        """A job has ended: why it was to be killed, or had to end by itself; ``None`` for neither."""
         self.affected.pop(job_id, None)
-        return self._dying.pop(job_id, None)
+        by_itself = Death(reason, requeues=self.rule.requeues) if reason else None
+        return self._dying.pop(job_id, by_itself)
 
     def first_attempt(self, job_id: str) -> str:
         """Id under which a job was submitted."""
@@ -141,6 +142,27 @@ class Outages:
         return True
 
 
+class Death(NamedTuple):
+    """Why a running job is killed.
+
+    Attributes
+    ----------
+    reason
+        In words.
+    requeues
+        Whether it is submitted anew.
+    by
+        Id of the job that it makes room for; "": it lost something.
+    told_s
+        When it was chosen to make room (s).
+    """
+
+    reason: str
+    requeues: bool
+    by: str = ""
+    told_s: float = math.nan
+
+
 class Lost(NamedTuple):
     """What a running job lost: its nodes (those of lost burst buffers too), and the reason in words."""
 
@@ -148,12 +170,12 @@ class Lost(NamedTuple):
     reason: str
 
 
-def require_restarts(config: BatsimConfig, rule: OnOutage) -> None:
-    """Refuse a simulator that takes no jobs anew.
+def require_restarts(config: BatsimConfig, setting: str) -> None:
+    """Refuse a simulator that takes no jobs anew, which a setting (in words) needs.
 
     Raises :class:`RemoteProtocolError`, which names the setting and the remedy.
     """
-    setting = f"the setting on_outage={rule.value} submits jobs anew and needs"
+    setting = f"{setting} submits jobs anew and needs"
     if not config.dynamic_jobs_enabled:
         raise RemoteProtocolError(
             f"{setting} dynamic jobs: {config.dynamic_jobs_remedy}", "$.events[0].data.config.dynamic-jobs-enabled"

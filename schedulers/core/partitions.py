@@ -98,7 +98,8 @@ class Partitions:
         if not usable:
             return job, "; ".join(reasons)
         if job.walltime_s == math.inf:
-            job = msgspec.structs.replace(job, walltime_s=max(self._default_s(place) for place in usable))
+            default_s = max(self._default_s(place) for place in usable)
+            job = msgspec.structs.replace(job, walltime_s=default_s, default_walltime=default_s < math.inf)
         return msgspec.structs.replace(job, partitions=tuple(usable)), None
 
     def _default_s(self, place: int) -> float:

@@ -58,9 +58,11 @@ from spillway.schedulers.core.guard import (
     check_start,
     check_wake,
 )
+from spillway.schedulers.core.layers import growable, layer_pools
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import (
     NO_HOSTS,
+    Death,
     Lost,
     OnOutage,
     Outages,
@@ -70,6 +72,7 @@ from spillway.schedulers.core.outages import (
     require_restarts,
 )
 from spillway.schedulers.core.partitions import node_sets
+from spillway.schedulers.core.preempting import Notices, check_preempt
 from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.wire_guard import WireGuard
@@ -82,6 +85,7 @@ from spillway.schedulers.model.decisions import (
     Hold,
     Kill,
     Pause,
+    Preempt,
     Reject,
     SetPowerState,
     Start,
@@ -94,7 +98,7 @@ from spillway.schedulers.model.persistent import PersistentBuffer, Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import CACHE, Policy, Running, View, warnings_of
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.layout import Row
 from spillway.schedulers.timeline.placement import Placement
 
@@ -149,6 +153,8 @@ class Session:
         What happens to running jobs on nodes and storage nodes that machine events take away.
     site
         Partitions, shares and pools; default: the site has none.
+    suspend
+        What is played where the site suspends jobs (:class:`spillway.schedulers.model.preemption.Preemption`).
     """
 
     def __init__(
@@ -171,6 +177,7 @@ class Session:
         lives: Callable[[Job], Lives | None] | None = None,
         on_outage: OnOutage = OnOutage.CONTINUE,
         site: Site | None = None,
+        suspend: str = "",
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -194,6 +201,7 @@ class Session:
             )
         self._lives = lives
         self._outages = Outages(on_outage)
+        self._notices = Notices(site or Site(), suspend)
         self._notebook: dict[str, Any] = {}
         self._queue = Queue(self._demand_row)
         self._filled_s: dict[str, float] = {}
@@ -331,7 +339,8 @@ class Session:
         if self._demand is not None and self._demand.from_storages:
             machine = machine.trunk()
         site = self._site or Site()
-        sets, self._counted = node_sets(site, len(machine.nodes)), Counted(site, self._alive)
+        sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
+        self._counted = Counted(site, layers, self._alive)
         machine = dataclasses.replace(machine, partitions=sets, pools=self._counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
@@ -342,8 +351,10 @@ class Session:
         )  # fmt: skip
         self._pool = Pool(self._book.kept, self._book)
         self._wire = WireGuard(event.config, event.profiles)
-        if self._outages.rule.requeues:
-            require_restarts(event.config, self._outages.rule)
+        rule, preempts = self._outages.rule, self._notices.rules.requeues
+        if rule.requeues or preempts:
+            setting = f"setting on_outage={rule.value}" if rule.requeues else "site, which requeues preempted jobs,"
+            require_restarts(event.config, f"the {setting}")
             self._outages.acknowledged = event.config.dynamic_jobs_acknowledged
         self._runtime.begin(machine, event.config)
 
@@ -538,33 +549,56 @@ class Session:
         """Kill the running jobs that lost something in this message and have not ended in it."""
         affected, self._outages.affected = self._outages.affected, {}
         for job_id, lost in affected.items():
-            self._outages.kill(job_id, lost.reason)
-            self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
+            self._kill_for(job_id, Death(lost.reason, self._outages.rule.requeues))
+
+    def _kill_noticed(self) -> bool:
+        """Kill the jobs that make room for others and have no time left; whether one has ended by that.
+
+        Only once all of a message has been read: their ends may be in it.
+        """
+        due = [one for one in self._notices.due(self._now_s) if not self._outages.is_being_killed(one[0])]
+        for job_id, death in due:
+            self._kill_for(job_id, death)
+        return any(job_id not in self._book.running for job_id, _ in due)
+
+    def _kill_for(self, job_id: str, death: Death) -> None:
+        self._outages.kill(job_id, death)
+        self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
 
     def _over(self, job_id: str, *, failed: bool) -> None:
         """A job has come to its end: those that depend on it are looked at."""
         self._dependents.ended(job_id, self._now_s, failed=failed)
         self._changed.append(job_id)
 
-    def _after_outage(self, running: Running, ended: Ended) -> bool:
-        """A job that was killed because of an outage waits again, where the setting says so; whether it does."""
-        reason = self._outages.ended(ended.job_id) or ended.reason
-        if not reason or ended.state is not JobState.COMPLETED_KILLED:
+    def _after_death(self, running: Running, ended: Ended) -> bool:
+        """A job that was killed by an outage or for another job waits again, where that is requeued; whether it is."""
+        death = self._outages.ended(ended.job_id, ended.reason)
+        self._notices.ended(ended.job_id)
+        if death is None or ended.state is not JobState.COMPLETED_KILLED:
             return False
         held_node_s = node_seconds(running, self._now_s)
-        if not self._outages.rule.requeues:
-            self._observer.interrupted(running.job, "killed", reason, self._now_s, held_node_s)
+        if not death.requeues:
+            self._tell(running.job, death, "killed", held_node_s)
             return False
         again = msgspec.structs.replace(self._outages.next_attempt(running.job), left=ended.left)
+        if death.by:  # its wait begins anew
+            held_s = self._now_s - again.submit_time_s + again.held_s
+            again = msgspec.structs.replace(again, submit_time_s=self._now_s, held_s=held_s)
         self._arrivals.check_submission(again.id)
         self._send((registration(again, self._now_s),))
-        lost_node_s = held_node_s - ended.kept_s * running.job.nodes
-        self._observer.interrupted(running.job, f"requeued as {again.name}", reason, self._now_s, lost_node_s)
+        self._tell(running.job, death, f"requeued as {again.name}", held_node_s - ended.kept_s * running.job.nodes)
         self._observer.submitted(again, self._now_s)
         self._queue.add_again(again)
         self._pool.go_on(running.job, again)
         self._counted.goes_on(running.job.id, again.id)
         return True
+
+    def _tell(self, job: Job, death: Death, what: str, lost_node_s: float) -> None:
+        """Show what became of a job that was killed."""
+        if death.by:
+            self._observer.preempted(job, death.by, what, death.told_s, self._now_s, lost_node_s)
+        else:
+            self._observer.interrupted(job, what, death.reason, self._now_s, lost_node_s)
 
     # ------------------------------------------------------------------ the policy's pass
 
@@ -577,7 +611,9 @@ class Session:
                 self._dirty = True
             if self._dirty:
                 yield from self._run_pass()
-            if self._steering is not None and self._machine is not None:
+            if self._notices and self._kill_noticed():
+                continue  # perhaps no other message comes
+            if self._steering is not None and self._machine is not None and not self._notices:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
             if step is NOTHING and not (self._machine is not None and self._pool.to_destroy):
@@ -616,6 +652,8 @@ class Session:
         if self._pool.requests or self._pool.buffers:
             view.pool = self._pool
         view.demands, view.changes, view.site = self._queue.demands, self._changes, self._site
+        if self._notices.rules.active:
+            view.vacate = self._book.vacate
         if self._lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
         for decision in self._policy(view):
@@ -731,6 +769,20 @@ class Session:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
         self._enact(self._runtime.kill(decision.job, self._now_s))
 
+    def _preempt(self, decision: Preempt) -> None:
+        """Let a job make room: it is killed when its time is over, at the end of this message at the earliest."""
+        job, by = decision.job, decision.by
+        waiting = by.id in self._queue.jobs
+        group = check_preempt(self._book, self._notices.rules, waiting, decision, self._now_s)
+        if self._notices.knows(job.id) or self._outages.is_being_killed(job.id):
+            return
+        death = Death(f"preempted by job {by.name}", group.mode == "requeue", by.id, self._now_s)
+        due_s = self._now_s + group.grace_s
+        self._notices.give(job.id, due_s, death)
+        self._book.leave(job.id, due_s, self._now_s)
+        if group.grace_s and due_s <= LATEST_S:  # no simulation gets beyond
+            self._send((CallMeLater(self._now_s, due_s),))
+
     def _wake(self, decision: WakeAt) -> None:
         check_wake(decision.time_s, self._now_s)
         if decision.time_s <= LATEST_S:  # no simulation gets beyond
@@ -753,6 +805,7 @@ class Session:
         Finish: _finish,
         Reject: _reject_waiting,
         Kill: _kill,
+        Preempt: _preempt,
         WakeAt: _wake,
         SetPowerState: _power,
         Arrange: _arrange,
@@ -770,7 +823,10 @@ class Session:
             if resize.growth:
                 held = book.running[resize.id].allocation
                 free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()
-                free = book.machine.usable(book.running[resize.id].job.partitions, book.free_nodes(), held.nodes)
+                job = book.running[resize.id].job
+                free = book.machine.usable(job.partitions, book.free_nodes(), held.nodes)
+                if held.pools:
+                    free = growable(book.machine, job, held.pools, free)
                 gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:
                     steering.drop(resize)
@@ -796,6 +852,9 @@ class Session:
             raise DecisionRefused(released.job_id, str(error)) from error
         self._observer.resized(changed, self._now_s)
         self._dirty = True
+        # At a site, as in Slurm, what depends on a job does not wait until its buffer is emptied.
+        if self._site is not None and not any(Resource.NODES in one.covering for one in changed.holdings):
+            self._over(self._outages.first_attempt(released.job_id), failed=False)
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -834,7 +893,7 @@ class Session:
         self._wire.ended(ended.job_id)
         self._dirty = True
         first = self._outages.first_attempt(ended.job_id)
-        if not self._after_outage(running, ended):
+        if not self._after_death(running, ended):
             self._over(first, failed=ended.state is not SUCCESS)
         self._pool.leave(running.job)
 

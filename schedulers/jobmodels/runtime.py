@@ -473,7 +473,7 @@ class ProgramRuntime:
         return Done(now_s, now_s, now_s)
 
     def _submitted(self, process: _Process, operation: Submitted, now_s: float, follow: _Follow) -> None:
-        """The simulator runs the job itself, and watches its walltime."""
+        """The simulator runs the job itself, and watches the walltime that it knows."""
         self._begin(process, operation, now_s)
         process.record.whole = True
         hosts = self._machine.alloc_ids(process.allocation.nodes)
@@ -481,6 +481,8 @@ class ProgramRuntime:
             self._streams.execute(process.job, hosts, operation.stream_bytes, self._machine.pfs_id, now_s)
         )
         process.began_s = now_s
+        if process.job.default_walltime:
+            self._set_timer(process, now_s + process.job.walltime_s, now_s, follow, limit=True)
         process.live[process.job.id] = None
         self._sub_jobs[process.job.id] = process
 
@@ -537,7 +539,11 @@ class ProgramRuntime:
         return follow.step() if rang or expired else None
 
     def _timer_ended(self, process: _Process, number: int, now_s: float, follow: _Follow, *, limit: bool) -> None:
-        if limit:
+        if limit and process.job.default_walltime and isinstance(process.operation, Submitted):
+            if self._processes.get(process.job.id) is process and process.sub_jobs.overdue(now_s):
+                process.outcome = _TIMED_OUT
+                _stop(process, now_s, follow)
+        elif limit:
             self._out_of_time(process, now_s, follow)
         elif process.timer == number:
             process.timer = -1

@@ -131,6 +131,26 @@ class Kill(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
+class Preempt(msgspec.Struct, frozen=True, gc=False):
+    """Let a running job make room for a waiting one, as the site has it: it is cancelled or requeued, now or later.
+
+    What it holds is free when the simulator says that it has ended. A job that ends or is killed already may be named.
+
+    Attributes
+    ----------
+    job
+        A running job.
+    by
+        The waiting job.
+    partitions
+        Partitions that the waiting job is to run in, as :attr:`spillway.schedulers.model.job.Job.partitions`.
+    """
+
+    job: Job
+    by: Job
+    partitions: tuple[int, ...] = ()
+
+
 class WakeAt(msgspec.Struct, frozen=True, gc=False):
     """Call the policy again at this time even if nothing happens.
 
@@ -179,4 +199,18 @@ class Pause(msgspec.Struct, frozen=True, gc=False):
     """
 
 
-Decision = Start | Hold | Evict | Create | Destroy | Finish | Reject | Kill | WakeAt | SetPowerState | Arrange | Pause
+Decision = (
+    Start
+    | Hold
+    | Evict
+    | Create
+    | Destroy
+    | Finish
+    | Reject
+    | Kill
+    | Preempt
+    | WakeAt
+    | SetPowerState
+    | Arrange
+    | Pause
+)

@@ -17,6 +17,7 @@ class Binding(enum.Enum):
     BUFFER_FIRST = "no burst buffer yet"
     PERSISTENT = "a persistent buffer"
     STAGE_IN = "stage-in not yet through"
+    PREEMPTED = "the end of jobs that make room for it"
     USER_LIMIT = "its user's limit of burst buffers"
     ORDER = "policy order"
     RESERVATION = "reservation"

@@ -175,12 +175,15 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
         Partitions of which it may use the nodes of one, by place in
         :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
     pools
-        Amounts that it holds of the counted pools while it has nodes, by place in
+        Amounts that it requests of the counted pools while it has nodes (of a hierarchical resource in the places of
+        all of its layers), by place in
         :attr:`spillway.schedulers.model.machine.Machine.pools`; nothing of those beyond the last amount.
     held_s
         How long other jobs held it, from its submission to :attr:`submit_time_s`.
     left
         What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
+    default_walltime
+        Whether its walltime is the default of its partition, which the simulator does not know: it states none.
     """
 
     id: str
@@ -199,6 +202,7 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     pools: tuple[int, ...] = ()
     held_s: float = 0.0
     left: Any = None
+    default_walltime: bool = False
 
     @property
     def requests(self) -> int:
@@ -261,7 +265,8 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     striped
         Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its nodes in turn.
     pools
-        Amounts of the counted pools, as in :class:`Job`; they belong to the job as a whole.
+        Amounts that it holds of the counted pools; they belong to the job as a whole. As in :class:`Job`, but for the
+        layers of hierarchical resources: which of these, and how much, depends on the nodes.
     """
 
     nodes: tuple[int, ...]

@@ -79,8 +79,28 @@ class NodeSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Layered:
+    """Where a pool counts that is a layer of a hierarchical resource.
+
+    Attributes
+    ----------
+    resource
+        Its name; its layers stand together.
+    mode
+        What jobs hold that request so much of it: 1: so much of one layer that has a node of theirs; 2: of each that
+        has; 3: of each as many times as it has nodes of theirs.
+    nodes
+        Its nodes.
+    """
+
+    resource: str
+    mode: int
+    nodes: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class CountedPool:
-    """Something counted that jobs hold some of, wherever they run: a license, or what a group may have at a time.
+    """Something counted that jobs hold some of: a license, what a group may have at a time, a layer of a resource.
 
     Attributes
     ----------
@@ -90,11 +110,14 @@ class CountedPool:
         How many there are.
     license
         Whether it is a license, which Slurm's backfill scheduler can plan; limits of groups it cannot.
+    layer
+        Where it counts; ``None``: wherever a job runs.
     """
 
     name: str
     count: int
     license: bool = False
+    layer: Layered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +289,11 @@ class Machine:
         sets = (self.partitions[one].nodes for one in partitions)
         own = next((one for one in sets if one.issuperset(held)), frozenset())
         return [node for node in nodes if node in own]
+
+    def layer_nodes(self, pool: int) -> frozenset[int]:
+        """Nodes of a pool that is a layer."""
+        layer = self.pools[pool].layer
+        return frozenset() if layer is None else layer.nodes
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         """Batsim's resource ids of some node indices, ascending."""

@@ -25,6 +25,7 @@ class Trait(enum.Enum):
     APART = "burst buffers are held longer than nodes"
     BUFFER_ORDER = "the policy gives burst buffers in its own order"
     GATE = "transfers take turns"
+    PREEMPTION = "running jobs make room for others"
 
 
 Stated = Mapping[Trait, tuple[str, str]]

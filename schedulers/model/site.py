@@ -45,7 +45,7 @@ SITE_FIELDS = (
     JobField("qos", "job", "text", "quality of service"),
     JobField(
         LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
-        "what it holds of the site's licenses while it runs",
+        "what it holds of the site's licenses and hierarchical resources while it runs",
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
@@ -210,6 +210,8 @@ class Weights(Values, frozen=True):
         ``PriorityDecayHalfLife``: usage counts half after this time (s); 0: it never decays.
     period_s
         ``PriorityCalcPeriod``: time between two calculations of usage (s).
+    phase_s
+        Time of a first calculation (s).
     favor_small
         ``PriorityFavorSmall``: small jobs get the larger size factor.
     small_relative_to_time
@@ -229,6 +231,7 @@ class Weights(Values, frozen=True):
     longest_age_s: Length = 604800.0
     half_life_s: Seconds = 604800.0
     period_s: Length = 300.0
+    phase_s: Seconds = 0.0
     favor_small: bool = False
     small_relative_to_time: bool = False
     flags: tuple[Name, ...] = ()
@@ -297,6 +300,7 @@ def faults(site: Site) -> Iterator[str]:
         yield from _unknown(where, "qos", (partition.qos, *partition.only_qos, *partition.not_qos), site)
     for qos in site.qos:
         yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
+    yield from _circle(site.qos)
     for reservation in site.reservations:
         yield from _reservation(reservation, site)
     yield from _accounts(site.associations)
@@ -319,11 +323,27 @@ def _reservation(one: Reservation, site: Site) -> Iterator[str]:
     if one.every_s and one.length_s > one.every_s:
         yield f"{where}: length_s is {one.length_s:g} s, above every_s {one.every_s:g} s: it would overlap itself"
     counts = {license.name: license.count for license in site.licenses}
+    layered = {resource.name for resource in site.resources}
     for name, count in one.licenses.items() if counts else ():
+        if name in layered:
+            continue
         if name not in counts:
             yield f"{where}: license {shown(name)} is none of {', '.join(sorted(counts))}"
-        elif count > counts[name]:
+        if count > counts.get(name, count):
             yield f"{where}: it keeps {count} of license {shown(name)}, of which there are {counts[name]}"
+
+
+def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
+    """A fault of QOS that preempt each other in a circle: their jobs could requeue each other for ever."""
+    below = {one.name: set(one.preempt) for one in several}
+    for name in below:
+        reached, found = set[str](), set(below[name])
+        while found:
+            reached |= found
+            found = set[str]().union(*(below.get(one, set()) for one in found)) - reached
+        if name in reached:
+            yield f"qos {shown(name)}: preempt: it preempts itself, or what preempts it: expected no circle"
+            return
 
 
 def _accounts(associations: tuple[Association, ...]) -> Iterator[str]:

@@ -83,7 +83,7 @@ class Layer(Values, frozen=True):
     parent
         Layer above it (mode 3); "": it is the root.
     base
-        Of them in use always, by what is no job (a power supply's own load).
+        Of them in use always, by what is no job (a power supply's own load); in mode 3 also of the layers above.
     """
 
     name: Name
@@ -256,6 +256,18 @@ def outside(where: str, nodes: str, most: int) -> Iterator[str]:
         yield f"{where}: node {places[-1]} is none of the site's {most}, which count from 0"
 
 
+def base_loads(resource: Resource) -> dict[str, int]:
+    """What of each layer is in use always: its own base load, and in mode 3 those of the layers below it."""
+    layers = {one.name: one for one in resource.layers}
+    found = {one.name: one.base for one in resource.layers}
+    for one in resource.layers:
+        above = one.parent
+        while above in layers:
+            found[above] += one.base
+            above = layers[above].parent
+    return found
+
+
 def layer_faults(resource: Resource, nodes: int) -> Iterator[str]:
     """Faults of a hierarchical resource: layers twice, parents unknown, no rooted tree of uniform depth in mode 3."""
     where = f"resource {shown(resource.name)}"
@@ -278,3 +290,7 @@ def layer_faults(resource: Resource, nodes: int) -> Iterator[str]:
     roots = [one.name for one in resource.layers if not one.parent]
     if resource.mode == 3 and (len(roots) != 1 or len(depths) != 1 or max(depths) >= len(layers)):
         yield f"{where}: mode 3 needs one root and leaves of one depth, got {len(roots)} roots"
+        return
+    for name, base in base_loads(resource).items():
+        if 0 <= layers[name].count < base:
+            yield f"{where}, layer {shown(name)}: its count {layers[name].count} is below its base load {base}"

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from spillway.base.errors import OptionError
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
@@ -34,9 +36,10 @@ from spillway.schedulers.policykit.nodespace import (
     number_of,
     of_nodes,
 )
-from spillway.schedulers.policykit.ordering import CHANGING, ORDER_NAMES, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -55,8 +58,16 @@ _WAITED = "slurm waited"
 _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
+READY = "slurm ready"
+"""Key of the notebook: jobs that wait for something else than their buffer, as the last main pass that looked at each
+found; what no main pass has looked at waits for its buffer, if it has one.
+"""
+
 PLANNED = "slurm planned"
 """Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
+
+_SPARE = 1000
+"""Jobs that need not wait any more whose readiness is kept."""
 
 MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 
@@ -65,6 +76,36 @@ _LOOP_S = 1.0
 
 EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
+
+
+_SHORTEST_S = 1e-9
+"""Stands for this instant."""
+
+
+class _Rules(NamedTuple):
+    """Where releases of Slurm differ.
+
+    Attributes
+    ----------
+    overlaps
+        Whether jobs that waited for their buffer when the main pass last looked at them may plan over others'
+        reservations.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
+    licenses_first
+        Whether the main pass looks at licenses before it looks at buffers.
+    """
+
+    overlaps: bool
+    ends_up: bool
+    licenses_first: bool
+
+
+RELEASES: Mapping[str, _Rules] = {
+    "22.05": _Rules(overlaps=True, ends_up=False, licenses_first=True),
+    "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
+}
+"""Releases of Slurm whose rules are played."""
 
 
 class Recorded(NamedTuple):
@@ -91,7 +132,7 @@ class SlurmBackfill:
         unit="s",
         low=0.001,
         high=1e6,
-        help="planned intervals begin and end at whole multiples of it, rounded down",
+        help="planned intervals begin and end at whole multiples of it, rounded down (24.11: ends up)",
     )
     sched_interval: float = option(
         60.0, unit="s", low=0.01, high=1e6, help="time between two main passes, where nothing happens"
@@ -99,13 +140,48 @@ class SlurmBackfill:
     batch_sched_delay: float = option(
         3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes, where something has happened"
     )
+    default_queue_depth: int = option(
+        100,
+        unit="jobs",
+        low=1,
+        high=1_000_000,
+        help="jobs that a main pass looks at, but for those every sched_interval",
+    )
+    bf_max_job_part: int = option(
+        0,
+        unit="jobs",
+        low=0,
+        high=1_000_000,
+        help="jobs of each partition that a backfill pass looks at; 0: any number",
+    )
+    bf_max_job_user: int = option(
+        0, unit="jobs", low=0, high=1_000_000, help="jobs of each user that a backfill pass looks at; 0: any number"
+    )
+    bf_min_prio_reserve: int = option(
+        0, low=0, high=2**32 - 1, help="least priority with which a job gets a reservation (order=multifactor)"
+    )
+    bf_job_part_count_reserve: int = option(
+        0, unit="jobs", low=0, high=1_000_000, help="jobs of each partition that get a reservation; 0: any number"
+    )
+    bf_one_resv_per_job: bool = option(
+        False, help="whether a job gets a reservation in one of its partitions alone, the first in which it has a start"
+    )
     bf_licenses: bool = option(
         False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
     )
+    release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm whose rules are played")
     bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
     """Times of passes as a real Slurm had them, regular ones after the last: for comparisons with it."""
+
+    def __post_init__(self) -> None:
+        """Refuse a least priority where there are no priorities."""
+        if self.bf_min_prio_reserve and self.order != MULTIFACTOR:
+            raise OptionError(
+                f"option 'bf_min_prio_reserve' needs order={MULTIFACTOR}, got {self.bf_min_prio_reserve} and order="
+                f"{self.order}: in other orders jobs have no priorities"
+            )
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """One call where jobs hold their buffers as long as their nodes."""
@@ -114,6 +190,10 @@ class SlurmBackfill:
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
         """One call where jobs are given their buffers before their nodes, which this policy does itself."""
         return self._call(view, apart=True)
+
+    def due(self, view: View) -> bool:
+        """Whether a scheduler has a pass now: jobs start, and preempt others, in no other calls."""
+        return any(time_s <= view.now_s + EXACT_S for time_s in self._passes(view).values())
 
     def _call(self, view: View, *, apart: bool) -> Iterator[Decision]:
         """Run the passes that are due; be called for the next one while jobs wait."""
@@ -127,7 +207,7 @@ class SlurmBackfill:
         if due:
             one, decided = self._pass(view, apart=apart), False
             for name in due:
-                for decision in self._main(one) if name == MAIN else self._backfill(one):
+                for decision in self._main(one, self._depth(passes[MAIN])) if name == MAIN else self._backfill(one):
                     decided = True
                     yield decision
                 passes[name] = self._pass_from(name, view.now_s + 2 * EXACT_S)
@@ -142,7 +222,7 @@ class SlurmBackfill:
 
     def _pass(self, view: View, *, apart: bool) -> _Pass:
         """What the passes of a call have in common."""
-        return _Pass(view, apart, ordered(view, view.queue, self.order))
+        return _Pass(view, apart, self.order, RELEASES[self.release])
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
         """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
@@ -195,29 +275,43 @@ class SlurmBackfill:
             return self.sched_interval, self.sched_phase
         return self.bf_interval, self.bf_phase
 
+    def _depth(self, planned_s: float) -> float:
+        """How many jobs a main pass that was planned for a time looks at: all of them in those every interval."""
+        full = self.recorded is not None or self._pass_from(MAIN, planned_s) <= planned_s + EXACT_S
+        return math.inf if full else self.default_queue_depth
+
     # ------------------------------------------------------------------ the main pass
 
-    def _main(self, one: _Pass) -> Iterator[Decision]:
+    def _main(self, one: _Pass, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
 
-        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
-        something counted is passed over; where backfill passes plan licenses, and it lacks these but not its buffer,
-        the pass ends.
+        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
+        below the least priority that gets a reservation. One that lacks something counted is passed over; where
+        backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
+        looked at.
         """
-        unseen, walk = False, one.walk()
+        unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
+            if one.apart:
+                one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif licenses_first and one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             elif one.lacks_buffer(job):
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                continue
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -226,7 +320,8 @@ class SlurmBackfill:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
                 if start is None:
                     one.note(job, Role.PASSED_OVER)
-                    walk.end(pair)
+                    if not low[pair.place]:
+                        walk.end(pair)
                 else:
                     yield start
         if unseen:
@@ -238,7 +333,7 @@ class SlurmBackfill:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
-        planning = one.planning(self._limits(now_s), self.bf_max_job_test)
+        planning = one.planning(self._limits(now_s), self.bf_max_job_test, one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
             job, start_s = pair.job, known_s
             if start_s is None:
@@ -255,17 +350,30 @@ class SlurmBackfill:
                 if start is not None:
                     yield start
                     continue
+                if one.is_layered(job):  # these nodes do not serve, others may
+                    one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                    continue
             if planning.keep(pair, start_s):
                 one.note_reserved(job, start_s)
                 if self.bf_licenses:
                     one.reserve_licenses(job, start_s)
-        for job, start_s in planning.starts():
-            one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
-        yield from one.hold_by_start()
+        if one.apart:
+            for job, start_s in planning.starts():
+                one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
+            yield from one.hold_by_start()
 
     def _limits(self, now_s: float) -> Limits:
         """What a backfill pass goes by."""
-        return Limits(now_s, self.bf_resolution, now_s + 60.0 * self.bf_window)
+        return Limits(
+            now_s,
+            self.bf_resolution,
+            now_s + 60.0 * self.bf_window,
+            self.bf_max_job_part,
+            self.bf_max_job_user,
+            self.bf_job_part_count_reserve,
+            self.bf_one_resv_per_job,
+            RELEASES[self.release].ends_up,
+        )
 
     def _start_s(self, one: _Pass, planning: Planning, pair: Pair) -> float:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
@@ -281,27 +389,37 @@ class SlurmBackfill:
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
+    def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:
+        queue = ordered(view, view.queue, order)
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.pairs = Pairs.of(view, queue)
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
+        self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
-        self._apart = apart
+        self.apart = apart
+        self._rules = rules
         self._pools = view.machine.pools
+        self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
     @property
     def any_waits(self) -> bool:
         """Whether a job waits still."""
         return bool(self.waiting.any())
 
-    def walk(self) -> Walk:
-        """A main pass over the pairs."""
-        return Walk(self.space, self.pairs, self.waiting)
+    def below(self, priority: int) -> npt.NDArray[np.bool_]:
+        """Whether each job has a priority below one."""
+        if not priority:
+            return np.zeros(len(self.waiting), np.bool_)
+        return priorities_of(self.view).of(self.pairs.jobs) < priority
 
-    def planning(self, limits: Limits, most: int) -> Planning:
+    def walk(self, depth: float) -> Walk:
+        """A main pass over so many of the pairs."""
+        return Walk(self.space, self.pairs, self.waiting, depth)
+
+    def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_]) -> Planning:
         """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the
-        last that may start.
+        last that may start. Jobs with a low priority get no reservation.
         """
         jobs, noted = self.pairs.jobs, self.view.notes is not None
         return Planning(
@@ -309,25 +427,48 @@ class _Pass:
             self.pairs.of_waiting(self.waiting, most),
             self.waiting,
             limits,
-            without=[job for job in jobs if self.lacks_buffer(job)] if self._apart else (),
-            staging=[job for job in jobs if self._fills(job)] if self._apart else (),
+            without=[job for job in jobs if self.lacks_buffer(job)] if self.apart else (),
+            staging=[job for job in jobs if self._fills(job)] if self.apart else (),
+            overlapping=self._overlapping() if self.apart and self._rules.overlaps else (),
+            now_only=low,
             asks=noted,
-            starts_only=not self._apart and not noted,
+            starts_only=not self.apart and not noted,
         )
+
+    def _overlapping(self) -> list[Job]:
+        """Jobs whose reservations may overlap with others."""
+        jobs = self.pairs.jobs
+        if len(self.ready) > 2 * len(jobs) + _SPARE:
+            self.ready &= {job.id for job in jobs}
+        return [job for job in jobs if job.bb_bytes and job.id not in self.ready]
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        """Whether there are not enough licenses now; or not enough of hierarchical resources, on whatever nodes, or of
+        what the job's groups may have at a time.
+        """
         if not job.pools:
             return False
-        free = self.view.timeline.free_pools_now()
-        return any(
-            amount > left and pool.license is licenses
-            for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
-        )
+        timeline = self.view.timeline
+        if any(
+            amount > left and pool.license is licenses and pool.layer is None
+            for pool, left, amount in zip(self._pools, timeline.free_pools_now(), job.pools, strict=False)
+        ):
+            return True
+        if licenses or not self.is_layered(job):
+            return False
+        pools = tuple(amount if place in self._layers else 0 for place, amount in enumerate(job.pools))
+        alone = msgspec.structs.replace(job, lives=None, pools=pools)
+        if timeline.fit_now(alone, _SHORTEST_S, Resource.NODES | Resource.POOLS) is not None:
+            return False
+        return timeline.fit_now(alone, _SHORTEST_S, Resource.NODES) is not None
+
+    def is_layered(self, job: Job) -> bool:
+        """Whether a job requests hierarchical resources, so that not all nodes serve it alike."""
+        return any(job.pools[place] for place in self._layers if place < len(job.pools))
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
@@ -376,9 +517,11 @@ class _Pass:
         return (self.pairs.jobs[place] for place in np.flatnonzero(self.waiting).tolist())
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return
@@ -391,17 +534,18 @@ class _Pass:
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:
             return None
-        if not job.io_rate and not job.bb_bytes and job.lives is None:
+        layered = self.is_layered(job)
+        if not job.io_rate and not job.bb_bytes and job.lives is None and not layered:
             taken = space.consecutive(nodes, job.nodes)
             start = self._try_start_on(job, Allocation(members(taken), pools=job.pools), role)
         else:
             start, taken = None, nodes
         if start is None:  # they are reserved by the life of burst buffers, or it is not only for nodes
             here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.row - 1,))
-            allocation = fit_now(view, here, duration_s)
+            allocation = fit_now(self._only(nodes, duration_s) if layered else view, here, duration_s)
             if allocation is None:
                 return None
-            if not job.io_rate and job.bb_bytes and job.id in view.held:
+            if not job.io_rate and job.bb_bytes and job.id in view.held and not layered:
                 chosen = msgspec.structs.replace(allocation, nodes=members(space.consecutive(nodes, job.nodes)))
                 allocation = chosen if self._is_free(chosen, duration_s) else allocation
             taken = of_nodes(allocation.nodes, len(nodes))
@@ -411,6 +555,13 @@ class _Pass:
         space.take(taken, view.now_s + duration_s)
         self.waiting[pair.place] = 0
         return start
+
+    def _only(self, nodes: Words, duration_s: float) -> View:
+        """The same pass with no other nodes from now on for so long; for a look."""
+        view = self.view.aside()
+        others = members(of_nodes(range(len(view.machine.nodes)), len(nodes)) & ~nodes)
+        view.timeline.take(view.now_s, view.now_s + duration_s, others)
+        return view
 
     def _try_start_on(self, job: Job, allocation: Allocation, role: Role) -> Start | None:
         """Start a job on just this, if it is free."""

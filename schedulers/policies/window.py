@@ -224,12 +224,14 @@ def problem_of(
     """Which jobs of the window start together, as a problem of :mod:`spillway.schedulers.search.subset`.
 
     Bandwidth is limited on links that are above all nodes; other links count when jobs are placed. Jobs of a partition
-    have no more nodes together than it has free ones, and jobs have no more of a pool together than is free.
+    have no more nodes together than it has free ones, and jobs have no more of a pool together than is free
+    (of layers of resources what they hold follows from their nodes, when they are placed).
     """
     loads, limits = [], []
     for place, left in enumerate(view.timeline.free_pools_now()):
-        loads.append([job.pools[place] if place < len(job.pools) else 0 for job in window])
-        limits.append(left)
+        if view.machine.pools[place].layer is None:
+            loads.append([job.pools[place] if place < len(job.pools) else 0 for job in window])
+            limits.append(left)
     for place, partition in enumerate(view.machine.partitions):
         inside = [job.nodes if job.partitions == (place,) else 0 for job in window]
         if any(inside):

@@ -163,6 +163,8 @@ class Limits(NamedTuple):
         Reservations in each partition; 0: any number.
     one_each
         Whether a job gets a reservation in one of its partitions alone.
+    ends_up
+        Whether ends of reservations are rounded up; else down, as begins are.
     """
 
     now_s: float
@@ -172,10 +174,13 @@ class Limits(NamedTuple):
     most_of_user: int = 0
     most_reserved: int = 0
     one_each: bool = False
+    ends_up: bool = False
 
 
 class Walk:
     """A main pass: pairs in order, each of a job that waits and of a partition that has not ended.
+
+    It looks at ``depth`` pairs of waiting jobs, those of partitions that have ended among them.
 
     Attributes
     ----------
@@ -183,8 +188,8 @@ class Walk:
         Those of no partition that has ended.
     """
 
-    def __init__(self, space: NodeSpace, pairs: Pairs, waiting: npt.NDArray[np.int64]) -> None:
-        self._space, self._pairs, self._waiting = space, pairs, waiting
+    def __init__(self, space: NodeSpace, pairs: Pairs, waiting: npt.NDArray[np.int64], depth: float) -> None:
+        self._space, self._pairs, self._waiting, self._depth = space, pairs, waiting, depth
         self._ended = np.zeros(len(space.sets), np.int64)
         self.nodes: Words = np.full(space.sets.shape[1], -1, np.int64)
 
@@ -193,7 +198,7 @@ class Walk:
         space, pairs, at = self._space, self._pairs, -1
         while self.nodes.any():
             at = kernels.main(space.arrays, pairs.table, self._waiting, self._ended, self.nodes, at + 1)
-            if at == len(pairs):
+            if at == len(pairs) or space.state[kernels.LOOKED] > self._depth:
                 return
             yield pairs[at]
 
@@ -216,8 +221,10 @@ class Planning:
         A number for each job, 0 where it does not wait any more.
     limits
         What the pass goes by.
-    without, staging
-        Jobs that have no buffer yet; whose buffer is being filled.
+    without, staging, overlapping
+        Jobs that have no buffer yet; whose buffer is being filled; whose reservations may overlap with others.
+    now_only
+        Whether each job gets no reservation, by place; default: all may.
     asks
         Whether every pair is decided on elsewhere; else those of jobs that hold something counted, or could start now.
     starts_only
@@ -233,6 +240,8 @@ class Planning:
         *,
         without: Iterable[Job] = (),
         staging: Iterable[Job] = (),
+        overlapping: Iterable[Job] = (),
+        now_only: npt.NDArray[np.bool_] | None = None,
         asks: bool = False,
         starts_only: bool = False,
     ) -> None:
@@ -242,11 +251,19 @@ class Planning:
         table = pairs.table
         if asks:
             table[:, 4] |= kernels.CALLER
-        for flag, jobs in ((kernels.WITHOUT, set(without)), (kernels.STAGING, set(staging))):
+        if now_only is not None:
+            table[:, 4] |= np.where(now_only[table[:, 0]], kernels.NOW_ONLY, 0)
+        flags = (
+            (kernels.WITHOUT, set(without)),
+            (kernels.STAGING, set(staging)),
+            (kernels.OVERLAPPING, set(overlapping)),
+        )
+        for flag, jobs in flags:
             if jobs:
                 table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
         self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
         self._starts_s = np.full(len(pairs), np.inf)
+        self._unreserved_s = np.full(len(pairs), -np.inf)
 
     def __iter__(self) -> Iterator[tuple[Pair, float | None]]:
         """Yield pairs that could start now, with the present (s), and those that are decided on elsewhere."""
@@ -259,6 +276,7 @@ class Planning:
                 space.arrays,
                 pairs.table,
                 pairs.durations_s,
+                self._unreserved_s,
                 self._waiting,
                 self._counts,
                 self._starts_s,
@@ -273,22 +291,19 @@ class Planning:
     def start_s(self, pair: Pair, not_before_s: float) -> float:
         """Expected start of a pair that was yielded, from a time on (s); infinite for never."""
         pairs, at = self._pairs, pair.number
-        found: float = kernels.plan(self._space.arrays, pairs.table, pairs.durations_s, at, not_before_s, self._rules)
+        found: float = kernels.plan(
+            self._space.arrays, pairs.table, pairs.durations_s, self._unreserved_s, at, not_before_s, self._rules
+        )
         self._starts_s[at] = found
+        if found < math.inf:
+            self._waiting[pair.place] = kernels.PLANNED
         return found
 
     def keep(self, pair: Pair, start_s: float) -> bool:
         """Reserve the nodes chosen last for a pair, from its expected start on; whether the limits let it."""
         pairs = self._pairs
         kept: bool = start_s < math.inf and kernels.keep(
-            self._space.arrays,
-            pairs.table,
-            pairs.durations_s,
-            self._waiting,
-            self._counts,
-            pair.number,
-            start_s,
-            self._rules,
+            self._space.arrays, pairs.table, pairs.durations_s, self._counts, pair.number, start_s, self._rules
         )
         return kept
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,16 @@ from spillway.schedulers.policykit.view import View
 _MEMORY = "pairs"
 """Key of the cache."""
 
-_NODES, _USER, _FIRST, _COUNT, _COUNTED, _COLUMNS = range(6)
-"""Columns of a job: nodes, number of its user, where the rows of its partitions begin and how many they are, whether it
-holds something counted."""
+_COLUMNS = 6
+"""Those of :attr:`Pairs.table`, and the tier of the partition with the other sign."""
 
 _SPARE = 1000
 """Jobs that need not wait any more whose columns are kept."""
+
+
+Indices = npt.NDArray[np.intp]
+InPartitions = Callable[[Sequence[Job], Indices, Indices], Indices]
+"""From jobs, and the place of the job and the partition of each pair, to the order of the pairs."""
 
 
 class Pair(NamedTuple):
@@ -57,31 +61,30 @@ class Pairs:
         return len(self.table)
 
     @classmethod
-    def of(cls, view: View, jobs: Sequence[Job]) -> Pairs:
-        """Those of jobs in an order."""
+    def of(cls, view: View, jobs: Sequence[Job], in_partitions: InPartitions | None = None) -> Pairs:
+        """Those of jobs in an order; ``in_partitions``: the order of the pairs, where jobs with several partitions have
+        another place in each.
+        """
         columns: _Columns | None = view.cache.get(_MEMORY)
         if columns is None:
             columns = view.cache[_MEMORY] = _Columns(view.machine)
-        places = columns.places(jobs)
-        rows = columns.rows[places]
-        if view.estimate_s is Walltimes.estimate_s:
-            durations_s = columns.walltimes_s[places]
-        else:
-            durations_s = np.fromiter(map(view.estimate_s, jobs), np.float64, len(jobs))
-        counts = rows[:, _COUNT]
+        places, counts = columns.places(jobs)
         at = np.arange(len(jobs))
-        first = rows[:, _FIRST]
-        if len(counts) and (counts.min() != 1 or counts.max() != 1):
+        if counts is not None:
             at = np.repeat(at, counts)
-            first = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
-        sets = columns.sets[first]
-        if columns.tiers.any():
-            order = np.argsort(-columns.tiers[sets], kind="stable")
-            at, sets = at[order], sets[order]
-        table = np.empty((len(at), 5), np.int64)
-        table[:, 0], table[:, 2] = at, sets
-        table[:, 1], table[:, 3], table[:, 4] = rows[at, _NODES], rows[at, _USER], rows[at, _COUNTED]
-        return cls(jobs, table, durations_s[at])
+            places = np.repeat(places - np.cumsum(counts) + counts, counts) + np.arange(len(at))
+        order: Indices | None = None
+        if in_partitions is not None and len(at) > len(jobs):
+            order = in_partitions(jobs, at, columns.rows[places, 2] - 1)
+        elif columns.tiers:
+            order = np.argsort(columns.rows[places, -1], kind="stable")
+        if order is not None:
+            at, places = at[order], places[order]
+        table = columns.rows[places, :-1]
+        table[:, 0] = at
+        if view.estimate_s is Walltimes.estimate_s:
+            return cls(jobs, table, columns.walltimes_s[places])
+        return cls(jobs, table, np.fromiter(map(view.estimate_s, jobs), np.float64, len(jobs))[at])
 
     def __getitem__(self, number: int) -> Pair:
         """One of them."""
@@ -95,48 +98,54 @@ class Pairs:
 
 
 class _Columns:
-    """What does not change of jobs, by a place for each."""
+    """What does not change of pairs, by a place for each; those of a job stand one after another.
+
+    Attributes
+    ----------
+    rows, walltimes_s
+        Their columns, and the walltimes of their jobs (s).
+    tiers
+        Whether partitions differ in their tiers.
+    """
 
     def __init__(self, machine: Machine) -> None:
         self._places: dict[Job, int] = {}
+        self._several: dict[Job, int] = {}
         self._users: dict[str, int] = {}
-        self._sets: dict[tuple[int, ...], int] = {}
-        self._apart = bool(machine.partitions)
+        self._count = 0
+        self._tiers = [one.tier for one in machine.partitions]
+        self.tiers = len(set(self._tiers)) > 1
         self.rows = np.empty((64, _COLUMNS), np.int64)
         self.walltimes_s = np.empty(64)
-        self.sets = np.zeros(1, np.int64)
-        tiers = [0, *(one.tier for one in machine.partitions)]
-        self.tiers = np.array(tiers) - min(tiers[1:], default=0) if self._apart else np.zeros(1, np.int64)
 
-    def places(self, jobs: Sequence[Job]) -> npt.NDArray[np.intp]:
-        """Where the columns of these jobs are."""
+    def places(self, jobs: Sequence[Job]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]:
+        """Where the pairs of these jobs begin, and how many each has; ``None`` where each has one."""
         if len(self._places) > 2 * len(jobs) + _SPARE:
             self._places.clear()
-        found = self._places
+            self._several.clear()
+            self._count = 0
+        found, several = self._places, self._several
         try:
-            return np.fromiter([found[job] for job in jobs], np.intp, len(jobs))
+            places = [found[job] for job in jobs]
         except KeyError:
             for job in jobs:
                 if job not in found:
                     self._add(job)
-            return np.fromiter([found[job] for job in jobs], np.intp, len(jobs))
+            places = [found[job] for job in jobs]
+        counts = np.array([several.get(job, 1) for job in jobs], np.intp) if several else None
+        return np.array(places, np.intp), counts
 
     def _add(self, job: Job) -> None:
-        place = self._places[job] = len(self._places)
-        if place == len(self.rows):
-            self.rows = np.concatenate((self.rows, np.empty_like(self.rows)))
-            self.walltimes_s = np.concatenate((self.walltimes_s, np.empty_like(self.walltimes_s)))
+        partitions = job.partitions if self._tiers else (-1,)
+        self._places[job] = self._count
+        if len(partitions) != 1:
+            self._several[job] = len(partitions)
         user = self._users.setdefault(job.user, len(self._users))
-        first, count = self._sets_of(job.partitions), len(job.partitions) if self._apart else 1
-        self.rows[place] = job.nodes, user, first, count, any(job.pools)
-        self.walltimes_s[place] = job.walltime_s
-
-    def _sets_of(self, partitions: tuple[int, ...]) -> int:
-        """Where the rows of these partitions stand one after another."""
-        if not self._apart:
-            return 0
-        found = self._sets.get(partitions)
-        if found is None:
-            found = self._sets[partitions] = len(self.sets)
-            self.sets = np.append(self.sets, [one + 1 for one in partitions])
-        return found
+        for partition in partitions:
+            if self._count == len(self.rows):
+                self.rows = np.concatenate((self.rows, np.empty_like(self.rows)))
+                self.walltimes_s = np.concatenate((self.walltimes_s, np.empty_like(self.walltimes_s)))
+            tier = self._tiers[partition] if self._tiers else 0
+            self.rows[self._count] = 0, job.nodes, partition + 1, user, any(job.pools), -tier
+            self.walltimes_s[self._count] = job.walltime_s
+            self._count += 1

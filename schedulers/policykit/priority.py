@@ -3,7 +3,8 @@
 ``priority = site + age + association + fairshare + size + partition + qos + tres - nice``: but for the first and the
 last each term is a factor from 0 to 1 times its weight, 0 by default. The sum is rounded down, to a whole number from
 1 to 2^32 - 1 (0 would hold the job). Usage and all priorities are calculated at whole multiples of the site's period in
-simulated time; in between a priority stands, and a job that comes has the age 0.
+simulated time; in between a priority stands, and a job that comes has the age 0. Ages are in whole seconds, as Slurm's
+clock is. A job that may run in several partitions has a priority in each; where it has one place, that of the best.
 
 Jobs of a partition with a higher tier come first, under every policy; then those of a higher priority; equals by the
 time of submission (also of a job that other jobs held), then by number.
@@ -26,7 +27,7 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.shares import Sharers
-from spillway.schedulers.policykit.terms import Terms
+from spillway.schedulers.policykit.terms import Fixed, Terms
 from spillway.schedulers.policykit.view import View
 
 _MEMORY = "priorities"
@@ -38,6 +39,12 @@ _MOST = 2**32 - 1
 _FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+
+def submitted_s(job: Job) -> float:
+    """When a job was submitted (s), also one that others held since."""
+    return round(job.submit_time_s - job.held_s, 6)
 
 
 def priorities_of(view: View) -> Priorities:
@@ -65,30 +72,62 @@ class Priorities:
         self._sharers = Sharers(site)
         self._terms = Terms(site, machine, self._sharers.qos_of)
         self._accrue_always = "ACCRUE_ALWAYS" in site.weights.flags
-        self._time_s = -math.inf
+        self._time_s = self._now_s = -math.inf
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
+        self._elsewhere: dict[tuple[str, int], tuple[float, int]] = {}
         self._rows: Floats = np.empty((32, _COLUMNS))
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and calculate anew where a period has begun since the last time."""
-        self._waiting = view.waiting
-        time_s = math.floor(view.now_s / self._weights.period_s) * self._weights.period_s
+        self._waiting, self._now_s = view.waiting, view.now_s
+        period_s, phase_s = self._weights.period_s, self._weights.phase_s
+        time_s = phase_s + math.floor((view.now_s - phase_s) / period_s) * period_s
         if time_s <= self._time_s:
             return
         self._time_s = time_s
         if self._weights.fairshare:
             self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
         if len(self._places) > 2 * len(self._waiting) + 1000:
-            self._places.clear()  # most jobs that have rows do not wait any more
+            self._places.clear()
+            self._elsewhere.clear()  # most jobs that have rows do not wait any more
         self._calculate(self._rows[: len(self._places)])
 
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
         rows = self._rows_of(these)
-        order = np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
-        return [these[place] for place in order.tolist()]
+        return [these[place] for place in self._order(rows).tolist()]
+
+    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> tuple[Indices, Floats]:
+        """Jobs in each of their partitions: the order by tier, priority, submission and number, and the priorities.
+
+        Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
+        pair's job; ``partitions``: its partition.
+        """
+        rows = self._rows_of(jobs)[at]
+        for row, place, partition in zip(rows, at.tolist(), partitions.tolist(), strict=True):
+            if len(jobs[place].partitions) > 1:
+                row[_FIXED], row[_TIER] = self._in_partition(jobs[place], partition)
+        self._calculate(rows)
+        return self._order(rows), rows[:, _PRIORITY]
+
+    def _in_partition(self, job: Job, place: int) -> tuple[float, int]:
+        """The terms that stay, and the tier, of a job in one of several partitions."""
+        found = self._elsewhere.get((job.id, place))
+        if found is None:
+            fixed, _ = self._terms.of(job, place)
+            found = self._elsewhere[job.id, place] = self._sum(job, fixed), fixed.tier
+        return found
+
+    def _sum(self, job: Job, fixed: Fixed) -> float:
+        terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
+        return terms - fixed.nice
+
+    def of(self, jobs: Sequence[Job]) -> Floats:
+        """The priority of each of these jobs."""
+        priorities: Floats = self._rows_of(jobs)[:, _PRIORITY]
+        return priorities
 
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
         """Ids of jobs, and the priority of each as its sum; of several jobs with an id what waits counts."""
@@ -104,12 +143,16 @@ class Priorities:
                 fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
 
+    def _order(self, rows: Floats) -> Indices:
+        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
+
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
         try:
             found = [self._places[job.id] for job in jobs]
         except KeyError:
-            self._add(self._waiting)
-            self._add(jobs)
+            new = {job.id for job in jobs} - self._places.keys()
+            self._add(job for job in self._waiting if job.id in new)
+            self._add(job for job in jobs if job.id in new)
             found = [self._places[job.id] for job in jobs]
         return self._rows[found]
 
@@ -123,12 +166,14 @@ class Priorities:
             if place == len(self._rows):
                 self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
             fixed, _ = self._terms.of(job)
-            terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
             sharer = self._sharers.place(job.account, job.user)
-            submit_s = round(job.submit_time_s - job.held_s, 6)
-            since_s = submit_s if self._accrue_always else job.submit_time_s
-            self._rows[place] = terms - fixed.nice, since_s, submit_s, job.number, fixed.tier, sharer, 0.0
-        self._calculate(self._rows[first : len(places)])
+            submit_s = submitted_s(job)
+            # Of a job that others held, age counts from the first pass that looks at it then.
+            waits_s = self._now_s if job.held_s else job.submit_time_s
+            since_s = math.floor(submit_s if self._accrue_always else waits_s)
+            self._rows[place] = self._sum(job, fixed), since_s, submit_s, job.number, fixed.tier, sharer, 0.0
+        if len(places) > first:
+            self._calculate(self._rows[first : len(places)])
 
     def _association(self, job: Job) -> float:
         return self._weights.association * self._sharers.association(job)
@@ -140,5 +185,5 @@ class Priorities:
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """The terms that change: age and fair share."""
         weights = self._weights
-        age = weights.age * np.clip((self._time_s - rows[:, _SINCE_S]) / weights.longest_age_s, 0.0, 1.0)
+        age = weights.age * np.clip((math.floor(self._time_s) - rows[:, _SINCE_S]) / weights.longest_age_s, 0.0, 1.0)
         return age, weights.fairshare * self._sharers.factors[rows[:, _SHARER].astype(np.intp)]

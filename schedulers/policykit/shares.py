@@ -1,13 +1,13 @@
 """What users and accounts have had of their shares: factors of fair share and of associations.
 
-Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed. Whom jobs are
+Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed
+(:mod:`~spillway.schedulers.policykit.periodic`). Whom jobs are
 charged to: :mod:`spillway.schedulers.model.charging`. Where the site has no associations, all users seen so far are
 equal siblings.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -17,14 +17,17 @@ from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.fair_tree import FairTree
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, Site
-from spillway.schedulers.policykit.fairness import Decayed
 from spillway.schedulers.policykit.history import Finished
+from spillway.schedulers.policykit.periodic import PeriodicUsage
 from spillway.schedulers.policykit.terms import relative
 from spillway.schedulers.policykit.view import View
 
 _GIGABYTE = 1e9
 _DECIMALS = 3
 """Of node-seconds; what is less comes from rounding, and must not undo a tie."""
+
+_LOOKING_AT_ENDS = frozenset({"all", "limits", "safe"})
+"""Values of ``AccountingStorageEnforce`` with which usage counts up to the ends of jobs; without any value, too."""
 
 
 class Sharers:
@@ -49,7 +52,8 @@ class Sharers:
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
         billing = site.weights.billing
         self._billing = np.array([billing.get("node", 0.0 if billing else 1.0), billing.get("bb", 0.0) / _GIGABYTE])
-        self._usage = Decayed(site.weights.half_life_s or math.inf, _charged)
+        ends = not site.scheduler.enforce or not _LOOKING_AT_ENDS.isdisjoint(site.scheduler.enforce)
+        self._usage = PeriodicUsage(site.weights.half_life_s, site.weights.period_s, _charged, ends=ends)
         self._charged_to, self._counting = np.zeros(0, np.intp), np.zeros(0)
         self.factors = np.append(np.ones(len(self._places)), 0.0)
 

@@ -68,10 +68,12 @@ class Terms:
         self._assumed = [f"not played, with TRES factors of 0: {not_played}"] if not_played else []
         self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in PLAYED_FLAGS]
 
-    def of(self, job: Job) -> tuple[Fixed, list[str]]:
-        """A job's terms, and what had to be assumed for them, in words."""
+    def of(self, job: Job, place: int | None = None) -> tuple[Fixed, list[str]]:
+        """A job's terms, in the partition with a place or in the best of its own, and what had to be assumed for them,
+        in words.
+        """
         weights, assumed = self._weights, [*self._assumed]
-        partition, nodes = self._best_of(job.partitions)
+        partition, nodes = self._best_of(job.partitions if place is None else (place,))
         nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
         fixed = Fixed(
             site=float(_whole(job, "site_factor")),

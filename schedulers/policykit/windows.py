@@ -325,6 +325,7 @@ class Windows(Around):
         )
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
+        own.vacate = None  # these jobs have nodes of their own, and preempt no others
         for decision in self.policy(own):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
@@ -390,7 +391,7 @@ def _never(
                 yield job, reason
     recurring = [window for window in windows if window.every_s < math.inf]
     for job in outside if recurring else ():
-        reason = _never_between(job, recurring, view.machine.width)
+        reason = _never_between(job, recurring, view.machine)
         if reason is not None:
             yield job, reason
 
@@ -414,11 +415,12 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
     return None
 
 
-def _never_between(job: Job, recurring: Iterable[Window], nodes: int) -> str | None:
-    """Why a job can never start on a machine of so many nodes; ``None`` where it can."""
+def _never_between(job: Job, recurring: Iterable[Window], machine: Machine) -> str | None:
+    """Why a job can never start on a machine, in none of its partitions; ``None`` where it can."""
+    own = [machine.partitions[place].nodes for place in job.partitions] or [frozenset(range(machine.width))]
     for window in recurring:
         between_s = window.every_s - window.length_s
-        outside = nodes - len(window.indices(nodes))
+        outside = max(len(nodes.difference(window.indices(machine.width))) for nodes in own)
         if job.walltime_s > between_s and job.nodes > outside:
             kind = f"occurrences of reservation {window.name}" if window.name else "windows of maintenance"
             return (

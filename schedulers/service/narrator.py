@@ -51,6 +51,10 @@ class Narrator(Observer):
         """An outage had consequences for a running job."""
         self._write(f"t = {now_s:g} s: {job.id} {what}: {reason}")
 
+    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
+        """A job made room for another one."""
+        self._write(f"t = {now_s:g} s: {job.id} {what}: preempted by {by}, chosen at t = {told_s:g} s")
+
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
         """A part of a storage node is drained, or back."""
         free = f"{left_bytes} B are free" if left_bytes >= 0 else f"nothing is free, {-left_bytes} B more are held"

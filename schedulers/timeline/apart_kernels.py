@@ -19,6 +19,7 @@ from spillway.schedulers.timeline.fit_kernels import (
     narrow_pools,
     narrow_storages,
     note_since,
+    on_set,
     segment_at,
     use_set,
 )
@@ -219,13 +220,13 @@ def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine
     last = best + machine.sets[best, FREE_BYTES]
     for number in range(best, last + 1):
         use_set(scratch.work, number, machine)
-        until_s = min(latest_s, found_s)
-        start_s = _find_in_set(times, count, rows, demand, span, not_before_s, until_s, machine, scratch)
+        until_s, here = min(latest_s, found_s), on_set(demand, number)
+        start_s = _find_in_set(times, count, rows, here, span, not_before_s, until_s, machine, scratch)
         if start_s < found_s:
             found_s, best = start_s, number
     if found_s < np.inf and best != last:
         use_set(scratch.work, best, machine)
-        _find_in_set(times, count, rows, demand, span, found_s, found_s, machine, scratch)
+        _find_in_set(times, count, rows, on_set(demand, best), span, found_s, found_s, machine, scratch)
     return found_s
 
 

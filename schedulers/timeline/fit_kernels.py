@@ -61,7 +61,7 @@ from spillway.schedulers.timeline.placement_kernels import choose, holds, popcou
 __all__ = [
     "FREE_BYTES", "FREE_NODES", "HEAD", "USE_LINKS", "USE_NODES", "USE_STORAGES", "book", "book_checked", "conflict",
     "demand_at", "find_fit", "measure", "narrow_columns", "narrow_links", "narrow_nodes", "narrow_pools",
-    "narrow_storages", "note_since", "pools_hold", "room_after", "segment_at", "use_set",
+    "narrow_storages", "note_since", "on_set", "pools_hold", "room_after", "segment_at", "use_set",
 ]  # fmt: skip
 
 drop_older_than(choose.stats.cache_path, __file__, str(placement_kernels.__file__), str(copying.__file__))
@@ -94,6 +94,12 @@ def use_set(work, number, machine):
         work[FULL, FREE_NODES] = sets[number, FREE_NODES]
         for column in range(HEAD, HEAD + machine.words):
             work[FULL, column] = sets[number, column]
+
+
+@inner(DEMAND(DEMAND, int64), forceinline=True, **OPTIONS)
+def on_set(demand, number):
+    """The same demand on one of its sets of nodes."""
+    return Demand(demand.nodes, demand.bb_bytes, demand.io_rate, demand.uses, demand.requests, number)
 
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
@@ -147,11 +153,11 @@ def narrow_links(work, window, wider, rows, begin, end, machine):
 @inner(boolean(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
 def pools_hold(rows, row, demand, machine):
     """Whether a row has enough of every pool."""
-    pool, sets = HEAD + machine.words + machine.storages + len(machine.parents), machine.sets
-    for column in range(HEAD + machine.words, sets.shape[1]):
-        if rows[row, pool] < sets[demand.first_set, column]:
+    first, sets = HEAD + machine.words + machine.storages + len(machine.parents), machine.sets
+    before = sets.shape[1] - rows.shape[1]
+    for pool in range(first, rows.shape[1]):  # noqa: SIM110 (no generators here)
+        if rows[row, pool] < sets[demand.first_set, before + pool]:
             return False
-        pool += 1
     return True
 
 
@@ -345,13 +351,13 @@ def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, mac
     last = best + machine.sets[best, FREE_BYTES]
     for number in range(best, last + 1):
         use_set(scratch.work, number, machine)
-        until_s = min(latest_s, found_s)
-        start_s = _find_in_set(times, count, rows, demand, duration_s, not_before_s, until_s, machine, scratch)
+        until_s, here = min(latest_s, found_s), on_set(demand, number)
+        start_s = _find_in_set(times, count, rows, here, duration_s, not_before_s, until_s, machine, scratch)
         if start_s < found_s:
             found_s, best = start_s, number
     if found_s < np.inf and best != last:
         use_set(scratch.work, best, machine)
-        _find_in_set(times, count, rows, demand, duration_s, found_s, found_s, machine, scratch)
+        _find_in_set(times, count, rows, on_set(demand, best), duration_s, found_s, found_s, machine, scratch)
     return found_s
 
 

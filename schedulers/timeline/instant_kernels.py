@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int64, void
+from numba import int64, void
 
 from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.fit_kernels import (
     demand_at,
     narrow_columns,
     note_since,
+    on_set,
     pools_hold,
     segment_at,
     use_set,
@@ -61,29 +62,29 @@ def _narrow_by(work, window, rows, segment, machine):
     narrow_columns(work, window, np.int64(wide), rows, segment, segment + 1, links, rows.shape[1])
 
 
-@inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
-def _holds_in_a_set(work, window, demand, machine, chosen):
-    """Whether a window holds a job on one of its sets of nodes; ``work[WINDOW]`` is then the window on the first."""
+@inner(int64(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _set_that_holds(work, window, demand, machine, chosen):
+    """First of a job's sets of nodes on which a window holds it, -1 if none; ``work[WINDOW]`` is the window there."""
     sets, number = machine.sets, demand.first_set
     if number == 0 and not holds(work, window, demand, machine, chosen):
-        return False
+        return -1
     for column in range(work.shape[1]):
         work[WINDOW, column] = work[window, column]
     if number == 0:
-        return True
-    if demand.uses & USE_POOLS and not pools_hold(work, window, demand, machine):
-        return False
+        return 0
     last = number + sets[number, FREE_BYTES]
     while number <= last:
-        free = 0
-        for column in range(HEAD, HEAD + machine.words):
-            work[WINDOW, column] = work[window, column] & sets[number, column]
-            free += popcount(work[WINDOW, column])
-        work[WINDOW, FREE_NODES] = free
-        if free >= demand.nodes and holds(work, WINDOW, demand, machine, chosen):
-            return True
+        here = on_set(demand, number)
+        if not demand.uses & USE_POOLS or pools_hold(work, window, here, machine):
+            free = 0
+            for column in range(HEAD, HEAD + machine.words):
+                work[WINDOW, column] = work[window, column] & sets[number, column]
+                free += popcount(work[WINDOW, column])
+            work[WINDOW, FREE_NODES] = free
+            if free >= demand.nodes and holds(work, WINDOW, here, machine, chosen):
+                return number
         number += 1
-    return False
+    return -1
 
 
 @njit(int64(TIMES, int64, ROWS, ROWS, TIMES, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
@@ -119,12 +120,13 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
             continue
         if uses & USE_STORAGES and work[window, FREE_BYTES] < demand.requests * demand.bb_bytes:
             continue
-        if not _holds_in_a_set(work, window, demand, machine, chosen):
+        number = _set_that_holds(work, window, demand, machine, chosen)
+        if number < 0:
             continue
         after = 0
         if machine.storage_order == FULLEST_AT_END and uses & USE_STORAGES:
             after = segment_at(times, count, end_s)
             note_since(rows, after, work[SINCE], HEAD + machine.words, machine.storages)
-        choose(work[WINDOW], rows[after], work[SINCE], demand, machine, scratch)
+        choose(work[WINDOW], rows[after], work[SINCE], on_set(demand, number), machine, scratch)
         return job
     return -1

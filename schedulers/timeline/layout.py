@@ -25,10 +25,13 @@
 ``groups: int64[entries, 3]``
     ``(link, word, bits)``, ascending: the nodes of one bitset word that hang directly on one link. Nodes without link
     have the link number ``links``.
-``sets: int64[sets, HEAD + words + pools]``
+``sets: int64[sets, HEAD + words + pools]``, with layered pools ``int64[sets, HEAD + 2 words + layers + pools]``
     Sets of nodes that jobs may be restricted to, as the beginnings of rows: the number of nodes, how many sets follow
-    that the same job may use instead, the nodes; then what the job holds of each pool. The first set is the whole
-    machine, with nothing of any pool.
+    that the same job may use instead, the nodes; with layered pools the nodes of which the job has at least one (none:
+    any), which come first, and what it requests of each of the ``layers``; last what it holds of each pool whatever
+    its nodes. The first set is the whole machine, with nothing of any pool. The next rows are no sets but the
+    ``layers`` themselves, those of resources in modes 2 and 3 (:class:`spillway.schedulers.model.machine.Layered`):
+    mode, place among the pools, the nodes.
 ``work: int64[BACK + count or more, width]``
     Scratch memory. ``work[FULL]`` is ``capacity``, but for the nodes, which are those of the set that is looked at;
     ``work[BELOW]`` has in its link columns the number of nodes below each link; both stay. The rest means nothing
@@ -69,8 +72,11 @@ USE_NODES, USE_STORAGES, USE_LINKS, USE_POOLS = 1, 2, 4, 8
 """Resources that a question or a booking is about; the values of
 :class:`spillway.schedulers.timeline.placement.Resource`."""
 
-STRIPED = 16
-"""Beside these: each request lies on a storage node of its own."""
+STRIPED, LAYERED = 16, 32
+"""Beside these: each request lies on a storage node of its own; what the job holds of pools depends on its nodes."""
+
+MODE, POOL = 0, 1
+"""Columns of rows of ``sets`` that are layers."""
 
 BAD_NODE, BAD_STORAGE, BAD_COUNT = -1_000_000_001, -1_000_000_002, -1_000_000_003
 """What is wrong with an allocation: unknown or repeated node, unknown storage, not one storage per node."""
@@ -81,7 +87,8 @@ class Demand(NamedTuple):
     the first of the sets of nodes that it may use one of.
 
     ``USE_STORAGES`` if and only if ``bb_bytes > 0``; ``USE_LINKS`` if and only if ``io_rate > 0`` and there are links;
-    ``USE_POOLS`` if and only if it holds something of a pool; ``USE_NODES`` unless nodes are to be ignored. There are
+    ``USE_POOLS`` if and only if it holds something of a pool, ``LAYERED`` only with it and ``USE_NODES``;
+    ``USE_NODES`` unless nodes are to be ignored. There are
     as many requests as nodes unless they are ``STRIPED``; then at most as many as storage nodes.
     """
 
@@ -140,7 +147,7 @@ class Scratch(NamedTuple):
 class Grant(NamedTuple):
     """An allocation to be booked: node and storage indices, bytes per request, I/O rate per node, what counts.
 
-    ``USE_POOLS`` only if it has something of a pool; that is in the :class:`Tree`.
+    What it has of the pools is in the :class:`Tree`.
     """
 
     nodes: npt.NDArray[np.int32]

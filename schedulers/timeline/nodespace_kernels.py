@@ -38,9 +38,9 @@ FITS, LACKS, ASKS = 0, 1, 2
 JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
 """Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
 
-CALLER, WITHOUT, STAGING, NOW_ONLY = 1, 2, 4, 8
+CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING = 1, 2, 4, 8, 16
 """Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
-reservation."""
+reservation; that may overlap with others."""
 
 NOT_WAITING, WAITING, PLANNED = 0, 1, 2
 """What stands of each job: it waits, and has an expected start."""
@@ -68,7 +68,7 @@ class Space(NamedTuple):
 class Rules(NamedTuple):
     """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
     most pairs of a partition and of a user, most reservations in a partition (0: any number), whether a job gets one
-    alone, and whether pairs that cannot start any more are left out.
+    alone, whether their ends are rounded up, and whether pairs that cannot start any more are left out.
     """
 
     now_s: float
@@ -78,12 +78,13 @@ class Rules(NamedTuple):
     most_of_user: int
     most_reserved: int
     one_each: int
+    ends_up: int
     starts_only: int
 
 
 _SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
-_RULES = (*(float64,) * 3, *(int64,) * 5)
+_RULES = (*(float64,) * 3, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
 
 
@@ -242,13 +243,23 @@ def _rounded(time_s, resolution_s):
     return math.floor(time_s / resolution_s) * resolution_s if time_s < np.inf else time_s
 
 
-@inner(float64(SPACE, int64, int64, float64, boolean, boolean, float64, RULES), **OPTIONS)
-def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
+@inner(float64(float64, RULES), **OPTIONS)
+def _end(time_s, rules):
+    """Where a reservation ends whose job is to end then."""
+    if rules.ends_up and time_s < np.inf:
+        return math.ceil(time_s / rules.resolution_s) * rules.resolution_s
+    return _rounded(time_s, rules.resolution_s)
+
+
+@inner(float64(SPACE, ROWS, TIMES, TIMES, int64, float64, RULES), **OPTIONS)
+def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
 
-    ``apart``: its reservation may overlap with others.
+    ``unreserved_s`` has when enough nodes are not reserved for as long, for the first time (s).
     """
-    now_s = rules.now_s
+    row, nodes, flags, duration_s = pairs[pair, SET], pairs[pair, NODES], pairs[pair, FLAGS], durations_s[pair]
+    now_s, apart, now_only = rules.now_s, flags & OVERLAPPING != 0, flags & NOW_ONLY != 0
+    unreserved_s[pair] = np.inf
     while not_before_s < np.inf:
         blocked = _unreserved(space, row, nodes, not_before_s, not_before_s + duration_s)
         if blocked >= 0:
@@ -256,6 +267,7 @@ def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
                 return np.inf
             not_before_s = _candidate(space, blocked + 1)
             continue
+        unreserved_s[pair] = min(unreserved_s[pair], not_before_s)
         leaving = _leave(space, nodes)
         start_s = max(max(space.ends_s[leaving], now_s + 1.0) if leaving > 0 else now_s, not_before_s)
         if start_s <= now_s:
@@ -268,9 +280,7 @@ def _plan(space, row, nodes, duration_s, apart, now_only, not_before_s, rules):
             not_before_s = later_s
             continue
         _choose(space, nodes)
-        if apart or not _overlaps(
-            space, _rounded(start_s, rules.resolution_s), _rounded(start_s + duration_s, rules.resolution_s)
-        ):
+        if apart or not _overlaps(space, _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)):
             return start_s
         not_before_s = start_s if start_s > not_before_s else later_s
     return np.inf
@@ -398,35 +408,54 @@ def consecutive(space, nodes, count):
     _choose(space, count)
 
 
-@njit(float64(PLAIN_SPACE, ROWS, TIMES, int64, float64, PLAIN_RULES), **OPTIONS)
-def plan(space, pairs, durations_s, pair, not_before_s, rules):
+@inner(float64(SPACE, ROWS, TIMES, TIMES, int64, float64), **OPTIONS)
+def _not_before(space, pairs, durations_s, unreserved_s, pair, now_s):
+    """The first time at which a pair need be tried (s).
+
+    In a pass ever more is reserved. So where a pair of no more nodes and no longer duration, in the same partition,
+    found too few nodes up to a time, this one would, too; also at times at which nodes come free since then, as they
+    did not before.
+    """
+    row, nodes, duration_s, first_s = pairs[pair, SET], pairs[pair, NODES], durations_s[pair], now_s
+    for other in range(pair):
+        if (
+            unreserved_s[other] > first_s
+            and pairs[other, SET] == row
+            and pairs[other, NODES] <= nodes
+            and durations_s[other] <= duration_s
+        ):
+            first_s = unreserved_s[other]
+    if first_s > now_s:
+        first_s = _candidate(space, _from(space.times, space.state[SEGMENTS], first_s))
+    return first_s
+
+
+@njit(float64(PLAIN_SPACE, ROWS, TIMES, TIMES, int64, float64, PLAIN_RULES), **OPTIONS)
+def plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never), and its nodes in ``chosen``."""
-    flags = pairs[pair, FLAGS]
-    return _plan(
-        Space(*space), pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & (WITHOUT | STAGING) != 0,
-        flags & NOW_ONLY != 0, not_before_s, Rules(*rules),
-    )  # fmt: skip
+    found_s = _plan(Space(*space), pairs, durations_s, unreserved_s, pair, not_before_s, Rules(*rules))
+    unreserved_s[pair] = -np.inf  # not looked for from now on
+    return found_s
 
 
-@inner(boolean(SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, RULES), **OPTIONS)
-def _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+@inner(boolean(SPACE, ROWS, TIMES, ROWS, int64, float64, RULES), **OPTIONS)
+def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
     """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
-    waiting[pairs[pair, JOB]] = PLANNED
     if start_s > rules.until_s or pairs[pair, FLAGS] & NOW_ONLY:
         return False
     counts[RESERVED, pairs[pair, SET]] += 1
-    _reserve(space, _rounded(start_s, rules.resolution_s), _rounded(start_s + durations_s[pair], rules.resolution_s))
+    _reserve(space, _rounded(start_s, rules.resolution_s), _end(start_s + durations_s[pair], rules))
     return True
 
 
-@njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROW, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
-def keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules):
+@njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
+def keep(space, pairs, durations_s, counts, pair, start_s, rules):
     """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
-    return _keep(Space(*space), pairs, durations_s, waiting, counts, pair, start_s, Rules(*rules))
+    return _keep(Space(*space), pairs, durations_s, counts, pair, start_s, Rules(*rules))
 
 
-@njit(int64(PLAIN_SPACE, ROWS, TIMES, ROW, ROWS, TIMES, int64, PLAIN_RULES), **OPTIONS)
-def backfill(space, pairs, durations_s, waiting, counts, starts_s, pair, rules):
+@njit(int64(PLAIN_SPACE, ROWS, TIMES, TIMES, ROW, ROWS, TIMES, int64, PLAIN_RULES), **OPTIONS)
+def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s, pair, rules):
     """Plan pairs in order, from one on, up to the next that can start or that the caller decides on; the end if none.
 
     Parameters
@@ -435,6 +464,9 @@ def backfill(space, pairs, durations_s, waiting, counts, starts_s, pair, rules):
         Rows of the columns above, and the expected duration of each (s).
     waiting, counts
         What stands of each job, and what is counted, as above.
+    unreserved_s
+        When enough nodes were not reserved for as long as each pair runs, for the first time (s); minus infinity for
+        pairs that were not looked at.
     starts_s
         Output: the expected start of each pair (s), infinite for never.
     """
@@ -461,18 +493,20 @@ def backfill(space, pairs, durations_s, waiting, counts, starts_s, pair, rules):
         if flags & CALLER:
             space.state[CODE] = ASKS
             return pair
-        start_s = _plan(
-            space, pairs[pair, SET], pairs[pair, NODES], durations_s[pair], flags & (WITHOUT | STAGING) != 0,
-            flags & NOW_ONLY != 0, now_s, rules,
-        )  # fmt: skip
+        first_s = _not_before(space, pairs, durations_s, unreserved_s, pair, now_s)
+        start_s = np.inf
+        if first_s == now_s or not flags & NOW_ONLY:
+            start_s = _plan(space, pairs, durations_s, unreserved_s, pair, first_s, rules)
+        if flags & NOW_ONLY:
+            unreserved_s[pair] = -np.inf  # later times were not tried
         starts_s[pair] = start_s
+        if start_s < np.inf:
+            waiting[job] = PLANNED
         if start_s <= now_s and not flags & (WITHOUT | STAGING):
             space.state[CODE] = FITS
             return pair
-        if start_s <= now_s and flags & WITHOUT:
-            waiting[job] = PLANNED
-        elif start_s < np.inf:
-            _keep(space, pairs, durations_s, waiting, counts, pair, start_s, rules)
+        if start_s < np.inf and not (start_s <= now_s and flags & WITHOUT):
+            _keep(space, pairs, durations_s, counts, pair, start_s, rules)
         pair += 1
     return pair
 

@@ -38,8 +38,11 @@ from spillway.schedulers.timeline.layout import (
     FULLEST,
     FULLEST_AT_END,
     HEAD,
+    LAYERED,
     LEAST_LOADED,
+    MODE,
     NEAREST,
+    POOL,
     RACK,
     SPARE,
     SPREAD,
@@ -127,10 +130,35 @@ def _own_storage(window, node, bb_bytes, machine):
     return np.int64(-1)
 
 
+@inner(int64(ROW, MACHINE), **OPTIONS)
+def _layers(row, machine):
+    """How many rows of the sets are layers, where pools are layered."""
+    pools = len(row) - HEAD - machine.words - machine.storages - len(machine.parents)
+    return machine.sets.shape[1] - HEAD - 2 * machine.words - pools
+
+
+@inner(boolean(ROW, int64, boolean, DEMAND, MACHINE), **OPTIONS)
+def _layers_serve(window, node, draws, demand, machine):
+    """Whether all layers that have a node have as much left as the job requests; or take it, where each node does."""
+    words, sets = machine.words, machine.sets
+    first = HEAD + words + machine.storages + len(machine.parents)
+    word, bit = HEAD + (node >> 6), np.int64(1) << (node & 63)
+    for layer in range(1, 1 + _layers(window, machine)):
+        amount, column = sets[demand.first_set, HEAD + 2 * words + layer - 1], first + sets[layer, POOL]
+        if amount > 0 and sets[layer, word] & bit:
+            if draws and sets[layer, MODE] == 3:
+                window[column] -= amount
+            elif not draws and window[column] < amount:
+                return False
+    return True
+
+
 @inner(boolean(ROW, int64, int64, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def _take_node(window, node, link, racked, demand, machine, chosen):
     """Take a node's bandwidth, and where ``racked`` its request from its own rack, noted in ``chosen[1, node]``."""
     first, storage = HEAD + machine.words, np.int64(-1)
+    if demand.uses & LAYERED and not _layers_serve(window, node, False, demand, machine):
+        return False
     if racked:
         storage = _own_storage(window, node, demand.bb_bytes, machine)
         if storage < 0:
@@ -140,6 +168,8 @@ def _take_node(window, node, link, racked, demand, machine, chosen):
     if racked:
         window[first + storage] -= demand.bb_bytes
         chosen[1, node] = storage
+    if demand.uses & LAYERED:
+        _layers_serve(window, node, True, demand, machine)
     return True
 
 
@@ -206,10 +236,37 @@ def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
     return missing
 
 
+@inner(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), **OPTIONS)
+def _layered_nodes(window, usage, racked, demand, machine, chosen):
+    """Choose the first nodes that can be taken, those of which the job needs one (if any) before all others.
+
+    Returns how many are missing.
+    """
+    words, sets, missing, needed = machine.words, machine.sets, demand.nodes, np.int64(0)
+    for column in range(HEAD, HEAD + words):
+        usage[column] = 0
+        needed |= sets[demand.first_set, words + column]
+    for step in range(0 if needed else 1, 2):
+        for column in range(HEAD, HEAD + words):
+            word = window[column] & (~usage[column] if step else sets[demand.first_set, words + column])
+            while word != 0 and missing > 0:
+                node = (column - HEAD) * 64 + np.int64(trailing_zeros(word))
+                lowest = word & -word
+                word ^= lowest
+                if _take_node(window, node, machine.node_link[node], racked, demand, machine, chosen):
+                    usage[column] |= lowest
+                    missing -= 1
+        if needed and missing == demand.nodes:
+            return missing
+    return missing
+
+
 @inner(int64(ROW, ROW, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _choose_nodes(window, usage, demand, machine, chosen):
     """Choose the nodes in a window; returns how many are missing. Where only own racks serve, storages with them."""
     racked = machine.storage_order == RACK and demand.bb_bytes > 0 and not demand.uses & STRIPED
+    if demand.uses & LAYERED:
+        return _layered_nodes(window, usage, racked, demand, machine, chosen)
     if demand.io_rate == 0 or machine.node_order == FIRST_FIT:
         return _first_nodes(window, usage, racked, demand, machine, chosen)
     return _nodes_by_link(window, usage, machine.node_order == SPREAD, racked, demand, machine, chosen)
@@ -246,8 +303,8 @@ def whole_requests_fit(work, window, demand, machine):
 
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
-def _racks_hold(work, window, demand, machine, chosen):
-    """Whether as many nodes as requested can be served by their own racks: by trying."""
+def _nodes_hold(work, window, demand, machine, chosen):
+    """Whether as many nodes as requested can be served by their own racks and layers: by trying."""
     for column in range(work.shape[1]):
         work[SPARE, column] = work[window, column]
     return _choose_nodes(work[SPARE], work[TAKEN], demand, machine, chosen) == 0
@@ -261,9 +318,9 @@ def holds(work, window, demand, machine, chosen):
         return False
     if uses & USE_LINKS and not _links_hold(work, window, demand, machine):
         return False
-    if machine.storage_order != RACK or not uses & USE_STORAGES or uses & STRIPED:
+    if not uses & LAYERED and (machine.storage_order != RACK or not uses & USE_STORAGES or uses & STRIPED):
         return True
-    return _racks_hold(work, window, demand, machine, chosen)
+    return _nodes_hold(work, window, demand, machine, chosen)
 
 
 @inner(int64(ROWS, int64, int64, int64, MACHINE), forceinline=True, **OPTIONS)
@@ -335,12 +392,23 @@ def _choose_storages(window, after, since, demand, machine, scratch):
         chosen[1, request] = storage
 
 
-@inner(void(ROW, ROWS, int64, int64), **OPTIONS)
-def take_pools(usage, sets, number, first):
-    """Write what a set has of the pools, in its columns from ``first`` on, to the last columns of a usage."""
-    pools = sets.shape[1] - first
-    for pool in range(pools):
-        usage[len(usage) - pools + pool] = sets[number, first + pool]
+@inner(void(ROW, DEMAND, MACHINE), **OPTIONS)
+def _take_pools(usage, demand, machine):
+    """Add what a job holds of the pools to a usage that has its nodes, and what it takes of layers by the node."""
+    words, sets = machine.words, machine.sets
+    first = HEAD + words + machine.storages + len(machine.parents)
+    before = sets.shape[1] - len(usage)
+    for column in range(first, len(usage)):
+        usage[column] += sets[demand.first_set, before + column]
+    if not demand.uses & LAYERED:
+        return
+    for layer in range(1, 1 + _layers(usage, machine)):
+        if sets[layer, MODE] == 2:
+            inside = np.int64(0)
+            for column in range(HEAD, HEAD + words):
+                inside |= usage[column] & sets[layer, column]
+            if inside:
+                usage[first + sets[layer, POOL]] += sets[demand.first_set, HEAD + 2 * words + layer - 1]
 
 
 @inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
@@ -375,4 +443,4 @@ def choose(window, after, since, demand, machine, scratch):
     for column in range(first, len(usage)):  # what was there less what is left
         usage[column] -= window[column]
     if uses & USE_POOLS:
-        take_pools(usage, machine.sets, demand.first_set, first)
+        _take_pools(usage, demand, machine)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from operator import lt
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.timeline import layout
+from spillway.schedulers.timeline.layers import Choice, choices, layers_by_node
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder, own_storages
 
 _NODE_ORDERS = {
@@ -58,13 +58,15 @@ class Tables:
     for_booking
         A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; another one then.
     booked
-        ``int64[pools]``: part of it, to be filled before a booking.
+        ``int64[pools]``: part of it, to be filled before a booking where there are pools (``pooled``).
     scratch
         A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
     usage, chosen
         Parts of it.
     segments
         How many segments a timeline may have for it.
+    layered
+        Whether some of the pools are layers of hierarchical resources.
 
     Raises
     ------
@@ -105,9 +107,12 @@ class Tables:
             own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
+        self._by_node = layers_by_node(machine)
+        self._layers = frozenset(place for place, pool in enumerate(machine.pools) if pool.layer is not None)
+        self.layered = bool(self._layers)
         self._sets: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {((), ()): 0}
-        self._set_count = 1
-        self.booked = np.zeros(len(counts), np.int64)
+        self._set_count = 1 + len(self._by_node)
+        self.booked, self.pooled = np.zeros(len(counts), np.int64), bool(counts)
         self._machine_for_kernels = layout.Machine(
             words=self.word_count,
             storages=len(sizes),
@@ -118,7 +123,7 @@ class Tables:
             node_link=node_link,
             parents=parents,
             groups=_groups(node_link, self.link_count),
-            sets=self._set_row(range(self.node_count), ()),
+            sets=np.concatenate([self._set_row(Choice(range(self.node_count))), *map(self._layer_row, self._by_node)]),
         )
         self._for_all_kernels()
         self._below = _nodes_below(node_link, parents)
@@ -142,7 +147,7 @@ class Tables:
         self.capacity = np.concatenate([self.capacity, np.array(more, np.int64)])
         self.pools = slice(self.pools.start, len(self.capacity))
         self.usage = np.zeros(len(self.capacity), np.int64)
-        self.booked = np.zeros(len(pools), np.int64)
+        self.booked, self.pooled = np.zeros(len(pools), np.int64), bool(pools)
         sets = self._machine_for_kernels.sets
         sets = np.concatenate([sets, np.zeros((len(sets), len(more)), np.int64)], axis=1)
         self._machine_for_kernels = self._machine_for_kernels._replace(sets=sets)
@@ -199,20 +204,33 @@ class Tables:
         if not job.pools or not uses & layout.USE_POOLS:
             uses &= ~layout.USE_POOLS
             return nodes, bb_bytes, io_rate, uses, requests, self.first_set(job.partitions) if job.partitions else 0
-        if any(map(lt, self.capacity[self.pools].tolist(), job.pools)):
-            return None
-        return nodes, bb_bytes, io_rate, uses, requests, self.first_set(job.partitions, job.pools)
+        uses, pools = self._of_pools(job.pools, uses)
+        first_set = self.first_set(job.partitions, pools)
+        return None if first_set < 0 else (nodes, bb_bytes, io_rate, uses, requests, first_set)
+
+    def _of_pools(self, pools: tuple[int, ...], uses: int) -> tuple[int, tuple[int, ...]]:
+        """What counts where these pools are requested, and what of them: on no nodes no layers."""
+        if not any(pools[place] for place in self._layers if place < len(pools)):
+            return uses, pools
+        if uses & layout.USE_NODES:
+            return uses | layout.LAYERED, pools
+        return uses, tuple(0 if place in self._layers else amount for place, amount in enumerate(pools))
 
     def first_set(self, partitions: tuple[int, ...], pools: tuple[int, ...] = ()) -> int:
-        """Row of the first of the sets of nodes of these partitions with these amounts of pools; others follow it."""
+        """Row of the first of the sets of nodes of these partitions with these amounts of pools; others follow it.
+
+        -1 where not even the empty machine has so much.
+        """
         found = self._sets.get((partitions, pools))
         if found is None:
             nodes: list[Iterable[int]] = [self.machine.partitions[one].nodes for one in partitions]
-            rows = [self._set_row(one, pools) for one in nodes or [range(self.node_count)]]
+            every = nodes or [range(self.node_count)]
+            rows = [self._set_row(choice) for one in every for choice in choices(self.machine, one, pools)]
             for place, row in enumerate(rows):
                 row[0, layout.FREE_BYTES] = len(rows) - 1 - place
-            found = self._sets[partitions, pools] = self._set_count
-            self._add_sets(rows)
+            found = self._sets[partitions, pools] = self._set_count if rows else -1
+            if rows:
+                self._add_sets(rows)
         return found
 
     def _add_sets(self, rows: list[npt.NDArray[np.int64]]) -> None:
@@ -227,13 +245,23 @@ class Tables:
         sets[self._set_count : count] = np.concatenate(rows)
         self._set_count = count
 
-    def _set_row(self, nodes: Iterable[int], pools: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    def _set_row(self, choice: Choice) -> npt.NDArray[np.int64]:
         """A set of nodes and amounts of pools, as the kernels read them: a table with one row."""
-        last = layout.HEAD + self.word_count
-        row = np.zeros((1, last + len(self.machine.pools)), np.int64)
-        row[0, layout.HEAD : last] = bitset(nodes, self.word_count)
-        row[0, layout.FREE_NODES] = np.bitwise_count(row[0, layout.HEAD : last].view(np.uint64)).sum()
-        row[0, last : last + len(pools)] = pools
+        parts = [np.zeros(layout.HEAD, np.int64), bitset(choice.nodes, self.word_count)]
+        if self.layered:
+            by_node = np.zeros(len(self._by_node), np.int64)
+            by_node[: len(choice.by_node)] = choice.by_node
+            parts += [bitset(choice.needed, self.word_count), by_node]
+        amounts = np.zeros(len(self.machine.pools), np.int64)
+        amounts[: len(choice.amounts)] = choice.amounts
+        row = np.concatenate([*parts, amounts])
+        row[layout.FREE_NODES] = len(choice.nodes)
+        return row.reshape(1, -1)
+
+    def _layer_row(self, place: int) -> npt.NDArray[np.int64]:
+        """A layer, by its place among the pools, as the kernels read it: a table with one row."""
+        row, layer = self._set_row(Choice(self.machine.layer_nodes(place))), self.machine.pools[place].layer
+        row[0, layout.MODE], row[0, layout.POOL] = 0 if layer is None else layer.mode, place
         return row
 
     def explain(

@@ -549,10 +549,16 @@ class Timeline:
             job.io_rate if uses & layout.USE_LINKS else 0,
             job.lives,
             striped=bb_bytes > 0 and job.stripes > 0,
-            pools=job.pools if uses & layout.USE_POOLS else (),
+            pools=self._held_pools(job) if job.pools and uses & layout.USE_POOLS else (),
         )
         self._tables.keep_indices(allocation, nodes, storages)
         return allocation
+
+    def _held_pools(self, job: Job) -> tuple[int, ...]:
+        """What a job holds of the pools that was just found a place."""
+        if not self._tables.layered:
+            return job.pools
+        return tuple(self._tables.usage[self._tables.pools].tolist())
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         if not self._times.item(0) <= start_s <= end_s:
@@ -618,11 +624,9 @@ class Timeline:
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
         nodes, storages = tables.indices(allocation)
-        if allocation.pools:
+        if tables.pooled:
             tables.booked[: len(allocation.pools)] = allocation.pools
             tables.booked[len(allocation.pools) :] = 0
-        else:
-            uses &= ~layout.USE_POOLS
         count = kernels.book_checked(
             self._times, self._count, self._rows, start_s, end_s, sign,
             (nodes, storages, bb_bytes, min(io_rate, tables.widest_rate + 1), uses), tables.for_booking,

@@ -1,8 +1,11 @@
-"""Every policy keeps every job in one of its partitions, and what only saves time decides nothing there either."""
+"""Every policy keeps every job in one of its partitions and within all counted pools, and what only saves time decides
+nothing there either.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Limits
+from spillway.schedulers.model.site_parts import Layer, Limits, Resource
 from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import SHARING
 from tests.properties.small_world import NODES, workload
@@ -58,16 +61,36 @@ def with_partitions(rng: Random, data: dict[str, Any], names: list[str]) -> dict
 LICENSES = (License("few", 2), License("many", 5))
 
 
-def with_licenses(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Let some jobs hold licenses; return the amounts of each job by its full id."""
-    asked: dict[str, tuple[int, ...]] = {}
+RESOURCES = (
+    Resource("one", 1, (Layer("all", "0-7", 2), Layer("left", "0-3", 3), Layer("right", "4-7", 1))),
+    Resource("each", 2, (Layer("all", "0-7", 5), Layer("left", "0-3", 3), Layer("right", "4-6", 4))),
+    Resource("node", 3, (Layer("all", "", 7), Layer("left", "0-3", 4, "all"), Layer("right", "4-7", 5, "all", 1))),
+)
+"""A resource of each mode; node 7 has none of the second one, and one of the third is in use always."""
+
+
+def requests(rng: Random, data: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Let some jobs hold licenses and resources; return the amounts of each job by its full id, and their names."""
+    asked: dict[str, dict[str, int]] = {}
     for job in data["jobs"]:
         few, many = rng.choice(((0, 0), (0, 0), (1, 0), (2, 0), (0, 3), (1, 4)))
-        named = [f"{name}:{count}" for name, count in (("few", few), ("many", many)) if count]
-        if named:
-            job["licenses"] = ",".join(named)
-        asked[str(job["id"])] = (few, many) if named else ()
+        one, each, node = rng.choice(((0, 0, 0), (0, 0, 0), (1, 0, 0), (2, 0, 1), (0, 1, 0), (0, 3, 1), (1, 1, 1)))
+        amounts = {"few": few, "many": many, "one": one, "each": each, "node": node}
+        asked[str(job["id"])] = {name: amount for name, amount in amounts.items() if amount}
+        if any(amounts.values()):
+            job["licenses"] = ",".join(f"{name}:{amount}" for name, amount in amounts.items() if amount)
     return asked
+
+
+def charged(asked: dict[str, int], nodes: set[int]) -> dict[str, int]:
+    """What a job with these nodes takes, by our own reading of the modes; of mode 1 in all."""
+    found = {name: amount for name, amount in asked.items() if name in ("few", "many", "one")}
+    for resource, spans in (("each", (range(8), range(4), range(4, 7))), ("node", (range(8), range(4), range(4, 8)))):
+        for name, span in zip(("all", "left", "right"), spans, strict=True):
+            inside = len(nodes.intersection(span))
+            times = inside if resource == "node" else min(1, inside)
+            found[f"{resource} of layer {name}"] = times * asked.get(resource, 0)
+    return {name: amount for name, amount in found.items() if amount}
 
 
 LIMITS = (Qos("normal", limits=Limits(user_jobs=2, user_tres={"node": 6}, group_jobs=5)), Qos("free"))
@@ -84,33 +107,62 @@ def with_users(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return counted
 
 
-def held(pools: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Licenses, and what counts against limits in ascending order; both empty for nothing."""
-    licenses = pools[: len(LICENSES)]
-    return licenses if any(licenses) else (), tuple(sorted(amount for amount in pools[len(LICENSES) :] if amount))
+NAMES = [
+    "few", "many", *["one"] * 3,
+    *(f"{one.name} of layer {layer.name}" for one in RESOURCES[1:] for layer in one.layers),
+]  # fmt: skip
+
+
+def held(pools: tuple[int, ...]) -> tuple[dict[str, int], tuple[int, ...]]:
+    """Licenses and layers by name, and what counts against limits in ascending order."""
+    found = [(name, amount) for name, amount in zip(NAMES, pools, strict=False) if amount]
+    assert len(dict(found)) == len(found), "two layers pay for one resource of mode 1"
+    return dict(found), tuple(sorted(amount for amount in pools[len(NAMES) :] if amount))
+
+
+def with_dependencies(rng: Random, data: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Let some jobs depend on one before them in the file; return the kind and the other job, by the job's id."""
+    depends: dict[str, tuple[str, str]] = {}
+    names = [str(job["id"]) for job in data["jobs"]]
+    for place, job in enumerate(data["jobs"]):
+        if place and rng.random() < 0.3:
+            kind, other = rng.choice(("after", "afterany", "afterok")), rng.choice(names[:place])
+            job["depends"] = f"{kind}:{other}"
+            depends[names[place]] = kind, other
+    return depends
+
+
+def kept(line: tuple[Any, ...], depends: Mapping[str, tuple[str, str]], before: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether what a job waits for had happened before it started, as far as the story says."""
+    kind, other = depends.get(line[2].rsplit("!", 1)[-1], ("", ""))
+    words = {"": (), "after": ("started", "rejected"), "afterany": ("ended", "rejected"), "afterok": ("ended",)}[kind]
+    return not kind or any(one[1] in words and one[2].rsplit("!", 1)[-1] == other for one in before)
 
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
-    """On nodes of one partition, from its start to its end; whole and explained passes come to the same."""
+    """On nodes of one partition, after what it depends on; whole and explained passes come to the same."""
     started = 0
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"partitions {policy} {life} {model} {seed}")
         spec, data = spec_of(rng, policy, life, model), workload(model, jobs(rng))
         sets = partitions(rng)
         named = with_partitions(rng, data, [one.name for one in sets])
-        asked = with_licenses(rng, data)
+        asked = requests(rng, data)
         counted = with_users(rng, data)
-        site = site_text(Site(partitions=sets, licenses=LICENSES, qos=LIMITS))
+        depends = with_dependencies(rng, data)
+        site = site_text(Site(partitions=sets, licenses=LICENSES, resources=RESOURCES, qos=LIMITS))
         spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
         expected = play(spec, data, check=True)
-        for line in expected[0]:
+        for place, line in enumerate(expected[0]):
             if line[1] not in ("started", "resized"):
                 continue
             nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
             assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
             name = line[2].rsplit("!", 1)[-1]
-            assert line[1] == "resized" or held(line[3].pools) == (asked[name], counted[name]), (spec, line)
+            if line[1] == "started":
+                assert held(line[3].pools) == (charged(asked[name], nodes), counted[name]), (spec, line)
+                assert kept(line, depends, expected[0][:place]), (spec, line)
             started += 1
         assert play(spec, data, whole=True) == expected, spec
         assert play(spec, data, explain=True) == expected, spec

@@ -12,7 +12,8 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo
 from spillway.platforms.catalogue import platform_from
-from spillway.protocol.messages import Message, Reply
+from spillway.platforms.model import Platform
+from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Cadence, Observer
 from spillway.schedulers.lives import LIVES
@@ -88,6 +89,10 @@ class Story(Observer):
         """It has lost that."""
         self.lines.append((now_s, "evicted", job.id, holding))
 
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """It has ended."""
+        self.lines.append((now_s, "ended", running.job.id, state))
+
     def resized(self, running: Running, now_s: float) -> None:
         """It has this now."""
         self.lines.append((now_s, "resized", running.job.id, running.allocation))
@@ -149,8 +154,9 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
 
 
 def play(
-    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False
-) -> tuple[Any, ...]:
+    spec: SessionSpec, data: dict[str, Any], *, whole: bool = False, explain: bool = False, check: bool = False,
+    platform: Platform = TINY,
+) -> tuple[Any, ...]:  # fmt: skip
     """All that happens to jobs, all replies, and how far the generator was used."""
     story, replies, needs = Story(), list[Reply](), spec.needs()
     session = spec.session(story, explain=explain, direct=needs.dynamic_jobs)
@@ -164,8 +170,8 @@ def play(
         return replies[-1]
 
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(TINY) as engine:
-        Simulation(TINY, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    with FluidEngine(platform) as engine:
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
     assert story.lines
     return story.lines, replies, session._rng.getstate()
 

@@ -71,7 +71,7 @@ class Compared(Played):
             job = self.jobs[job_id]
             told = reference.terms(self.site, 8, 20 * GB, job, now_s, self.jobs.values(), before)
             assert found.age == pytest.approx(told.age)
-            assert found.fairshare == pytest.approx(told.fairshare), (job_id, now_s)
+            assert found.fairshare == pytest.approx(told.fairshare), (job_id, now_s, before)
             assert abs(found.priority - told.priority) <= 1
             self.terms += 1
 

@@ -89,8 +89,9 @@ class Everything(Observer):
 
 def options_of(rng: Random) -> dict[str, Any]:
     """Options with which much happens in a few minutes."""
+    order = rng.choice(("fcfs", "fcfs", "multifactor", "sjf", "wfp3"))
     return {
-        "order": rng.choice(("fcfs", "fcfs", "multifactor", "sjf", "wfp3")),
+        "order": order,
         "bf_interval": rng.choice((1.0, 7.0, 30.0)),
         "bf_max_job_test": rng.choice((3, 8, 500)),
         "bf_window": rng.choice((2.0, 1440.0)),
@@ -98,6 +99,13 @@ def options_of(rng: Random) -> dict[str, Any]:
         "sched_interval": rng.choice((5.0, 60.0)),
         "batch_sched_delay": rng.choice((0.0, 3.0)),
         "bf_licenses": rng.random() < 0.5,
+        "release": rng.choice(("22.05", "24.11")),
+        "default_queue_depth": rng.choice((2, 6, 100, 100)),
+        "bf_max_job_part": rng.choice((0, 0, 0, 1, 4)),
+        "bf_max_job_user": rng.choice((0, 0, 0, 1, 4)),
+        "bf_job_part_count_reserve": rng.choice((0, 0, 1, 2)),
+        "bf_one_resv_per_job": rng.random() < 0.5,
+        "bf_min_prio_reserve": rng.choice((0, 300, 700)) if order == "multifactor" else 0,
     }
 
 

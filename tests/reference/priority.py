@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.model.site import Association, Site
+from spillway.schedulers.model.site import Association, Site, Weights
 from tests.reference import fair_tree
 
 
@@ -64,9 +64,8 @@ def _fairshare(site: Site, job: Job, time_s: float, known: Iterable[Job], held: 
     used: dict[tuple[str, str], float] = {}
     usage_factors = {one.name: one.usage_factor for one in site.qos}
     for one in held:
-        until_s = min(one.end_s, time_s)
-        if one.start_s < until_s:
-            amount = one.nodes * _decayed(one.start_s, until_s, time_s, site.weights.half_life_s)
+        if one.start_s < min(one.end_s, time_s):
+            amount = one.nodes * _decayed(one.start_s, one.end_s, time_s, site.weights)
             name = _association(site, one.job)
             used[name] = used.get(name, 0.0) + usage_factors.get(one.job.qos or "normal", 1.0) * amount
     counts = {name: round(1000 * amount) for name, amount in used.items()}
@@ -85,12 +84,17 @@ def _association(site: Site, job: Job) -> tuple[str, str]:
     return job.account or first, job.user
 
 
-def _decayed(start_s: float, end_s: float, now_s: float, half_life_s: float) -> float:
-    """Seconds of an interval, of which each counts half after the half-life."""
-    if not half_life_s:
-        return end_s - start_s
-    rate = math.log(2.0) / half_life_s
-    return (math.exp(-rate * (now_s - end_s)) - math.exp(-rate * (now_s - start_s))) / rate
+def _decayed(start_s: float, end_s: float, now_s: float, weights: Weights) -> float:
+    """Seconds of an interval, as they count at a calculation: period by period, each second by itself."""
+    factor = 1.0 - 0.693 / weights.half_life_s if weights.half_life_s else 1.0
+    counted, begin_s, period = 0.0, 0.0, math.floor(weights.period_s)
+    while begin_s < now_s:
+        used = sum(start_s <= second < end_s for second in range(int(begin_s), int(begin_s) + period))
+        added = used * factor**used
+        ended = begin_s < end_s <= begin_s + period
+        counted = (counted + added) * factor**period if ended else counted * factor**period + added
+        begin_s += period
+    return counted
 
 
 def _relative(value: int, values: Iterable[int]) -> float:

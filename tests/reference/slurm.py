@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from spillway.schedulers.model.decisions import Decision, Hold, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policies.slurm_backfill import PLANNED, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now, try_hold
-from spillway.schedulers.policykit.ordering import ordered
+from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -193,65 +195,89 @@ class PlainSlurm(SlurmBackfill):
     """The policy with plain passes."""
 
     def _pass(self, view: View, *, apart: bool) -> Any:
-        return _Pass(view, apart, ordered(view, view.queue, self.order))
+        return _Pass(view, apart, self.order)
 
-    def _main(self, one: _Pass) -> Iterator[Decision]:
+    def _main(self, one: Any, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
-
-        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too. One that lacks
-        something counted is passed over; where backfill passes plan licenses and it lacks these, the pass ends.
         """
-        unseen, ended, nodes_left = False, set[int](), -1
+        unseen, ended, nodes_left, looked = False, set[int](), -1, 0
+        licenses_first = RELEASES[self.release].licenses_first
         for pair in one.pairs:
             job = pair.job
-            if job not in one.waiting or pair.partition in ended:
+            if job not in one.waiting:
                 continue
+            looked += 1
+            if looked > depth:
+                break
+            if pair.partition in ended:
+                continue
+            one.ready.add(job.id)
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
+            elif licenses_first and one.lacks_counted(job, licenses=True):
+                one.note(job, Role.PASSED_OVER, Binding.POOLS)
+                if self.bf_licenses:
+                    break
             elif one.lacks_buffer(job):
+                one.ready.discard(job.id)
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                continue
+                one.ready.discard(job.id)
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
             else:
                 start = one.try_start(pair, one.space.idle & nodes_left, Role.STARTED)
-                if start is None:
-                    one.note(job, Role.PASSED_OVER)
+                if start is not None:
+                    yield start
+                    continue
+                one.note(job, Role.PASSED_OVER)
+                if self._may_reserve(one, job):
                     ended.add(pair.partition)
                     nodes_left &= ~pair.nodes
                     if not nodes_left:
                         break
-                else:
-                    yield start
         if unseen:
             yield from one.hold_by_start()
 
-    # ------------------------------------------------------------------ the backfill pass
+    def _may_reserve(self, one: Any, job: Job) -> bool:
+        """Whether a job has the least priority that gets a reservation."""
+        return not self.bf_min_prio_reserve or priorities_of(one.view).of([job]).item() >= self.bf_min_prio_reserve
 
-    def _backfill(self, one: _Pass) -> Iterator[Decision]:
+    def _backfill(self, one: Any) -> Iterator[Decision]:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
+        looked: Counter[Any] = Counter()
+        reserved: Counter[int] = Counter()
+        planned = set[Job]()
         for pair in one.pairs_of_waiting()[: self.bf_max_job_test]:
-            job = pair.job
+            job, partition, user = pair.job, pair.partition, pair.job.user
             if job not in one.waiting:
                 continue
+            if 0 < self.bf_max_job_part <= looked[partition] or 0 < self.bf_max_job_user <= looked["user", user]:
+                continue
+            looked.update((partition, ("user", user)))
+            now_only = (
+                not self._may_reserve(one, job)
+                or (self.bf_one_resv_per_job and job in planned)
+                or 0 < self.bf_job_part_count_reserve <= reserved[partition]
+            )
             if one.lacks_counted(job, licenses=False) or (
                 not self.bf_licenses and one.lacks_counted(job, licenses=True)
             ):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 continue
             plan = self._plan(one, pair)
-            if plan is None:
+            if plan is None or (now_only and plan.start_s > now_s):
                 continue
+            planned.add(job)
             one.planned[job.id] = min(plan.start_s, one.planned.get(job.id, math.inf))
             if plan.start_s <= now_s:
                 if one.lacks_buffer(job):
@@ -260,69 +286,88 @@ class PlainSlurm(SlurmBackfill):
                 if start is not None:
                     yield start
                     continue
-            if plan.start_s <= now_s + 60.0 * self.bf_window:
+            if plan.start_s <= now_s + 60.0 * self.bf_window and not now_only:
+                reserved[partition] += 1
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
                 if self.bf_licenses:
                     one.reserve_licenses(job, plan.start_s)
         yield from one.hold_by_start()
 
-    def _plan(self, one: _Pass, pair: _Pair) -> Plan | None:
-        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then, and the
-        licenses that it holds from then to its end.
-        """
+    def _plan(self, one: Any, pair: _Pair) -> Plan | None:
+        """Expected start with enough nodes, and with licenses from then on where these are planned."""
+        not_before_s = one.view.now_s
+        while True:
+            plan = self._with_nodes(one, pair, not_before_s)
+            if plan is None or not self.bf_licenses:
+                return plan
+            licensed_s = one.licensed_from(pair.job, plan.start_s)
+            if licensed_s <= plan.start_s:
+                return plan
+            not_before_s = licensed_s
+
+    def _with_nodes(self, one: Any, pair: _Pair, not_before_s: float) -> Plan | None:
+        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then."""
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.lacks_buffer(job) or one.stages_in(job)
-        not_before_s = view.now_s
+        apart = one.apart and RELEASES[self.release].overlaps and job.bb_bytes > 0 and job.id not in one.ready
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
             nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.nodes
-            plan = space.will_run(nodes, job.nodes)
+            plan: Plan | None = space.will_run(nodes, job.nodes)
             if plan is None:
                 not_before_s = later_s
                 continue
             start_s = max(plan.start_s, not_before_s)
+            if start_s <= view.now_s:
+                return plan
             if start_s > later_s:
                 not_before_s = later_s
-                continue
-            licensed_s = one.licensed_from(job, start_s) if self.bf_licenses else start_s
-            if licensed_s > start_s:
-                not_before_s = licensed_s
-            elif start_s <= view.now_s:
-                return plan
             elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
                 return Plan(start_s, plan.nodes)
             else:
                 not_before_s = start_s if start_s > not_before_s else later_s
         return None
 
-    def _kept(self, one: _Pass, job: Job, start_s: float) -> tuple[float, float]:
+    def _kept(self, one: Any, job: Job, start_s: float) -> tuple[float, float]:
         """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
-        return self._rounded(start_s), self._rounded(start_s + one.view.estimate_s(job))
+        end_s, up = start_s + one.view.estimate_s(job), RELEASES[self.release].ends_up
+        return self._rounded(start_s), -self._rounded(-end_s) if up else self._rounded(end_s)
 
     def _rounded(self, time_s: float) -> float:
-        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if time_s < math.inf else time_s
+        return math.floor(time_s / self.bf_resolution) * self.bf_resolution if abs(time_s) < math.inf else time_s
 
 
-def _pairs(machine: Machine, queue: Sequence[Job]) -> list[_Pair]:
+def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
     """Jobs in each of their partitions: higher tiers first, then in order of priority."""
+    machine = view.machine
     sets = [mask_of(one.nodes) for one in machine.partitions]
     if not sets:
         return [_Pair(job, -1, -1) for job in queue]
     found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
-    return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    if order != MULTIFACTOR:
+        return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
+    return sorted(found, key=lambda pair: _multifactor(view, pair))
+
+
+def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
+    """Key of a pair in Slurm's order: each by itself."""
+    job = pair.job
+    _, priorities = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
+    tier = view.machine.partitions[pair.partition].tier
+    return -tier, -float(priorities[0]), submitted_s(job), job.number
 
 
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, queue: Sequence[Job]) -> None:
-        self.view = view
+    def __init__(self, view: View, apart: bool, order: str) -> None:
+        queue = ordered(view, view.queue, order)
+        self.view, self.apart = view, apart
+        self.ready: set[str] = view.notebook.setdefault(READY, set())
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
-        self.pairs = _pairs(view.machine, queue)
-        self._apart = apart
+        self.pairs = _pairs(view, queue, order)
         self._pools = view.machine.pools
 
     @property
@@ -336,7 +381,7 @@ class _Pass:
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self._apart and job.bb_bytes > 0 and job.id not in self.view.held
+        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
         """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
@@ -388,9 +433,11 @@ class _Pass:
         return hold
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, up to the first that does not fit."""
+        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
+        not fit.
+        """
         lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: self.planned[job.id] // 1):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return

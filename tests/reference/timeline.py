@@ -13,7 +13,8 @@ from typing import NamedTuple
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timeline import Fit
-from spillway.schedulers.timeline.placement import AtEnd, Placement, Resource, Wanted, choose, links_above
+from spillway.schedulers.timeline.placement import AtEnd, Placement, Resource, StorageOrder, Wanted, choose, links_above
+from tests.reference.layers import layered_nodes
 from tests.reference.lives import start_before
 
 
@@ -215,11 +216,27 @@ class ReferenceTimeline:
         free_bytes = _minima(instant.free_bytes for instant in storage_window)
         at_end = self._at_end(_span(lives, Resource.BURST_BUFFERS, start_s, end_s)[1])
         wanted = Wanted(job.nodes, bb_bytes, io_rate, job.stripes)
-        chosen = choose(self.machine, free, bandwidth, free_bytes, wanted, self.placement, at_end)
         striped = bb_bytes > 0 and job.stripes > 0
+        layers = [place for place, pool in enumerate(self.machine.pools) if pool.layer is not None]
         pools = job.pools if Resource.POOLS in covering else ()
-        short = any(instant.pools[pool] < amount for instant in window for pool, amount in enumerate(pools))
-        return None if chosen is None or short else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped, pools)
+        plain = [0 if place in layers else amount for place, amount in enumerate(pools)]
+        left = _minima(instant.pools for instant in window)
+        if any(left[pool] < amount for pool, amount in enumerate(plain)):
+            return None
+        if plain == list(pools) or Resource.NODES not in covering:
+            chosen = choose(self.machine, free, bandwidth, free_bytes, wanted, self.placement, at_end)
+            held = tuple(plain) if layers else pools
+            return None if chosen is None else Allocation(*chosen, bb_bytes, io_rate, job.lives, striped, held)
+        racked = bb_bytes > 0 and not striped and self.placement.storage_order is StorageOrder.RACK
+        own = free_bytes if racked else None
+        for nodes, storages, taken in layered_nodes(self.machine, free, list(pools), left, bandwidth, wanted, own):
+            chosen = (nodes, storages)
+            if not racked:
+                chosen = choose(self.machine, nodes, bandwidth, free_bytes, wanted, self.placement, at_end)
+            if chosen is not None:
+                held = tuple(max(amounts) for amounts in zip(plain, taken, strict=True))
+                return Allocation(*chosen, bb_bytes, io_rate, job.lives, striped, held)
+        return None
 
     def _at_end(self, end_s: float) -> AtEnd:
         """What is left of the storage nodes at a time, and since when."""

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from spillway.schedulers.model.job import Job, Lives
-from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage, nearest_first
+from spillway.schedulers.model.machine import CountedPool, Layered, Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
 
@@ -52,6 +52,7 @@ def machines(draw: st.DrawFn) -> Machine:
     found = draw(st.lists(sets, max_size=3)) if count > 1 else []
     partitions = tuple(NodeSet(f"p{place}", frozenset(one)) for place, one in enumerate(found))
     pools = tuple(CountedPool(f"pool{place}", draw(st.integers(0, 9))) for place in range(draw(st.integers(0, 2))))
+    pools = (*pools, *(pool for mode in draw(st.sets(st.integers(1, 3))) for pool in draw(layers(count, mode))))
     if draw(st.booleans()):
         return replace(_racked(count, capacities, links, pattern), partitions=partitions, pools=pools)
     nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))
@@ -64,6 +65,24 @@ def machines(draw: st.DrawFn) -> Machine:
         partitions=partitions,
         pools=pools,
     )
+
+
+@st.composite
+def layers(draw: st.DrawFn, count: int, mode: int) -> list[CountedPool]:
+    """Layers of a resource: some of all nodes, halves and quarters, in mode 3 all of them to a depth."""
+    depth = draw(st.integers(0, 2))
+    spans = [(0, count)]
+    for level in range(1, depth + 1):
+        spans += [(count * part >> level, count * (part + 1) >> level) for part in range(1 << level)]
+    if mode < 3:
+        spans = [span for span in spans if draw(st.booleans())]
+    sizes = st.sampled_from([0, 1, 3, 3, 9, 30])
+    return [
+        CountedPool(
+            f"r{mode} {first}-{last}", draw(sizes), layer=Layered(f"r{mode}", mode, frozenset(range(first, last)))
+        )
+        for first, last in spans
+    ]
 
 
 def _racked(count: int, capacities: list[int], links: list[Link], pattern: list[int]) -> Machine:
@@ -96,8 +115,11 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     io_rate = draw(st.sampled_from([0, 0, 1, 5, 9, 70]))
     wide = [place for place, one in enumerate(machine.partitions) if len(one.nodes) >= nodes]
     partitions = tuple(draw(st.lists(st.sampled_from(wide), unique=True))) if wide else ()
-    amounts = tuple(draw(st.sampled_from([0, 0, 1, 3, 9])) for _ in machine.pools)
-    plain = job(nodes, bb_bytes, io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
+    names = [pool.name if pool.layer is None else pool.layer.resource for pool in machine.pools]
+    requested = {name: draw(st.sampled_from([0, 0, 1, 3, 9])) for name in sorted(set(names))}
+    amounts = tuple(requested[name] for name in names)
+    by_node = requested.get("r3", 0) > 0  # of which the layers may cross the links
+    plain = job(nodes, bb_bytes, 0 if by_node else io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
     return msgspec.structs.replace(plain, pools=amounts if any(amounts) else ())
 
 

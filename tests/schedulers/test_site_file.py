@@ -79,6 +79,11 @@ def test_places_without_names():
         ),
         ("[[partition]]\nname = 'p'\nqos = 'q'\n[[qos]]\nname = 'n'", "partition 'p': qos 'q' is none of n"),
         ("[[qos]]\nname = 'n'\npreempt = ['m']", "qos 'n': preempt: qos 'm' is none of n"),
+        (
+            "[[qos]]\nname='n'\npreempt=['m']\n[[qos]]\nname='m'\npreempt=['n']",
+            "qos 'n': preempt: it preempts itself, or",
+        ),
+        ("[[qos]]\nname = 'n'\npreempt = ['n']", "qos 'n': preempt: it preempts itself, or"),
         ("[[association]]\naccount = 'a'\nuser = 'u'", "user 'u' is below account 'a', which has no association"),
         ("[[association]]\naccount = 'a'\nparent = 'b'", "account 'a' is below account 'b', which has no association"),
         (

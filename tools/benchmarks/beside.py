@@ -10,7 +10,7 @@ trees one after the other, and counts with the least of ``--repeat`` measurement
 ``tiny``    ten jobs, ``easy``, engines ``fixed`` and ``fluid``: seconds of real time to the end of the command, and CPU
 ``pass``    a pass of plan-based scheduling by jobs that wait (:mod:`tools.benchmarks.plan_load` of each tree)
 ``window``  choices of a window that are proven best (:mod:`tools.benchmarks.window_load` of each tree)
-``slurm``   1,000 jobs of Eagle under Slurm's two schedulers, and a large site's (:mod:`tools.benchmarks.site_load`)
+``slurm``   500 jobs of Eagle, 2,000 of a large site, under Slurm's schedulers (:mod:`tools.benchmarks.site_load`)
 
 CPU seconds are those of all processes of the command; ``MB`` is the largest process.
 """
@@ -128,9 +128,9 @@ def _window(_: Path) -> Iterator[Row]:
 def _slurm(work: Path) -> Iterator[Row]:
     eagle = Path(os.environ["SPILLWAY_DATA"]) / "data" / "sites" / "slurm" / "eagle-sample-1000.csv"
     options = "--engine", "fixed", "--no-uncontended"
-    for order in ("fcfs", "wfp3"):
-        policy = f"slurm-backfill:order={order}"
-        yield f"Eagle, order={order}", _run(work, str(eagle), "--policy", policy, *options, machine=())
+    for order, first in (("fcfs", 500), ("wfp3", 500)):
+        given = "--policy", f"slurm-backfill:order={order}", "--first", str(first), *options
+        yield f"{first} of Eagle, order={order}", _run(work, str(eagle), *given, machine=("--nodes", "352"))
     site, log = site_load.write(work, 2000, 600_000, 0.95)
     named = "--fields", "swf", "--site", str(site), "--burst-buffer-total", "0"
     policy = "slurm-backfill:order=multifactor"

@@ -441,6 +441,8 @@ def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
     assert main(["whatif", str(log), *options]) == 0
     assert set(table(out)) >= {"maintenance=3600s 10min", "maintenance=10800s 10min"}
     said = (out / "whatif.txt").read_text()
+    beside = list(csv.DictReader((out / "site-waits.csv").read_text().splitlines()))
+    assert [(row["policy"], float(row["jobs"])) for row in beside] == [("easy", 120.0)]  # without a window
     assert "Of 2 windows maintenance=10800s 10min costs least: jobs wait" in said
     assert "0 s more than without a window; maintenance=3600s 10min costs most" in said
     assert {row["policy"] for row in table(out).values()} == {"replay", "easy"}

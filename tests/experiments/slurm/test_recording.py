@@ -16,7 +16,7 @@ from spillway.experiments.slurm.configuration import (
     slurm_conf,
 )
 from spillway.experiments.slurm.packages import RELEASES
-from spillway.experiments.slurm.recording import read, recorded, write
+from spillway.experiments.slurm.recording import Seen, read, recorded, write
 from spillway.experiments.slurm.workload import generated
 
 LOG = """[2026-01-01T10:00:59.500] slurmctld version 22.05.8 started on cluster spillway
@@ -43,7 +43,7 @@ JOB = Submission(at_s=0.0, nodes=3, units=4, runtime_s=2, limit_min=1, stage_in_
 
 def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
     """Each step of a job, when its last node was idle, and the passes of both schedulers."""
-    found = recorded(LOG, SETTINGS, [JOB], [(1767261662.5, 1, "PENDING", "BurstBufferStageIn")])
+    found = recorded(LOG, SETTINGS, [JOB], Seen(states=[(1767261662.5, 1, "PENDING", "BurstBufferStageIn")]))
     (job,) = found.jobs
     assert (job.submitted, job.allocated, job.staged, job.started) == (2.0, 2.2, 3.3, 4.4)
     assert (job.ended, job.idle, job.staged_out, job.freed) == (6.5, 6.54, 8.6, 8.7)
@@ -54,12 +54,12 @@ def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
 def test_a_job_that_did_not_end_is_said() -> None:
     """A log that was cut off is no recording."""
     with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):
-        recorded(LOG[: LOG.index("_job_complete")], SETTINGS, [JOB], [])
+        recorded(LOG[: LOG.index("_job_complete")], SETTINGS, [JOB], Seen())
 
 
 def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Written and read is the same."""
-    before = recorded(LOG, SETTINGS, [JOB], [(1767261662.5, 1, "PENDING", "None")])
+    before = recorded(LOG, SETTINGS, [JOB], Seen(states=[(1767261662.5, 1, "PENDING", "None")]))
     write(before, tmp_path / "one.json")
     assert read(tmp_path / "one.json") == before
 
@@ -93,7 +93,7 @@ def test_a_script_says_what_its_staging_takes() -> None:
 def test_settings_reach_the_configuration() -> None:
     """Each option of the schedulers stands in slurm.conf."""
     settings = Settings(nodes=4, pool_units=10, bf_interval_s=7, bf_resolution_s=30, bf_window_min=9, bf_max_job_test=5)
-    text = slurm_conf(settings, Path("folder"))
+    text = slurm_conf(settings)
     assert "bf_interval=7,bf_resolution=30,bf_window=9,bf_max_job_test=5,sched_interval=1,batch_sched_delay=0" in text
     assert "NodeName=n[1-4]" in text
     assert "Port=26818-26821" in text

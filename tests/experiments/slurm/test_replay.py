@@ -7,19 +7,65 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from spillway.experiments.slurm.deviations import deviations
+from spillway.experiments.slurm.deviations import deviations, priorities
 from spillway.experiments.slurm.recording import Recording, read
-from spillway.experiments.slurm.replay import starts
+from spillway.experiments.slurm.replay import replayed, site_of_recording, starts
 
 DATA = Path(__file__).parents[2] / "data" / "slurm"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in DATA.glob("*.json")))
+NAMES = sorted(path.name for path in DATA.iterdir())
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_start_is_as_slurm_had_it(name: str) -> None:
     """Median within 1 s, 95th percentile within bf_interval + 2 s, no job left out."""
-    recording = read(DATA / f"{name}.json")
+    recording = read(DATA / name)
     found = deviations(recording, starts(recording, passes=True))
     assert found.passes, f"{name}: {found}"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("site")])
+def test_priorities_are_as_sprio_printed_them(name: str) -> None:
+    """At ten instants the priority of each waiting job in each of its partitions, to the last unit; starts to 10 ms.
+
+    The site is imported from what its Slurm printed.
+    """
+    recording = read(DATA / name)
+    simulated = replayed(recording, passes=True)
+    assert len(recording.instants) == 10
+    found = priorities(recording, simulated.priorities)
+    assert found.compared > 150
+    assert (found.different, found.missing) == (0, 0)
+    assert deviations(recording, simulated.starts).largest_s < 0.01
+
+
+def test_a_site_is_imported_from_what_its_slurm_printed() -> None:
+    """Tiers and factors of partitions, shares, QOS, licenses, weights and schedulers, as that Slurm was set."""
+    recording = read(DATA / "site-seed-1.json.xz")
+    told, found = recording.settings.site, site_of_recording(recording)
+    assert told is not None
+    assert found is not None
+    assert [(one.name, one.tier, one.factor) for one in found.partitions] == [
+        (one.name, one.tier, one.factor) for one in told.partitions
+    ]
+    assert [one.nodes for one in found.partitions] == [f"{one.first - 1}-{one.last - 1}" for one in told.partitions]
+    assert {(one.account, one.user): one.shares for one in found.associations if one.account != "root"} == (
+        {(name, ""): shares for name, shares in told.accounts.items()}
+        | {(one.account, one.name): one.shares for one in told.users}
+    )
+    assert {one.name: one.priority for one in found.qos} == {"normal": 0} | told.qos
+    assert {one.name: one.count for one in found.licenses} == told.licenses
+    weights = found.weights
+    assert told.weights == {
+        "Age": weights.age,
+        "Fairshare": weights.fairshare,
+        "JobSize": weights.size,
+        "Partition": weights.partition,
+        "QOS": weights.qos,
+    }
+    assert (weights.half_life_s, weights.period_s, weights.longest_age_s) == (120.0, 60.0, 600.0)
+    assert found.scheduler.bf_interval_s == recording.settings.bf_interval_s
 
 
 @pytest.mark.parametrize("name", ["seed-1", "seed-2", "seed-3"])

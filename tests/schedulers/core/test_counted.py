@@ -198,7 +198,7 @@ def test_users_have_pools_of_their_own() -> None:
     There are as many pools as users had jobs at a time, at most twice.
     """
     alive = {"w!1", "w!2"}
-    counted = Counted(EACH, alive.__contains__)
+    counted = Counted(EACH, alive=alive.__contains__)
 
     def place(name: str, user: str, account: str) -> int:
         job = counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user, "account": account}, partitions=(0,)))[0]
@@ -217,7 +217,7 @@ def test_no_more_jobs_than_may_wait() -> None:
     """Ann may have two jobs that wait or run; a third is rejected, and taken once one of them has gone."""
     alive = {"w!1", "w!2"}
     site = Site(qos=(Qos("normal", limits=Limits(user_submitted=2)),))
-    counted = Counted(site, alive.__contains__)
+    counted = Counted(site, alive=alive.__contains__)
 
     def reason(name: str, user: str = "ann") -> str | None:
         return counted.assign(Job(name, 0, 0.0, 9.0, 1, extras={"user": user}))[1]
@@ -230,12 +230,12 @@ def test_no_more_jobs_than_may_wait() -> None:
 
 @pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "maxutil", "window"])
 def test_no_user_has_more_than_the_limit(policy: str) -> None:
-    """Twelve jobs of 10 s for one node each, of six users in turn, one of each user at a time, on 16 nodes.
+    """Twelve jobs of 10 s for one node each, of six users in turn, one of each user at a time, on eight nodes.
 
     Each user's second job starts when the first has ended. The pools are made while jobs run: users come one by one.
     """
     data: dict[str, Any] = {
-        "nb_res": 16,
+        "nb_res": 8,
         "jobs": [
             {"id": n, "subtime": n // 3, "res": 1, "walltime": 11, "profile": "p", "user": f"u{n % 6}"}
             for n in range(12)

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import pytest
 
+from spillway.base.errors import OptionError
 from spillway.schedulers.model.decisions import Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
@@ -47,7 +49,7 @@ def decided(
     queue: Sequence[Job],
     *,
     held: dict[int, bool] | None = None,
-    busy: Sequence[tuple[int, float]] = (),
+    busy: Sequence[tuple[int | tuple[int, ...], float]] = (),
     now_s: float = 0.0,
     notes: PassNotes | None = None,
     notebook: dict[str, Any] | None = None,
@@ -64,8 +66,8 @@ def decided(
     if taken:
         timeline.reserve(now_s, np.inf, Allocation((), pools=(taken,)), Resource.POOLS)
     running, holdings = [], {}
-    for number, (node, end_s) in enumerate(busy):
-        allocation = Allocation((node,))
+    for number, (nodes_of, end_s) in enumerate(busy):
+        allocation = Allocation(nodes_of if isinstance(nodes_of, tuple) else (nodes_of,))
         timeline.reserve(now_s, end_s, allocation)
         running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation))
     for one in queue:
@@ -321,11 +323,66 @@ def test_planned_licenses() -> None:
     assert counted(BACKFILL, queue, [(0, 50.0, (2, 2))]) == [1, 2]
 
 
+def test_a_main_pass_after_an_event_looks_at_so_many_jobs() -> None:
+    """Two of four at 1 s, and with a job whose buffer does not fit one; all at 0 s, as every ``sched_interval``."""
+    policy, queue = SlurmBackfill(bf_phase=20.0, default_queue_depth=2), [job(number, 1) for number in range(4)]
+    assert without_wakes(decided(policy, 8, queue, now_s=1.0)) == [("Start", 0), ("Start", 1)]
+    assert without_wakes(decided(policy, 8, [job(9, 1, 11), *queue], now_s=1.0)) == [("Start", 0)]
+    assert len(without_wakes(decided(policy, 8, queue, now_s=0.0))) == 4
+
+
+def test_a_backfill_pass_looks_at_so_many_jobs_of_a_partition_and_a_user() -> None:
+    """Jobs 0 and 1 are of partition a and users x and y, job 2 of a and y, job 3 of b and y; one each is looked at."""
+    queue = [
+        msgspec.structs.replace(within(number, 1, partition), extras={"user": user})
+        for number, (partition, user) in enumerate([(0, "x"), (0, "y"), (0, "y"), (1, "y")])
+    ]
+    assert on_partitions(dataclasses.replace(BACKFILL, bf_max_job_part=1), queue, []) == [("0", (0,)), ("3", (4,))]
+    assert on_partitions(dataclasses.replace(BACKFILL, bf_max_job_user=1), queue, []) == [("0", (0,)), ("1", (1,))]
+
+
+def test_a_backfill_pass_reserves_once_for_each_job() -> None:
+    """Job 0 needs all of a or all of b, and waits in both: job 1 would run beyond its reservation in b."""
+    queue = [within(0, 4, 0, 1), msgspec.structs.replace(within(1, 1, 1), walltime_s=1000.0)]
+    assert on_partitions(BACKFILL, queue, [0, 4]) == []
+    assert on_partitions(dataclasses.replace(BACKFILL, bf_one_resv_per_job=True), queue, [0, 4]) == [("1", (5,))]
+
+
+def test_a_backfill_pass_reserves_for_so_many_jobs() -> None:
+    """Nodes 0 and 1 are taken until 100 s, by one job, 2 to 4 for longer; 5 is idle.
+
+    Job 0 is planned on 0 and 1 from 60 to 120 s, as rounded, job 1 on 0, 1 and 5 from 120 s on: job 2, which needs one
+    for 1,000 s, would be in the way of job 1, not of job 0.
+    """
+    busy = [((0, 1), 100.0), ((2, 3, 4), 5000.0)]
+    queue = [job(0, 2), job(1, 3), job(2, 1, walltime_s=1000.0)]
+    assert without_wakes(decided(BACKFILL, 6, queue, busy=busy)) == []
+    one = dataclasses.replace(BACKFILL, bf_job_part_count_reserve=1)
+    assert without_wakes(decided(one, 6, queue, busy=busy)) == [("Start", 2)]
+
+
+def test_low_priorities_reserve_nothing() -> None:
+    """Job 0 lacks a node and has the priority 1, the least that there is: from 2 on both passes let job 1 by."""
+    busy, queue = [(0, 500.0)], [job(0, 2), job(1, 1, walltime_s=1000.0)]
+    for policy in (MAIN, BACKFILL):
+        for least, found in ((1, []), (2, [("Start", 1)])):
+            low = dataclasses.replace(policy, order="multifactor", bf_min_prio_reserve=least)
+            assert without_wakes(decided(low, 2, queue, busy=busy)) == found
+
+
+def test_a_least_priority_needs_priorities() -> None:
+    """In other orders there are none."""
+    with pytest.raises(OptionError, match="option 'bf_min_prio_reserve' needs order=multifactor, got 5 and order=fcfs"):
+        SlurmBackfill(bf_min_prio_reserve=5)
+
+
 def test_a_buffer_comes_before_licenses() -> None:
     """Job 0 lacks two of four licenses and its buffer: it gets that, and does not end the main pass, as a real Slurm
-    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in.
+    24.11 shows. It ends it once its buffer is filled, and is passed over while it stages in. 22.05 looks at licenses
+    first.
     """
-    main = dataclasses.replace(MAIN, bf_licenses=True)
+    main = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
     queue = [msgspec.structs.replace(job(0, 1, 8), pools=(4,)), msgspec.structs.replace(job(1, 1), pools=(2,))]
     for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
         assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
+    assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]

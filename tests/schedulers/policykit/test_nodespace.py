@@ -112,17 +112,17 @@ def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
 
 
 @settings(max_examples=150)
-@given(worlds(), st.sampled_from([1.0, 30.0, 60.0]), st.sampled_from([100.0, 1e6]))
+@given(worlds(), st.sampled_from([1.0, 30.0, 60.0]), st.sampled_from([100.0, 1e6]), st.booleans())
 def test_plans_are_those_of_the_reference(
-    world: tuple[int, Leaving, list[Job], set[int]], resolution_s: float, window_s: float
+    world: tuple[int, Leaving, list[Job], set[int]], resolution_s: float, window_s: float, ends_up: bool
 ) -> None:
     """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them."""
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
     space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
-    limits = Limits(0.0, resolution_s, window_s)
+    limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
     apart = [job for job in jobs if job.bb_bytes == 1]
-    planning = Planning(space, pairs, np.ones(len(jobs), np.int64), limits, staging=apart, asks=True)
+    planning = Planning(space, pairs, np.ones(len(jobs), np.int64), limits, overlapping=apart, asks=True)
     found = []
     for pair, _ in planning:
         start_s = planning.start_s(pair, 0.0)
@@ -131,19 +131,26 @@ def test_plans_are_those_of_the_reference(
     plain, expected = PlainSpace.of(view), []
     for job in jobs:
         for partition in job.partitions:
-            start_s, mask = plain_plan(
-                plain, job, mask_of(view.machine.partitions[partition].nodes), resolution_s, job in apart
-            )
+            allowed = mask_of(view.machine.partitions[partition].nodes)
+            start_s, mask = plain_plan(plain, job, allowed, resolution_s, job in apart, ends_up)
             expected.append((start_s, plain_members(mask)))
             if start_s <= window_s:
-                begin_s, end_s = (
-                    math.floor(time_s / resolution_s) * resolution_s for time_s in (start_s, start_s + job.walltime_s)
-                )
-                plain.reserve(begin_s, end_s, mask)
+                plain.reserve(*kept(start_s, job, resolution_s, ends_up), mask)
     assert found == expected
 
 
-def plain_plan(space: PlainSpace, job: Job, allowed: int, resolution_s: float, apart: bool) -> tuple[float, int]:
+def kept(start_s: float, job: Job, resolution_s: float, ends_up: bool) -> tuple[float, float]:
+    """Begin and end of a reservation."""
+    end = math.ceil if ends_up else math.floor
+    return (
+        math.floor(start_s / resolution_s) * resolution_s,
+        end((start_s + job.walltime_s) / resolution_s) * resolution_s,
+    )
+
+
+def plain_plan(
+    space: PlainSpace, job: Job, allowed: int, resolution_s: float, apart: bool, ends_up: bool
+) -> tuple[float, int]:
     """Start and nodes by the definition: candidates one after another, from 0 s on."""
     not_before_s = 0.0
     while not_before_s < math.inf:
@@ -153,9 +160,7 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, resolution_s: float, a
         if plan is None or (start_s > 0.0 and start_s > later_s):
             not_before_s = later_s
             continue
-        begin_s, end_s = (
-            math.floor(time_s / resolution_s) * resolution_s for time_s in (start_s, start_s + job.walltime_s)
-        )
+        begin_s, end_s = kept(start_s, job, resolution_s, ends_up)
         if start_s <= 0.0 or apart or not space.overlaps(begin_s, end_s, plan.nodes):
             return start_s, plan.nodes
         not_before_s = start_s if start_s > not_before_s else later_s

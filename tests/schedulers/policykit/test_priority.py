@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from spillway.schedulers.core.partitions import Partitions, node_sets
@@ -97,10 +98,19 @@ def test_priorities_move_on_with_the_passes_of_a_session() -> None:
 
 
 def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
-    """What it waited for them is not in it: it was submitted at 0 s, and held until 500 s."""
-    site = Site(weights=Weights(age=1000, longest_age_s=1000.0))
+    """What it waited for them is not in it: it was submitted at 0 s, and held until 500 s; the first pass after that
+    was at 510 s, from which on age counts.
+    """
+    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
     one = msgspec.structs.replace(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
-    assert explained(site, one, 600.0).age == 100.0
+    assert of(site, [one], 510.0, notebook=notebook) == [1]
+    assert of(site, [one], 600.0, notebook=notebook) == [90]
+
+
+def test_age_counts_in_whole_seconds() -> None:
+    """Submitted at 100.9 s, calculated at 200.1 s, 150 s after a first calculation at 50.1 s: 100 s old."""
+    weights = Weights(age=1000, longest_age_s=1000.0, period_s=150.0, phase_s=50.1)
+    assert explained(Site(weights=weights), job(0, 1, 60.0, submit_s=100.9), 200.2).age == 100.0
 
 
 def test_a_flag_lets_age_grow_while_other_jobs_hold_a_job() -> None:
@@ -251,6 +261,22 @@ def ended(*jobs: tuple[str, float, float, int], account: str = "", qos: str = ""
         )
         for number, (user, start_s, end_s, nodes) in enumerate(jobs)
     ])  # fmt: skip
+
+
+def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
+    """Weights: partition 400, nodes 150. Four of the 8 nodes of a, factor 10 of at most 40, are 100 + 75; of the 5 of
+    b, factor 40 and the higher tier, 400 + 120. A job in a alone with 8 nodes has 100 + 150 there, and comes before it.
+    """
+    weights = Weights(partition=400, tres={"node": 150})
+    site = Site(
+        partitions=(Partition("a", nodes="0-7", factor=10), Partition("b", nodes="5-9", tier=2, factor=40)),
+        weights=weights,
+    )
+    both, wide = with_fields(job(0, 4, 60.0), partition="a,b"), with_fields(job(1, 8, 60.0), partition="a")
+    queue = [admitted(site, both), admitted(site, wide)]
+    at, places = np.array([0, 0, 1]), np.array([0, 1, 0])
+    order, found = priorities_of(seen(site, queue)).in_partitions(queue, at, places)
+    assert (order.tolist(), found.tolist()) == ([1, 2, 0], [175, 520, 250])
 
 
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:

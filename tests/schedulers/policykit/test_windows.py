@@ -88,6 +88,15 @@ def test_a_window_that_is_over_at_the_begin() -> None:
     assert (again.start_s, open_.start_s) == (-30 * 86400.0, -3600.0)
 
 
+def test_a_partition_within_a_window(tmp_path: Path) -> None:
+    """The two nodes of the partition are in maintenance for 50 s of every 100 s: 60 s fit never, 40 s do."""
+    site = tmp_path / "site.toml"
+    site.write_text("[[partition]]\nname = 'p'\nnodes = '0-1'\ndefault = true\n", encoding="utf-8")
+    jobs = [_job(0, 1, 60, 60), _job(0, 1, 30, 40)]
+    table = _rows(_play(tmp_path, jobs, "easy", "60s 50s every 100s nodes 0-1", "--site", str(site)))
+    assert (table[1]["final_state"], table[2]["final_state"]) == ("REJECTED", "COMPLETED_SUCCESSFULLY")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

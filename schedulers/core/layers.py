@@ -1,0 +1,163 @@
+"""Hierarchical resources: their layers as pools, what an allocation holds of them, and which jobs can never have it.
+
+References
+----------
+SchedMD, *Hierarchical Resource (HRES) Scheduling* (modes 1 to 3, counts of 0 and -1, base loads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+import msgspec
+
+from spillway.base.errors import OptionError, shown
+from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import CountedPool, Layered, Machine
+from spillway.schedulers.model.site import Site
+from spillway.schedulers.model.site_parts import Layer, base_loads
+from spillway.schedulers.timeline import Placement, Timeline
+from spillway.schedulers.timeline.placement import links_above
+
+_INFINITE = 2**61
+"""Stands for a count without end: more than jobs can hold together."""
+
+
+def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
+    """The layers of a site's resources as pools, on a machine with so many nodes; base loads are taken off.
+
+    Raises
+    ------
+    OptionError
+        A layer has nodes that the machine does not have.
+    """
+    found = []
+    for resource in site.resources:
+        own = {layer.name: frozenset(parse_intervals(layer.nodes)) for layer in resource.layers}
+        inside = {name: own[name].union(*(own[one] for one in _below(resource.layers, name))) for name in own}
+        bases = base_loads(resource)
+        for layer in resource.layers:
+            name = f"{resource.name} of layer {layer.name}"
+            last = max(inside[layer.name], default=0)
+            if last >= nodes:
+                raise OptionError(
+                    f"resource {shown(resource.name)}, layer {shown(layer.name)} has node {last}, the platform's are 0 "
+                    f"to {nodes - 1}: choose a platform with more nodes, or correct the site file"
+                )
+            count = _INFINITE if layer.count < 0 else layer.count - bases[layer.name]
+            found.append(CountedPool(name, count, layer=Layered(resource.name, resource.mode, inside[layer.name])))
+    return tuple(found)
+
+
+def _below(layers: Iterable[Layer], name: str) -> Iterator[str]:
+    """Layers below one, directly or not."""
+    for layer in layers:
+        if layer.parent == name:
+            yield layer.name
+            yield from _below(layers, layer.name)
+
+
+class Layers:
+    """Finds jobs that can never have what they request of hierarchical resources.
+
+    Parameters
+    ----------
+    machine
+        With the layers among its pools.
+    placement
+        Which nodes and storage nodes serve a request.
+    """
+
+    def __init__(self, machine: Machine, placement: Placement) -> None:
+        self._machine = machine
+        self._empty = Timeline(machine, 0.0, placement)
+        self._crossing: dict[tuple[str, ...], str | None] = {}
+
+    def reason(self, job: Job) -> str | None:
+        """Why a job can never run; ``None`` where it can. Its partitions and its amounts are known."""
+        machine = self._machine
+        requested = {resource: amount for resource, (amount, _) in requests(machine, job.pools).items()}
+        if not requested:
+            return None
+        links = bool(job.io_rate and machine.links)
+        names = (*requested, *(["links"] if links else []))
+        if names not in self._crossing:
+            self._crossing[names] = self._crosses([*requested], links=links)
+        if self._crossing[names] is not None:
+            return self._crossing[names]
+        alone = msgspec.structs.replace(job, pools=job.pools[: len(machine.pools)])
+        if self._empty.fit_now(alone, 1.0) is not None:
+            return None
+        amounts = ", ".join(f"{amount} of {resource}" for resource, amount in requested.items())
+        return f"no {job.nodes} nodes together have {amounts}, even when all are free"
+
+    def _crosses(self, resources: list[str], *, links: bool) -> str | None:
+        """Which of the sets of nodes that limit what a node takes overlap, and are not one in the other.
+
+        Where all are one in the other or apart, nodes chosen one by one are as many as can be.
+        """
+        machine, sets = self._machine, dict[str, set[int]]()
+        for pool in machine.pools:
+            if pool.layer is not None and pool.layer.mode == 3 and pool.layer.resource in resources:
+                sets[pool.name] = set(pool.layer.nodes)
+        if sets and links:
+            for node in range(len(machine.nodes)):
+                for link in links_above(machine, node):
+                    sets.setdefault(f"link {machine.links[link].name}", set()).add(node)
+        for (one, nodes), (other, others) in combinations(sets.items(), 2):
+            if nodes & others and not (nodes <= others or others <= nodes):
+                return f"{one} and {other} share some of their nodes only: a job cannot request both"
+        return None
+
+
+def requests(machine: Machine, pools: tuple[int, ...]) -> dict[str, tuple[int, list[int]]]:
+    """What is requested of hierarchical resources: the amount, and the places of the layers, by the resource's name."""
+    found: dict[str, tuple[int, list[int]]] = {}
+    for place, (pool, amount) in enumerate(zip(machine.pools, pools, strict=False)):
+        if pool.layer is not None and amount:
+            found.setdefault(pool.layer.resource, (amount, []))[1].append(place)
+    return found
+
+
+def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ...]) -> str | None:
+    """What is wrong with the pools of an allocation for a job on these nodes; ``None`` for nothing."""
+    held = [*pools, *[0] * (len(machine.pools) - len(pools))]
+    expected = [*job.pools, *[0] * (len(machine.pools) - len(job.pools))]
+    chosen = frozenset(nodes)
+    for resource, (amount, places) in requests(machine, job.pools).items():
+        inside = {place: len(chosen & machine.layer_nodes(place)) for place in places}
+        outside = chosen.difference(*map(machine.layer_nodes, places))
+        if outside:
+            return f"node {machine.nodes[min(outside)].name} belongs to no layer of {resource}"
+        layer = machine.pools[places[0]].layer
+        mode = layer.mode if layer is not None else 0
+        if mode == 1:
+            payers = [place for place in places if held[place]]
+            if len(payers) != 1 or not inside[payers[0]]:
+                return f"one layer of {resource} that has a node of the allocation must pay, got {len(payers)}"
+            inside = {place: int(place in payers) for place in places}
+        for place in places:
+            expected[place] = amount * (inside[place] if mode == 3 else min(1, inside[place]))
+    for pool, one, other in zip(machine.pools, expected, held, strict=True):
+        if one != other:
+            return f"it holds {one} of {pool.name}, the allocation has {other}"
+    return None
+
+
+def growable(machine: Machine, job: Job, pools: tuple[int, ...], nodes: Iterable[int]) -> list[int]:
+    """Nodes on which a job that holds these pools may go on, with no more of any layer.
+
+    In mode 1 all that belong to some layer, in mode 2 those of which it holds all layers, in mode 3 none.
+    """
+    left = list(nodes)
+    for _, places in requests(machine, job.pools).values():
+        layer = machine.pools[places[0]].layer
+        mode = layer.mode if layer is not None else 0
+        usable = frozenset().union(*map(machine.layer_nodes, places)) if mode < 3 else frozenset[int]()
+        if mode == 2:
+            unpaid = [place for place in places if place >= len(pools) or not pools[place]]
+            usable = usable.difference(*map(machine.layer_nodes, unpaid))
+        left = [node for node in left if node in usable]
+    return left

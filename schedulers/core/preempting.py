@@ -1,0 +1,64 @@
+"""Preemption of running jobs: what the site allows is checked, and who has how long left is kept."""
+
+from __future__ import annotations
+
+from spillway.base.errors import DecisionRefused, shown
+from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.outages import Death
+from spillway.schedulers.model.decisions import Preempt
+from spillway.schedulers.model.preemption import Group, Preemption
+from spillway.schedulers.model.site import Site
+
+SAME_S = 1e-6
+"""Times nearer than this are the same: Batsim's messages have six decimals."""
+
+
+def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preempt, now_s: float) -> Group:
+    """Refuse a preemption that the site does not allow; return what it says of the job that makes room."""
+    job_id, by = decision.job.id, decision.by
+    running = book.running.get(job_id)
+    if running is None:
+        raise DecisionRefused(job_id, "only a running job can be preempted")
+    if not waiting:
+        raise DecisionRefused(job_id, f"job {shown(by.id)}, which is to preempt it, is not waiting")
+    group = rules.group(decision.job, running.allocation.nodes)
+    if not rules.active or not rules.may(by, decision.partitions, group):
+        raise DecisionRefused(job_id, f"the site does not let job {shown(by.id)} preempt it")
+    left_s = running.start_s + group.exempt_s - now_s
+    if left_s > SAME_S:
+        raise DecisionRefused(job_id, f"it may not be preempted for another {left_s:g} s (exempt_s)")
+    return group
+
+
+class Notices:
+    """One conversation's memory of jobs that were chosen to make room, and have some time left.
+
+    Attributes
+    ----------
+    rules
+        What the site allows.
+    """
+
+    def __init__(self, site: Site, suspend: str) -> None:
+        self.rules = Preemption(site, suspend)
+        self._given: dict[str, tuple[float, Death]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any job has been told and not ended."""
+        return bool(self._given)
+
+    def knows(self, job_id: str) -> bool:
+        """Whether a job has been told."""
+        return job_id in self._given
+
+    def give(self, job_id: str, due_s: float, death: Death) -> None:
+        """A job is told that it ends at a time, at the latest."""
+        self._given[job_id] = due_s, death
+
+    def ended(self, job_id: str) -> None:
+        """A job has ended."""
+        self._given.pop(job_id, None)
+
+    def due(self, now_s: float) -> list[tuple[str, Death]]:
+        """Jobs whose time is over."""
+        return [(job_id, death) for job_id, (due_s, death) in self._given.items() if due_s <= now_s + SAME_S]

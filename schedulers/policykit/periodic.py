@@ -1,0 +1,139 @@
+"""Usage as Slurm counts it: in steps of the period in which it calculates priorities, in whole seconds.
+
+With every period all usage so far is multiplied by ``d`` to the power of its seconds, ``d = 1 - 0.693 / half-life``.
+What a job used in a period of which it had ``t`` seconds, rounded to whole ones, counts as ``t d^t``; where it ended in
+it, that is decayed with all the rest at the end of the period. This is not the integral over the time since, and gives
+other ranks where the half-life is a few periods. A Slurm that enforces associations but no limits does not count what a
+job used between the last calculation and its end (it looks at ends for the limits' sake).
+
+A half-life of 120 s, periods of 60 s, a job on 2 nodes from 10 s to 70 s: ``d = 0.994225``; after 60 s it has used
+``2 * 50 d^50 = 74.857``, after 120 s ``74.857 d^60 + 2 * 10 d^10 d^60 = 66.217``.
+
+References
+----------
+Slurm 22.05, ``priority/multifactor``: the decay thread, and the end of a job; found equal to what ``sshare`` prints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policykit.history import Finished
+from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.timeline import Resource
+
+Floats = npt.NDArray[np.float64]
+
+_LN2 = 0.693
+"""As Slurm has it."""
+_DECIMALS = 6
+"""Of seconds, before they are rounded down to whole ones: differences of times lie below whole numbers at times."""
+
+
+class _Part(NamedTuple):
+    """Nodes and bytes that a job held over an interval (s), and the row of its key."""
+
+    place: int
+    start_s: float
+    end_s: float
+    nodes: float
+    buffer_bytes: float
+
+
+class PeriodicUsage:
+    """Sums of what jobs have used, by something that they have in common; their own memory between passes.
+
+    Parameters
+    ----------
+    half_life_s
+        After how many seconds usage counts half (s); 0: it never decays.
+    period_s
+        Time between two calculations (s), above 0.
+    key
+        By what sums are kept.
+    ends
+        Whether the time from the last calculation to a job's end counts.
+
+    Attributes
+    ----------
+    places
+        Row of each key among the sums, in order of appearance.
+    """
+
+    def __init__(
+        self, half_life_s: float, period_s: float, key: Callable[[Finished | Job], tuple[str, str, str]], *, ends: bool
+    ) -> None:
+        self._ends = ends
+        self._factor = max(0.0, 1.0 - _LN2 / half_life_s) if half_life_s else 1.0
+        self._period_s = period_s
+        self._key = key
+        self.places: dict[tuple[str, str, str], int] = {}
+        self._sums: Floats = np.zeros((0, 2))
+        self._time_s = -math.inf
+        self._read = 0
+        self._later: list[Finished] = []
+
+    def at(self, view: View, time_s: float) -> Floats:
+        """Node-seconds and byte-seconds by key, a row each, as of a calculation that is not after the view's time, nor
+        before one that was asked for already.
+        """
+        ended = [*self._later, *view.finished.since(self._read)]
+        self._read = view.finished.total
+        self._later = [job for job in ended if job.end_s > time_s]
+        parts = [*self._ended(job for job in ended if job.start_s < time_s)]
+        parts += (part for one in view.running if one.start_s <= time_s for part in self._running(one))
+        first_s = min((part.start_s for part in parts), default=time_s)
+        since_s = self._time_s
+        if since_s == -math.inf:  # the last calculation before anything was used
+            since_s = time_s - max(0, math.ceil((time_s - first_s) / self._period_s)) * self._period_s
+        found = np.zeros((len(self.places), 2))
+        found[: len(self._sums)] = self._sums
+        self._sums, self._time_s = self._counted(found, parts, since_s, time_s), time_s
+        return self._sums
+
+    def _counted(self, sums: Floats, parts: Sequence[_Part], since_s: float, time_s: float) -> Floats:
+        """Sums from one calculation to another one, a period after the other."""
+        columns = np.array(parts, np.float64).reshape(-1, len(_Part._fields)).T
+        places, starts_s, ends_s, amounts = columns[0].astype(np.intp), columns[1], columns[2], columns[3:].T
+        first_s, last_s = _whole(starts_s), _whole(ends_s)
+        for number in range(round((time_s - since_s) / self._period_s)):
+            begin_s, end_s = since_s + number * self._period_s, since_s + (number + 1) * self._period_s
+            begin, end = np.floor(begin_s), np.floor(end_s)
+            decay = self._factor ** (end - begin)
+            sums = sums * decay
+            live = np.flatnonzero((starts_s < end_s) & (ends_s > begin_s))
+            seconds = np.maximum(np.minimum(last_s[live], end) - np.maximum(first_s[live], begin), 0.0)
+            seconds = seconds * self._factor**seconds * np.where(ends_s[live] <= end_s, decay * self._ends, 1.0)
+            np.add.at(sums, places[live], seconds[:, None] * amounts[live])
+        return sums
+
+    def _ended(self, jobs: Iterable[Finished]) -> Iterator[_Part]:
+        """What jobs had that have ended: nodes from their start on, as many as they requested; buffers to their end."""
+        for job in jobs:
+            place, used = self._place(job), job.usage
+            if used.node_seconds:
+                yield _Part(place, job.start_s, job.start_s + used.node_seconds / job.nodes, job.nodes, 0.0)
+            if used.buffer_byte_seconds and job.end_s > job.start_s:
+                yield _Part(place, job.start_s, job.end_s, 0.0, used.buffer_byte_seconds / (job.end_s - job.start_s))
+
+    def _running(self, running: Running) -> Iterator[_Part]:
+        """What a running job holds, and what it has given back."""
+        place = self._place(running.job)
+        for one, end_s in [*((one, math.inf) for one in running.holdings), *((one, one.end_s) for one in running.past)]:
+            nodes = len(one.allocation.nodes) if Resource.NODES in one.covering else 0
+            buffers = Resource.BURST_BUFFERS in one.covering
+            size = len(one.allocation.storages) * one.allocation.bb_bytes if buffers else 0
+            yield _Part(place, one.start_s, end_s, nodes, size)
+
+    def _place(self, job: Finished | Job) -> int:
+        return self.places.setdefault(self._key(job), len(self.places))
+
+
+def _whole(times_s: Floats) -> Floats:
+    return np.floor(np.round(times_s, _DECIMALS))

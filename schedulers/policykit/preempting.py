@@ -1,0 +1,327 @@
+"""Preemption around any policy: waiting jobs for which running ones make room, as the site has it.
+
+Jobs that may preempt others are looked at first, in the order of the site's priorities. Each starts if it fits, else
+room is made for it: running jobs that it may preempt are chosen, lowest tier or priority of QOS first, of equals the
+youngest, until it fits; those without which it would fit as well are spared, highest first. Where no choice suffices
+nobody is preempted, the job and those behind it in its partition are left to the policy. What a job was promised is
+booked until those that make room have ended; then it starts before anything else. A job preempts once.
+
+References
+----------
+SchedMD, *Preemption*; *Scheduling Configuration Guide*: jobs that can preempt are looked at first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from spillway.schedulers.model.decisions import Decision, Preempt, Start, WakeAt
+from spillway.schedulers.model.explanations import Binding, Role
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.preemption import Group, Preemption
+from spillway.schedulers.policykit.holds import fit_now
+from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
+from spillway.schedulers.policykit.passes import start_on
+from spillway.schedulers.policykit.view import Around, Running, View
+from spillway.schedulers.timeline import Fit, Resource
+
+_MEMORY = "preempting"
+"""Key of the notebook: what is promised, which jobs have preempted, the last call that was requested."""
+
+_LATE_S = 1e-3
+"""What is booked of a job that is being killed is booked so long at a time (s)."""
+
+_EXACT_S = 1e-6
+
+
+_Candidate = tuple[Running, Group]
+"""A running job that may be preempted, and what its partition or QOS says of that."""
+
+
+class _Claim(NamedTuple):
+    """What a waiting job was promised.
+
+    Attributes
+    ----------
+    job
+        The job.
+    allocation
+        What it gets.
+    victims
+        Ids of the jobs that make room.
+    due_s
+        When the last of them is killed (s).
+    """
+
+    job: Job
+    allocation: Allocation
+    victims: frozenset[str]
+    due_s: float
+
+
+@dataclass(slots=True)
+class _Memory:
+    """From pass to pass: claims by job id, jobs that have preempted, for when a call was requested (s)."""
+
+    claims: dict[str, _Claim]
+    spent: set[str]
+    called_s: float = -math.inf
+
+
+class _Choice(NamedTuple):
+    """Jobs that make room, with what is stated of each, and what the waiting job gets then."""
+
+    victims: Sequence[_Candidate]
+    allocation: Allocation
+
+
+@dataclass(frozen=True)
+class Preempting(Around):
+    """A policy under a site's preemption: itself a policy.
+
+    Attributes
+    ----------
+    rules
+        Which jobs may preempt which; some may.
+    stages_first
+        Whether jobs hold their burst buffers before their nodes; then they preempt once these are filled.
+    due
+        Whether a policy that starts jobs at times of its own does so in this pass; ``None``: it does in every pass.
+    """
+
+    rules: Preemption
+    stages_first: bool = False
+    due: Callable[[View], bool] | None = None
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Run one pass: start what was promised, make room, then let the policy decide on the others."""
+        if view.vacate is None:
+            yield from self.policy(view)
+            return
+        memory = _memory(view)
+        served: set[str] = set()
+        if memory.claims:
+            self.keep(view)
+            yield from self._claimed(view, memory, served)
+        first = self._first(view, memory)
+        if first and (self.due is None or self.due(view)):
+            for decision in self._serve(view, first, memory):
+                if not isinstance(decision, WakeAt):
+                    served.add(decision.job.id if isinstance(decision, Start) else decision.by.id)
+                yield decision
+        hidden = served | memory.claims.keys()
+        yield from self.policy(
+            view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held) if hidden else view
+        )
+
+    def keep(self, view: View) -> None:
+        """Book in the pass's timeline what is promised; called anew does nothing for what is booked.
+
+        A promise that cannot be kept any more, for something has gone out, is none.
+        """
+        memory = _memory(view)
+        waiting = {job.id for job in view.waiting} if memory.claims else ()
+        running = {one.job.id: one for one in view.running} if memory.claims else {}
+        for job_id, claim in list(memory.claims.items()):
+            if job_id in view.reservations:
+                continue
+            left = [running[one] for one in claim.victims if one in running]
+            if job_id not in waiting or not _booked(view, claim, left):
+                del memory.claims[job_id]
+
+    # ------------------------------------------------------------------ what was promised
+
+    def _claimed(self, view: View, memory: _Memory, served: set[str]) -> Iterator[Start]:
+        """Start the jobs for which room has been made."""
+        queue = {job.id: job for job in view.queue}
+        for job_id, claim in list(memory.claims.items()):
+            if view.reservations[job_id].start_s > view.now_s:
+                if view.notes is not None:
+                    view.notes.write(job_id, Role.RESERVED, Binding.PREEMPTED, max(claim.due_s, view.now_s))
+                continue
+            del memory.claims[job_id]
+            if job_id in queue:  # else it may not hold a buffer now
+                served.add(job_id)
+                if view.notes is not None:
+                    view.notes.write(job_id, Role.STARTED, estimate_s=view.now_s)
+                yield Start(queue[job_id], claim.allocation)
+
+    # ------------------------------------------------------------------ who preempts whom
+
+    def _first(self, view: View, memory: _Memory) -> list[Job]:
+        """Waiting jobs that may preempt others, and could use their nodes."""
+        known: dict[Job, int] = view.cache.setdefault("heights", {})
+        if len(known) > 2 * len(view.queue) + 1000:
+            known.clear()
+        for job in view.queue:
+            if job not in known:
+                known[job] = self.rules.height(job)
+        return [job for job in view.queue if known[job] and self._may_start(view, job, memory)]
+
+    def _may_start(self, view: View, job: Job, memory: _Memory) -> bool:
+        """Whether a waiting job needs only nodes, and whatever comes with them."""
+        if job.id in memory.claims or job.id in view.reservations:
+            return False
+        first = job.bb_bytes > 0 and (self.stages_first or (job.lives is not None and job.lives.storage_lead_s > 0))
+        return not first or job.id in view.filled_s
+
+    def _serve(self, view: View, jobs: Iterable[Job], memory: _Memory) -> Iterator[Start | Preempt | WakeAt]:
+        """Start jobs, or make room for them, in each partition up to the first for which there is none."""
+        blocked, calls = set[tuple[int, ...]](), list[float]()
+        found = sorted(ordered(view, jobs, MULTIFACTOR), key=lambda job: -self.rules.height(job))
+        for job in found:
+            for way in self.rules.ways(job):
+                if way in blocked:
+                    continue
+                here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=way)
+                allocation = fit_now(view, here, view.estimate_s(job))
+                if allocation is not None:
+                    yield start_on(view, job, allocation)
+                    break
+                choice = self._choose(view, here, way, memory, calls) if job.id not in memory.spent else None
+                if choice is not None:
+                    yield from self._make_room(view, job, way, choice, memory)
+                    break
+                blocked.add(way)
+        following = min((time_s for time_s in calls if time_s > view.now_s + _EXACT_S), default=math.inf)
+        if following < math.inf and following != memory.called_s:
+            memory.called_s = following
+            yield WakeAt(following)
+
+    def _make_room(
+        self, view: View, job: Job, way: tuple[int, ...], choice: _Choice, memory: _Memory
+    ) -> Iterator[Preempt]:
+        """Have the chosen jobs make room, and book what is promised."""
+        assert view.vacate is not None
+        memory.spent.add(job.id)
+        claim = memory.claims[job.id] = _Claim(
+            job, choice.allocation, frozenset(one.job.id for one, _ in choice.victims), _due_s(view, choice.victims)
+        )
+        for one, group in choice.victims:
+            view.vacate(view.timeline, one.job.id, view.now_s + max(group.grace_s, _LATE_S))
+            yield Preempt(one.job, job, way)
+        self.keep(view)
+        if view.notes is not None:
+            view.notes.write(job.id, Role.RESERVED, Binding.PREEMPTED, claim.due_s)
+
+    def _choose(
+        self, view: View, job: Job, way: tuple[int, ...], memory: _Memory, calls: list[float]
+    ) -> _Choice | None:
+        """Running jobs that make room for a job now; ``None`` where none do. When others might goes into ``calls``."""
+        assert view.vacate is not None
+        told = {one for claim in memory.claims.values() for one in claim.victims}
+        candidates: list[_Candidate] = []
+        for one in view.running:
+            if not one.allocation.nodes or one.job.id in told:
+                continue
+            group = self.rules.group(one.job, one.allocation.nodes)
+            if not self.rules.may(job, way, group):
+                continue
+            exempt_s = one.start_s + max(group.exempt_s, _LATE_S)  # whoever has just started is let be
+            if exempt_s > view.now_s + _EXACT_S:
+                calls.append(exempt_s)
+            else:
+                candidates.append((one, group))
+        candidates.sort(key=lambda pair: self._rank(*pair))
+        before = view.timeline.snapshot()
+        try:
+            return _fewest(view, job, candidates)
+        finally:
+            view.timeline.restore(before)
+
+    def _rank(self, one: Running, group: Group) -> tuple[float, ...]:
+        """Lower ones are preempted first."""
+        rank = 0 if self.rules.youngest_first else group.rank
+        return rank, -one.start_s, -one.job.number
+
+
+def _memory(view: View) -> _Memory:
+    found: _Memory = view.notebook.setdefault(_MEMORY, _Memory({}, set()))
+    return found
+
+
+def _fewest(view: View, job: Job, candidates: Sequence[_Candidate]) -> _Choice | None:
+    """The first of these that make room for a job, without those that need not; changes the timeline."""
+    if not candidates:
+        return None
+    nothing = view.timeline.snapshot()
+    if _fit(view, job, candidates) is None:
+        return None
+    view.timeline.restore(nothing)
+    low, high = 1, len(candidates)
+    while low < high:  # more room is never less
+        middle = (low + high) // 2
+        fits = _fit(view, job, candidates[:middle]) is not None
+        view.timeline.restore(nothing)
+        low, high = (low, middle) if fits else (middle + 1, high)
+    chosen = list(candidates[:low])
+    for one in reversed(candidates[: low - 1]):
+        fewer = [other for other in chosen if other is not one]
+        if _fit(view, job, fewer) is not None:
+            chosen = fewer
+        view.timeline.restore(nothing)
+    allocation = _fit(view, job, chosen)
+    if allocation is None:
+        return None
+    return _Choice(chosen, allocation)
+
+
+def _due_s(view: View, chosen: Iterable[_Candidate]) -> float:
+    """When the last of some jobs is killed, if they are chosen now (s)."""
+    return view.now_s + max(group.grace_s for _, group in chosen)
+
+
+def _fit(view: View, job: Job, chosen: Sequence[_Candidate]) -> Allocation | None:
+    """What a job gets if these made room, over the time until they have, too; frees what they hold."""
+    assert view.vacate is not None
+    for one, _ in chosen:
+        view.vacate(view.timeline, one.job.id, view.now_s)
+    later_s = _due_s(view, chosen) - view.now_s + _LATE_S
+    return fit_now(view, job, later_s + view.estimate_s(job))
+
+
+def _booked(view: View, claim: _Claim, left: Sequence[Running]) -> bool:
+    """Book a claim in the pass's timeline, from now on or from the end of jobs that are ``left``; whether it could be.
+
+    Till then no others get the nodes, the bytes and the amounts of pools that it needs beside theirs.
+    """
+    timeline, given, now_s = view.timeline, claim.allocation, view.now_s
+    held = view.held.get(claim.job.id)
+    covering = Resource.ALL if held is None else ~Resource.BURST_BUFFERS
+    start_s = max(claim.due_s, now_s) + _LATE_S if left else now_s
+    before = timeline.snapshot()
+    try:
+        for part, kinds in _beside(given, left, covering) if left else ():
+            timeline.reserve(now_s, start_s, part, kinds)
+        timeline.reserve(start_s, start_s + view.estimate_s(claim.job), given, covering)
+    except ValueError:
+        timeline.restore(before)
+        return False
+    view.reservations[claim.job.id] = Fit(start_s, given)
+    return True
+
+
+def _beside(given: Allocation, left: Sequence[Running], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
+    """What an allocation needs beside what is held by jobs that are still there: nodes, bytes, amounts of pools."""
+    theirs = {node for one in left for node in one.allocation.nodes}
+    yield Allocation(tuple(node for node in given.nodes if node not in theirs)), Resource.NODES
+    if Resource.BURST_BUFFERS in covering:
+        needed, there = Counter[int](), Counter[int]()
+        for storage in given.storages:
+            needed[storage] += given.bb_bytes
+        for one in left:
+            for storage in one.allocation.storages:
+                there[storage] += one.allocation.bb_bytes
+        for storage, size in (needed - there).items():
+            yield Allocation((), (storage,), size), Resource.BURST_BUFFERS
+    if given.pools:
+        pools = [one.allocation.pools for one in left if one.allocation.pools]
+        there_of = [sum(one[place] for one in pools if place < len(one)) for place in range(len(given.pools))]
+        amounts = [max(0, most - held) for most, held in zip(given.pools, there_of, strict=True)]
+        yield Allocation((), pools=tuple(amounts)), Resource.POOLS

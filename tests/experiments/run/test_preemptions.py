@@ -1,0 +1,65 @@
+"""A run with preemption: its tables, and what ``explain`` tells of the jobs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+
+SITE = """
+nodes = 8
+[scheduler]
+preempt = "partition_prio"
+preempts = "requeue"
+[[partition]]
+name = "low"
+default = true
+grace_s = 5.0
+[[partition]]
+name = "high"
+tier = 2
+"""
+JOBS = [
+    {"id": "1", "subtime": 0, "res": 8, "walltime": 200, "profile": "a", "partition": "low"},
+    {"id": "2", "subtime": 10, "res": 4, "walltime": 30, "profile": "b", "partition": "high"},
+]
+PROFILES = {"a": {"type": "delay", "delay": 100}, "b": {"type": "delay", "delay": 20}}
+
+
+def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Job 1 is chosen at 10 s, killed at 15 s and requeued; job 2 runs until 35 s, then job 1 for 100 s.
+
+    Lost are 8 nodes * 15 s = 120 node-s = 0.03 node-hours.
+    """
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}))
+    (tmp_path / "site.toml").write_text(SITE)
+    given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]
+    assert main(["run", str(tmp_path / "w.json"), *given, "--out", str(tmp_path / "out")]) == 0
+    (folder,) = (path.parent for path in (tmp_path / "out").glob("*/run.json"))
+    with (folder / "preemptions.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["job_id"], row["by"], row["what"]) == ("1", "w0!2", "requeued as 1#2")
+    assert [round(float(row[name]), 2) for name in ("told_s", "time_s", "lost_node_s")] == [10.0, 15.0, 120.0]
+    with (folder / "jobs.csv").open(newline="") as stream:
+        rows = {row["job_id"]: (row["final_state"], round(float(row["finish_time"]))) for row in csv.DictReader(stream)}
+    assert rows == {
+        "1": ("COMPLETED_KILLED", 15),
+        "2": ("COMPLETED_SUCCESSFULLY", 35),
+        "1#2": ("COMPLETED_SUCCESSFULLY", 135),
+    }
+    told = {}
+    for name in ("1", "2", "1#2"):
+        capsys.readouterr()
+        assert main(["explain", str(folder), name]) == 0
+        told[name] = " ".join(capsys.readouterr().out.split())
+    assert (
+        "Job 2 preempted it: chosen at day 0, 00:00:10, requeued as 1#2 at day 0, 00:00:15; 0.03 node-hours of it were "
+        "lost." in told["1"]
+    )
+    assert "It waited 5 s (100%) for the end of jobs that made room for it (preempted)." in told["2"]
+    assert "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
+    assert "It is the next attempt of job 1, which job 2 preempted (day 0, 00:00:15)." in told["1#2"]

@@ -1,0 +1,40 @@
+"""Jobs without a walltime have that of their partition."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from spillway.experiments.cli import main
+
+_SITE = """
+nodes = 4
+[[partition]]
+name = "p"
+default = true
+longest_s = 500
+default_s = 100
+"""
+
+
+@pytest.mark.parametrize("model", ["rigid", "checkpointed"])
+def test_the_default_walltime_is_enforced(tmp_path: Path, model: str) -> None:
+    """Job 1 states no walltime and would run for 300 s: it is killed after 100 s, when job 2, which needs all nodes,
+    starts. Job 2 states 200 s, more than the default, and runs for 150; 3 ends before its default walltime is over."""
+    runs = {1: 300, 2: 150, 3: 50}
+    profiles = {str(run): {"type": "delay", "delay": run} for run in runs.values()}
+    jobs = [{"id": job, "subtime": job - 1, "res": 4, "profile": str(run)} for job, run in runs.items()]
+    jobs[1]["walltime"] = 200
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 4, "jobs": jobs, "profiles": profiles}))
+    (tmp_path / "site.toml").write_text(_SITE)
+    options = ["--policy", "fcfs", "--model", model, "--site", str(tmp_path / "site.toml"), "--no-plots"]
+    assert main(["run", str(tmp_path / "w.json"), *options, "--out", str(tmp_path / "out")]) == 0
+    (run_folder,) = (tmp_path / "out").glob("w_*")
+    with (run_folder / "jobs.csv").open(newline="") as stream:
+        rows = {int(row["job_id"]): row for row in csv.DictReader(stream)}
+    ends = {job: (row["success"], round(float(row["finish_time"]))) for job, row in rows.items()}
+    assert ends == {1: ("0", 100), 2: ("1", 250), 3: ("1", 300)}
+    assert rows[1]["final_state"] in ("COMPLETED_KILLED", "COMPLETED_WALLTIME_REACHED")

@@ -1,0 +1,258 @@
+"""Preemption in random worlds: only allowed pairs, nobody too early, all that is booked, and an end of every job."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.preemption import Preemption
+from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
+from spillway.schedulers.model.site_parts import Scheduler
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from tests.properties import outage_world
+from tests.properties.buffer_cases import SHARING
+from tests.properties.small_world import workload
+from tests.properties.test_outages import as_events, settled
+from tests.properties.test_partitions import nodes_of
+from tests.properties.test_passes import TINY, Story, jobs, play, spec_of
+
+MODELS = ("rigid", "io", "checkpointed")
+WORLDS = [
+    *((policy, life, model) for policy in POLICIES if policy not in SHARING for life in LIVES for model in MODELS),
+    *((policy, "with-nodes", "malleable") for policy in ("easy", "conservative", "plan")),
+]
+MODES = ("cancel", "requeue", "requeue", "off", "")
+
+
+class Watch(Story):
+    """Keeps starts, ends and who made room for whom."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: dict[str, Job] = {}
+        self.starts: dict[str, tuple[float, Allocation]] = {}
+        self.states: dict[str, JobState] = {}
+        self.told: list[tuple[str, str, str, float, float]] = []
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """Every attempt is submitted."""
+        self.jobs[job.id] = job
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Once."""
+        super().started(job, allocation, now_s)
+        assert job.id not in self.starts
+        self.starts[job.id] = now_s, allocation
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """That is an end, too."""
+        super().rejected(job, reason, now_s)
+        self.states[job.id] = JobState.REJECTED
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Once."""
+        assert running.job.id not in self.states
+        self.states[running.job.id] = state
+
+    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
+        """Keep it; it comes after the end."""
+        assert self.states[job.id] is JobState.COMPLETED_KILLED
+        self.told.append((job.id, by, what, told_s, now_s))
+
+
+def site(rng: Random) -> Site:
+    """Partitions of one to three tiers, or QOS in a chain, with modes, grace and exempt times of their own."""
+    times = (0.0, 0.0, 4.0, 15.0)
+    partitions = [Partition("p0", default=True, preempts=rng.choice(MODES), grace_s=rng.choice(times))]
+    for number in range(1, rng.randint(2, 4)):
+        first = rng.randint(0, 4)
+        nodes = rng.choice(("", "", f"{first}-{first + rng.randint(1, 3)}"))
+        tier, mode = rng.randint(1, 3), rng.choice(MODES)
+        partitions.append(Partition(f"p{number}", nodes, tier=tier, preempts=mode, grace_s=rng.choice(times)))
+    qos = (
+        Qos("normal", 5, preempts=rng.choice(MODES), exempt_s=rng.choice(times)),
+        Qos("low", 1, preempts=rng.choice(MODES), grace_s=rng.choice(times)),
+        Qos("high", 9, preempt=rng.choice((("low",), ("low", "normal")))),
+        Qos("top", 9, preempt=("high", "low"), exempt_s=rng.choice(times)),
+    )
+    scheduler = Scheduler(
+        preempt=rng.choice(("partition_prio", "qos")),
+        preempts=rng.choice(("cancel", "requeue", "requeue", "")),
+        exempt_s=rng.choice(times),
+        others=rng.choice(((), ("preempt_youngest_first",))),
+    )
+    return Site(partitions=tuple(partitions), qos=qos, scheduler=scheduler, licenses=(License("few", 2),))
+
+
+def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
+    """Let jobs name partitions, QOS and licenses."""
+    names = [one.name for one in of.partitions]
+    for job in data["jobs"]:
+        if rng.random() < 0.8:
+            job["partition"] = ",".join(rng.sample(names, rng.choice((1, 1, 1, min(2, len(names))))))
+        job["qos"] = rng.choice(("normal", "low", "high", "top"))
+        if rng.random() < 0.2:
+            job["licenses"] = f"few:{rng.randint(1, 2)}"
+
+
+def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str, float, float]]:
+    """Rank or QOS, mode, grace and exempt time of a running job, by a reading of the site of our own."""
+    job, nodes = watch.jobs[job_id], set(watch.starts[job_id][1].nodes)
+    qos = next(one for one in of.qos if one.name == job.extras["qos"])
+    exempt_s = qos.exempt_s or of.scheduler.exempt_s
+    if of.scheduler.preempt == "qos":
+        yield qos.name, qos.preempts or of.scheduler.preempts, qos.grace_s, exempt_s
+        return
+    stated = str(job.extras.get("partition", "p0")).split(",")
+    there = [one for one in of.partitions if one.name in stated and nodes <= nodes_of(one)]
+    most = max(one.tier for one in there)
+    for one in there:
+        if one.tier == most:
+            yield one.tier, one.preempts or of.scheduler.preempts, one.grace_s, exempt_s
+
+
+def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float], latest_s: float) -> None:
+    """One of the groups of the job that made room allows it, and its times were kept."""
+    job_id, by, what, told_s, end_s = told
+    preemptor = watch.jobs[by]
+    for rank, mode, grace_s, exempt_s in groups(watch, of, job_id):
+        if of.scheduler.preempt == "qos":
+            own = next(one for one in of.qos if one.name == preemptor.extras["qos"])
+            allowed = rank in own.preempt
+        else:
+            stated = str(preemptor.extras.get("partition", "p0")).split(",")
+            allowed = any(one.tier > int(rank) for one in of.partitions if one.name in stated)
+        exempt = told_s < watch.starts[job_id][0] + exempt_s - 1e-5
+        in_time = told_s + grace_s - 1e-5 <= end_s <= told_s + grace_s + latest_s
+        if allowed and not exempt and in_time and mode == ("requeue" if what.startswith("requeued") else "cancel"):
+            return
+    raise AssertionError(told)
+
+
+def play_checked(spec: SessionSpec, data: dict[str, Any]) -> tuple[Watch, Session]:
+    """Play a world; queue, book and runtime are proven to agree after every message."""
+    watch, needs = Watch(), spec.needs()
+    session = spec.session(watch, direct=needs.dynamic_jobs)
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        session.check()
+        return reply
+
+    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
+    with FluidEngine(TINY) as engine:
+        Simulation(TINY, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
+    return watch, session
+
+
+class Drawn(NamedTuple):
+    """A world: the session, the jobs, and the site."""
+
+    spec: SessionSpec
+    data: dict[str, Any]
+    of: Site
+
+
+def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
+    """Draw a world; some have windows of maintenance and a limit of users' buffers."""
+    rng = Random(f"preemption {policy} {life} {model} {seed}")
+    spec, data, of = spec_of(rng, policy, life, model), workload(model, jobs(rng)), site(rng)
+    state_fields(rng, data, of)
+    for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
+        profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
+    settings = {**spec.settings, "site": site_text(of)}
+    if rng.random() < 0.3:
+        settings["maintenance"] = rng.choice(("30s 20s", "50s 10s every 100s nodes 0-2"))
+    if rng.random() < 0.2:
+        settings["bb_user_limit"] = 12e9
+    requeues = Preemption(of).requeues
+    if requeues and model in ("io", "checkpointed"):
+        settings["restart"] = rng.choice(("beginning", "checkpoint"))
+    options = {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25} if model == "checkpointed" else {}
+    spec = dataclasses.replace(spec, settings=settings, model_options=options, thesis_literal=False)
+    return Drawn(spec, data, of)
+
+
+@pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
+def test_every_world(policy: str, life: str, model: str) -> None:
+    """Only allowed pairs, nobody in the exempt time, killed when the grace time is over; every attempt ends, and every
+    requeued one is followed by another; explained passes come to the same."""
+    for seed in range(3):
+        spec, data, of = draw(policy, life, model, seed)
+        watch, session = play_checked(spec, data)
+        assert session.finished, spec
+        assert not session.waiting
+        assert not session.book.running
+        assert watch.states.keys() == watch.jobs.keys(), spec
+        for told in watch.told:
+            check_pair(watch, of, told, 60.0 if model == "io" else 0.1)
+            if told[2].startswith("requeued"):
+                again = f"{told[0].rpartition('!')[0]}!{told[2].rpartition(' ')[2]}"
+                assert watch.jobs[again].number == watch.jobs[told[0]].number
+        assert play(spec, data, explain=True)[:2] == play(spec, data)[:2], spec
+
+
+def test_there_is_preemption() -> None:
+    """In such worlds jobs make room by tier and by QOS, at once and later, for good and to wait again."""
+    kinds = Counter[tuple[str, str]]()
+    for seed in range(60):
+        spec, data, of = draw("easy", "with-nodes", "rigid", seed)
+        for _, _, what, told_s, end_s in play_checked(spec, data)[0].told:
+            kinds[of.scheduler.preempt, what[:6]] += 1
+            kinds[of.scheduler.preempt, "later" if end_s > told_s + 1.0 else "at once"] += 1
+    assert len(kinds) == 8, kinds
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "slurm-backfill", "plan", "window", "maxutil"])
+@pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
+def test_beside_outages(policy: str, rule: str, tmp_path: Path) -> None:
+    """Nodes and storage nodes go out and come back: nothing starts there, and every job comes to its end."""
+    for seed in range(3):
+        for model in MODELS:
+            rng = Random(f"outages {policy} {rule} {model} {seed}")
+            drawn, of = jobs(rng), site(rng)
+            data = workload(model, drawn)
+            state_fields(rng, data, of)
+            events = [(rng.randint(1, 60), set(rng.sample(range(10), 3)), rng.randint(1, 40)) for _ in range(3)]
+            options = {"interval": 5.0, "checkpoint": 0.5} if model == "checkpointed" else {}
+            settings = {"site": site_text(of), "on_outage": rule}
+            spec = SessionSpec(policy, model=model, model_options=options, settings=settings)
+            changes = [(time_s + 0.5, *change) for time_s, *change in as_events(events)]  # no pass is then
+            settled(outage_world.play(tmp_path, spec, data, changes), len(drawn))
+
+
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy not in SHARING])
+def test_a_site_without_preemption_changes_nothing(policy: str) -> None:
+    """The same jobs on the same site, with tiers and lists of QOS but no PreemptType: no word of them counts."""
+    rng = Random(f"no preemption {policy}")
+    spec, data, of = spec_of(rng, policy, "with-nodes", "rigid"), workload("rigid", jobs(rng)), site(rng)
+    state_fields(rng, data, of)
+    bare = msgspec.structs.replace(
+        of,
+        scheduler=Scheduler(),
+        partitions=tuple(msgspec.structs.replace(one, preempts="", grace_s=0.0) for one in of.partitions),
+        qos=tuple(msgspec.structs.replace(one, preempts="", grace_s=0.0, exempt_s=0.0, preempt=()) for one in of.qos),
+    )
+    found = []
+    for one in (bare, msgspec.structs.replace(of, scheduler=Scheduler(preempts="requeue", exempt_s=9.0))):
+        chosen = dataclasses.replace(spec, settings={**spec.settings, "site": site_text(one)}, thesis_literal=False)
+        found.append(play(chosen, data))
+    assert found[0] == found[1]

@@ -1,0 +1,73 @@
+"""Nodes for jobs that request layers of resources, in plain Python: one by one, for each choice of layers that pay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from spillway.schedulers.model.machine import Layered, Machine
+from spillway.schedulers.timeline.placement import Wanted, links_above, own_storages
+
+
+def layered_nodes(
+    machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted,
+    own: list[int] | None,
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], list[int]]]:  # fmt: skip
+    """Nodes and what they take of each pool, for each way to pay that suffices, in order.
+
+    ``own``: bytes left per storage node, where nodes are served by their own racks alone; then with storages. In mode 1
+    the layers with the fewest nodes come first, and their nodes before others.
+    """
+    layers: dict[str, list[tuple[int, Layered]]] = {}
+    for place, amount in enumerate(pools):
+        layer = machine.pools[place].layer
+        if layer is not None and amount:
+            layers.setdefault(layer.resource, []).append((place, layer))
+    once = [several for several in layers.values() if several[0][1].mode == 1]
+    by_size = [sorted(several, key=lambda one: len(one[1].nodes)) for several in once]
+    for payers in product(*by_size):
+        if any(left[place] < pools[place] for place, _ in payers):
+            continue
+        needed = set(free).intersection(*(layer.nodes for _, layer in payers))
+        found = _first_nodes(machine, free, needed, layers, pools, left, bandwidth, wanted, own) if needed else None
+        if found is not None:
+            nodes, storages, taken = found
+            for place, _ in payers:
+                taken[place] = pools[place]
+            yield nodes, storages, taken
+
+
+def _first_nodes(
+    machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, Layered]]],
+    pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted, own: list[int] | None,
+) -> tuple[tuple[int, ...], tuple[int, ...], list[int]] | None:  # fmt: skip
+    """The first nodes that links and layers let through; ``None`` where they are too few, or none is needed."""
+    taken, rates, chosen, left_bytes = [0] * len(pools), list(bandwidth), dict[int, int](), list(own or ())
+    for node in sorted(free, key=lambda node: (node not in needed, node)):
+        if len(chosen) == wanted.nodes or (not chosen and node not in needed):
+            break
+        if not all(any(node in layer.nodes for _, layer in several) for several in layers.values()):
+            continue
+        above = links_above(machine, node) if wanted.io_rate else []
+        here = [(place, layer) for several in layers.values() for place, layer in several if node in layer.nodes]
+        here = [(place, layer) for place, layer in here if layer.mode > 1]
+        if any(left[place] - taken[place] * (layer.mode == 3) < pools[place] for place, layer in here):
+            continue
+        if any(rates[link] < wanted.io_rate for link in above):
+            continue
+        storage = -1
+        if own is not None:
+            near = own_storages(machine, node)
+            storage = next((one for one in near if left_bytes[one] >= wanted.bb_bytes), -1)
+            if storage < 0:
+                continue
+            left_bytes[storage] -= wanted.bb_bytes
+        for place, layer in here:
+            taken[place] = taken[place] + pools[place] if layer.mode == 3 else pools[place]
+        for link in above:
+            rates[link] -= wanted.io_rate
+        chosen[node] = storage
+    if len(chosen) < wanted.nodes:
+        return None
+    nodes = tuple(sorted(chosen))
+    return nodes, tuple(chosen[node] for node in nodes) if own is not None else (), taken

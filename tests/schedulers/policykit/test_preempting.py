@@ -1,0 +1,359 @@
+"""Preemption, worked out by hand: eight nodes, jobs of partition ``low`` make room for those of ``high``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from spillway.base.errors import OptionError
+from spillway.platforms.catalogue import platform_from
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.preemption import Preemption
+from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
+from spillway.schedulers.model.site_parts import Scheduler
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+
+TINY = platform_from("tiny")
+GB = 10**9
+
+
+class Told(NamedTuple):
+    """What was said of a job that made room: for whom, what became of it, when it was chosen, when it ended."""
+
+    job: str
+    by: str
+    what: str
+    told_s: int
+    end_s: int
+    lost_node_s: int
+
+
+class Story(Observer):
+    """Starts and ends of each attempt, in whole seconds, and who made room for whom."""
+
+    def __init__(self) -> None:
+        self.starts: dict[str, int] = {}
+        self.ends: dict[str, tuple[int, JobState]] = {}
+        self.told: list[Told] = []
+        self.nodes: dict[str, tuple[int, ...]] = {}
+        self.rejections: dict[str, str] = {}
+
+    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
+        """Keep when and where."""
+        self.starts[job.name], self.nodes[job.name] = round(now_s), allocation.nodes
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """Keep when and how."""
+        self.ends[running.job.name] = round(now_s), state
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """Keep why."""
+        self.rejections[job.name] = reason
+
+    def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
+        """Keep it."""
+        told = Told(job.name, by.rpartition("!")[2], what, round(told_s), round(now_s), round(lost_node_s))
+        self.told.append(told)
+
+
+def tiers(mode: str = "cancel", grace_s: float = 0.0, exempt_s: float = 0.0, **more: Any) -> Site:
+    """Partition ``low`` of tier 1, whose jobs are preempted, and ``high`` of tier 2; both have all nodes."""
+    scheduler = Scheduler(preempt="partition_prio", exempt_s=exempt_s)
+    low = Partition("low", default=True, preempts=mode, grace_s=grace_s)  # type: ignore[arg-type]  # a mode
+    return Site(partitions=(low, Partition("high", tier=2)), scheduler=scheduler, **more)
+
+
+def job(at: float, nodes: int, seconds: float, partition: str = "low", **fields: Any) -> dict[str, Any]:
+    """A job that runs so long, and may run a second longer."""
+    return {"subtime": at, "res": nodes, "walltime": seconds + 1, "seconds": seconds, "partition": partition, **fields}
+
+
+def play(
+    site: Site,
+    jobs: Sequence[Mapping[str, Any]],
+    policy: str = "easy",
+    model: str = "rigid",
+    *,
+    policy_options: Mapping[str, Any] | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Story:
+    """Play jobs 1, 2, ... on eight nodes; queue, book and runtime are proven to agree after every message."""
+    listed = [
+        {"id": str(number), **{key: value for key, value in one.items() if key != "seconds"}, "profile": str(number)}
+        for number, one in enumerate(jobs, start=1)
+    ]
+    profiles = {str(number): {"type": "delay", "delay": one["seconds"]} for number, one in enumerate(jobs, start=1)}
+    settings = {"site": site_text(site), **settings}
+    spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
+    story, needs = Story(), spec.needs()
+    session = spec.session(story, direct=needs.dynamic_jobs)
+
+    def handle(message: Message) -> Reply:
+        reply = session.handle(message)
+        session.check()
+        return reply
+
+    workload = workload_from_object({"nb_res": 8, "jobs": listed, "profiles": profiles})
+    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
+    with FluidEngine(TINY) as engine:
+        Simulation(TINY, [workload], engine, InProcessLink(handle), options).run()
+    assert session.finished
+    return story
+
+
+def states(story: Story) -> dict[str, str]:
+    """How each attempt ended, in a word."""
+    return {name: state.value.partition("_")[2].lower() for name, (_, state) in story.ends.items()}
+
+
+def test_cancel() -> None:
+    """Job 1 has all nodes for 100 s; at 10 s job 2 of ``high`` needs four of them: job 1 is cancelled, 2 starts."""
+    story = play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 10}
+    assert story.ends == {"1": (10, JobState.COMPLETED_KILLED), "2": (30, JobState.COMPLETED_SUCCESSFULLY)}
+    assert story.told == [Told("1", "2", "killed", 10, 10, 80)]
+
+
+@pytest.mark.parametrize("mode", ["off", ""])
+def test_nobody_makes_room_where_the_mode_is_off(mode: str) -> None:
+    """The partition says so, or nothing, and the site nothing either: job 2 waits for the end of job 1."""
+    story = play(tiers(mode), [job(0, 8, 100), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 100}
+    assert story.told == []
+
+
+def test_requeue() -> None:
+    """The same, but job 1 waits again: it starts over when job 2 has ended, and runs 100 s. It lost 8 * 10 node-s."""
+    story = play(tiers("requeue"), [job(0, 8, 100), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 10, "1#2": 30}
+    assert states(story) == {"1": "killed", "2": "successfully", "1#2": "successfully"}
+    assert story.ends["1#2"][0] == 130
+    assert story.told == [Told("1", "2", "requeued as 1#2", 10, 10, 80)]
+
+
+def test_requeue_from_a_checkpoint() -> None:
+    """Job 1 computes ten times 10 s, and writes a checkpoint in 1 s after each: at 25 s it has two, of 20 s.
+
+    It goes on from the second one when job 2 has ended, at 35 s: it reads for 2 s, computes eight times and writes
+    seven times, until 35 + 2 + 80 + 7 = 124 s. Lost: 25 s but for 20 s of computing, on eight nodes.
+    """
+    options = {"interval": 10.0, "checkpoint": 1.0, "restart": 2.0}
+    jobs = [job(0, 8, 100, bb=GB) | {"walltime": 200}, job(25, 4, 10, "high")]
+    story = play(tiers("requeue"), jobs, model="checkpointed", model_options=options, restart="checkpoint")
+    assert story.starts == {"1": 0, "2": 25, "1#2": 35}
+    assert story.ends["1#2"] == (35 + 2 + 80 + 7, JobState.COMPLETED_SUCCESSFULLY)
+    assert story.told == [Told("1", "2", "requeued as 1#2", 25, 25, 40)]
+
+
+def test_grace() -> None:
+    """Job 1 has six nodes, and 15 s left when it is chosen at 10 s for job 2, which needs seven and starts at 25 s.
+
+    Of the two free nodes one is promised to job 2 meanwhile. So of the jobs that come at 11 s job 4, of one node for
+    5 s, starts at once, and job 3, of two nodes, when job 2 has ended.
+    """
+    jobs = [job(0, 6, 100), job(10, 7, 20, "high"), job(11, 2, 5), job(11, 1, 5)]
+    story = play(tiers("cancel", 15.0), jobs)
+    assert story.starts == {"1": 0, "2": 25, "3": 45, "4": 11}
+    assert story.ends["1"] == (25, JobState.COMPLETED_KILLED)
+    assert story.told == [Told("1", "2", "killed", 10, 25, 150)]
+
+
+def test_an_end_within_the_grace_time() -> None:
+    """Job 1 would have until 30 s, and ends by itself at 20 s: it is not killed, and job 2 starts then."""
+    story = play(tiers("cancel", 20.0), [job(0, 8, 20), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 20}
+    assert states(story) == {"1": "successfully", "2": "successfully"}
+    assert story.told == []
+
+
+def test_exempt() -> None:
+    """Until it has run 30 s job 1 is left alone; nothing happens at 30 s but that, and job 2 starts."""
+    story = play(tiers("cancel", exempt_s=30.0), [job(0, 8, 100), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 30}
+    assert story.told == [Told("1", "2", "killed", 30, 30, 240)]
+
+
+def test_the_exempt_time_of_a_qos_goes_before_the_sites() -> None:
+    """50 s for jobs of QOS ``long``, 30 s for all others."""
+    site = tiers("cancel", exempt_s=30.0, qos=(Qos("normal"), Qos("long", exempt_s=50.0)))
+    story = play(site, [job(0, 8, 100, qos="long"), job(10, 4, 20, "high")])
+    assert story.starts["2"] == 50
+
+
+def by_qos(**more: Any) -> Site:
+    """Jobs of QOS ``urgent`` preempt those of ``scavenger`` and no others; the site cancels."""
+    found = (Qos("normal", 5), Qos("urgent", 9, preempt=("scavenger",)), Qos("scavenger", 1, **more))
+    return Site(qos=found, scheduler=Scheduler(preempt="qos", preempts="cancel"))
+
+
+@pytest.mark.parametrize(("preemptor", "victim", "start_s"), [
+    ("urgent", "scavenger", 10), ("urgent", "normal", 100), ("normal", "scavenger", 100), ("scavenger", "urgent", 100),
+])  # fmt: skip
+def test_the_list_of_a_qos(preemptor: str, victim: str, start_s: int) -> None:
+    """Only what it lists, whatever the priorities."""
+    jobs = [job(0, 8, 100, qos=victim), job(10, 4, 20, qos=preemptor)]
+    for one in jobs:
+        del one["partition"]
+    assert play(by_qos(), jobs).starts == {"1": 0, "2": start_s}
+
+
+def test_a_qos_states_what_happens_to_its_jobs() -> None:
+    """The site cancels; QOS ``scavenger`` requeues, after 5 s."""
+    jobs = [job(0, 8, 100, qos="scavenger"), job(10, 4, 20, qos="urgent")]
+    for one in jobs:
+        del one["partition"]
+    story = play(by_qos(preempts="requeue", grace_s=5.0), jobs)
+    assert story.starts == {"1": 0, "2": 15, "1#2": 35}
+
+
+def test_one_makes_room_where_one_suffices() -> None:
+    """Jobs 1 (two nodes, at 0 s), 2 (five, at 1 s) and 3 (one, at 2 s) run. Job 4 needs five nodes.
+
+    Youngest first: job 3 alone gives one, jobs 3 and 2 give six. Without job 3 there are five, too: job 2 alone goes.
+    """
+    jobs = [job(0, 2, 100), job(1, 5, 100), job(2, 1, 100), job(10, 5, 20, "high")]
+    story = play(tiers(), jobs)
+    assert [one.job for one in story.told] == ["2"]
+    assert states(story) == {"1": "successfully", "2": "killed", "3": "successfully", "4": "successfully"}
+    assert story.nodes["4"] == story.nodes["2"]
+
+
+def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
+    """Tiers 1 (job 1 at 0 s, job 3 at 2 s) and 2 (job 2 at 1 s, job 4 at 3 s), two nodes each.
+
+    A job of tier 3 needs four nodes: jobs 3 and 1 make room. With preempt_youngest_first jobs 4 and 3 do.
+    """
+    own = {"preempts": "cancel"}
+    partitions = (Partition("a", **own), Partition("b", tier=2, **own), Partition("c", tier=3))  # type: ignore[arg-type]
+    jobs = [job(0, 2, 50, "a"), job(1, 2, 50, "b"), job(2, 2, 50, "a"), job(3, 2, 50, "b"), job(10, 4, 9, "c")]
+    for others, gone in (((), {"1", "3"}), (("preempt_youngest_first",), {"3", "4"})):
+        site = Site(partitions=partitions, scheduler=Scheduler(preempt="partition_prio", others=others))
+        story = play(site, jobs)
+        assert {one.job for one in story.told} == gone
+        assert story.starts["5"] == 10
+
+
+def test_nobody_goes_in_vain() -> None:
+    """Job 3 of ``high`` needs all nodes, four of which job 2 of ``high`` holds until 60 s: job 1 goes on.
+
+    At 60 s job 1 has run 60 of its 100 s; it makes room then.
+    """
+    story = play(tiers(), [job(0, 4, 100), job(0, 4, 60, "high"), job(10, 8, 20, "high")])
+    assert story.starts == {"1": 0, "2": 0, "3": 60}
+    assert story.told == [Told("1", "3", "killed", 60, 60, 240)]
+
+
+def test_what_is_free_is_not_taken_from_a_job() -> None:
+    """Four nodes are free: job 2 starts there, and job 1 goes on."""
+    story = play(tiers(), [job(0, 4, 100), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 10}
+    assert story.told == []
+
+
+def test_jobs_that_may_preempt_are_looked_at_first() -> None:
+    """Job 1 has all nodes; jobs 2 and 3 of ``low`` wait before job 4 comes. When job 1 has been cancelled nobody of
+    them gets what job 4 does not need but the four nodes that are left: job 2 of four."""
+    story = play(tiers(), [job(0, 8, 100), job(1, 4, 50), job(2, 4, 50), job(10, 4, 20, "high")])
+    assert story.starts == {"1": 0, "2": 10, "3": 30, "4": 10}
+
+
+def test_a_buffer_makes_room() -> None:
+    """Job 1 holds 8 of the 20 GB on one node, job 2 another 8 GB; nodes are free, and job 3 needs 10 GB on one node.
+
+    The buffers of ``tiny`` are two of 10 GB: job 2, the younger one, is cancelled for it.
+    """
+    jobs = [job(0, 1, 100, bb=8 * GB), job(1, 1, 100, bb=8 * GB), job(10, 1, 20, "high", bb=10 * GB)]
+    story = play(tiers(), jobs)
+    assert [one.job for one in story.told] == ["2"]
+    assert story.starts["3"] == 10
+
+
+def test_a_license_makes_room() -> None:
+    """Job 1 holds the only license, job 2 of ``high`` needs it."""
+    site = tiers("cancel", licenses=(License("matlab", 1),))
+    story = play(site, [job(0, 1, 100, licenses="matlab:1"), job(10, 1, 20, "high", licenses="matlab:1")])
+    assert story.starts == {"1": 0, "2": 10}
+    assert [one.job for one in story.told] == ["1"]
+
+
+def test_a_requeued_jobs_wait_begins_anew() -> None:
+    """Under expansion factors, as with the age of priorities, a requeued job has waited for nothing yet.
+
+    Job 1 is requeued at 100 s, job 3 has waited since 50 s, both of eight nodes: when job 2 ends, job 3 has the larger
+    wait over its walltime, and starts first.
+    """
+    jobs = [job(0, 8, 200), job(100, 8, 20, "high"), job(50, 8, 200)]
+    story = play(tiers("requeue"), jobs, policy_options={"order": "expansion"})
+    assert story.starts == {"1": 0, "2": 100, "3": 120, "1#2": 320}
+
+
+def test_slurms_passes() -> None:
+    """Jobs start and preempt in its passes alone, of which one follows an event after 3 s at the earliest.
+
+    Jobs 1 and 2 have four nodes each. Job 3 comes at 10 s, and job 1 makes room in the main pass then, which is the
+    last one until 13 s. Job 4 comes at 11.5 s: job 2 makes room at 13 s.
+    """
+    jobs = [job(0, 4, 100), job(0, 4, 100), job(10, 4, 50, "high"), job(11.5, 4, 50, "high")]
+    story = play(tiers(), jobs, "slurm-backfill")
+    assert [(one.by, one.told_s) for one in story.told] == [("3", 10), ("4", 13)]
+    assert (story.starts["3"], story.starts["4"]) == (10, 13)
+
+
+@pytest.mark.parametrize("life", ["slurm", "standby"])
+def test_under_lives_of_buffers(life: str) -> None:
+    """Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 makes room, is requeued, and starts
+    again when job 2 has ended, at 35 s."""
+    jobs = [job(0, 8, 100, bb=GB), job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)]
+    story = play(tiers("requeue"), jobs, bb_life=life)
+    assert story.starts == {"1": 0, "2": 15, "1#2": 35}
+    assert states(story) == {"1": "killed", "2": "successfully", "1#2": "successfully"}
+
+
+def test_under_two_reservations() -> None:
+    """A job with a buffer is given it when its nodes are foreseen, at 96 s, and preempts nobody before; others do."""
+    buffered = job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)
+    assert play(tiers(), [job(0, 8, 100), buffered], bb_life="two-reservations").starts["2"] >= 100
+    assert play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")], bb_life="two-reservations").starts["2"] == 10
+
+
+SUSPENDING = tiers("suspend")
+
+
+def test_suspension_is_refused() -> None:
+    """Unless it is stated what is played in its place."""
+    with pytest.raises(OptionError, match=r"preempted jobs of partition low are suspended \(PreemptMode=SUSPEND\)"):
+        play(SUSPENDING, [job(0, 8, 9)])
+    jobs = [job(0, 8, 100), job(10, 4, 20, "high")]
+    assert play(SUSPENDING, jobs, suspend="requeue").starts == {"1": 0, "2": 10, "1#2": 30}
+    assert play(SUSPENDING, jobs, suspend="cancel").starts == {"1": 0, "2": 10}
+    assert play(SUSPENDING, jobs, suspend="off").starts == {"1": 0, "2": 100}
+
+
+def test_what_cannot_be_combined() -> None:
+    """Gang scheduling; a site that only cancels, and restarts."""
+    with pytest.raises(OptionError, match="policy Gang and setting site cannot be combined: jobs that take turns"):
+        SessionSpec("gang", settings={"site": site_text(by_qos())}).check()
+    with pytest.raises(OptionError, match="restart=checkpoint needs on_outage=requeue, or a site that requeues"):
+        play(tiers(), [job(0, 8, 9)], model="checkpointed", restart="checkpoint")
+
+
+def test_heights() -> None:
+    """Of chains of QOS, and of tiers above the lowest one whose jobs are preempted."""
+    several = (Qos("a", preempt=("b", "c")), Qos("b", preempt=("c",)), Qos("c"), Qos("d", preempt=("e",)), Qos("e"))
+    site = Site(qos=several, scheduler=Scheduler(preempt="qos", preempts="requeue"))
+    rules = Preemption(site)
+    found = [rules.height(Job("w!1", 0, 0.0, 9.0, 1, extras={"qos": name})) for name in "abcde"]
+    assert found == [2, 1, 0, 1, 0]
+    assert (rules.active, rules.requeues) == (True, True)
+    assert not Preemption(Site(qos=several)).active
