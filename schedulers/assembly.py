@@ -43,7 +43,7 @@ from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
-from spillway.schedulers.policykit.preempting import Preempting
+from spillway.schedulers.policykit.preempting import Preempting, Promised
 from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy, View
@@ -179,7 +179,7 @@ class Settings:
         if self.maintenance:
             lacks[Trait.TURNS] = ("maintenance", "jobs that take turns are not kept out of windows")
         site = parse_site(self.site) if self.site else None
-        if site is not None and (site.partitions or site.resources or site.reservations or Counted(site)):
+        if site is not None and (site.partitions or site.resources or site.gpus or site.reservations or Counted(site)):
             lacks[Trait.TURNS] = (
                 "site",
                 "jobs that take turns are kept to no partition, reservation, license or limit",
@@ -381,15 +381,19 @@ def assemble(
     deciding: Policy = under if life.apart else policy
     keep: Callable[[View], None] = under.keep
     preemption = settings.preemption
+    promised: Callable[[View], None] | None = None
     if preemption.active:
         deciding = Preempting(deciding, preemption, life.apart, getattr(policy, "due", None))
-        keep = _each(deciding.keep, keep)
+        promised = deciding.keep
+        keep = _each(promised, keep)
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
     windows, site = settings.windows(), parse_site(settings.site) if settings.site else None
     if windows:
         deciding = Windows(deciding, windows)
+        if promised is not None:
+            deciding = Promised(deciding, promised)
         refuses = _first_of(admission(windows, site), refuses)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)

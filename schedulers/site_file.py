@@ -32,7 +32,7 @@ from spillway.schedulers.model.site import (
     parse_site,
     site_text,
 )
-from spillway.schedulers.model.site_parts import Buffers, Layer, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Reservation, Resource, Scheduler
 
 TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "partition": ("partitions", Partition),
@@ -40,6 +40,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "qos": ("qos", Qos),
     "license": ("licenses", License),
     "resource": ("resources", Resource),
+    "gpu": ("gpus", Gpus),
     "reservation": ("reservations", Reservation),
     "priority": ("weights", Weights),
     "scheduler": ("scheduler", Scheduler),
@@ -48,7 +49,7 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
 """Tables of the file: the field of a site that each is, and what it is read as."""
 
 PLAYED: frozenset[str] = frozenset(
-    {"association", "license", "partition", "priority", "qos", "reservation", "resource"}
+    {"association", "gpu", "license", "partition", "priority", "qos", "reservation", "resource"}
 )
 """Tables (and ``limits``) that sessions play, all of these but partitions and licenses by the order
 ``multifactor``: a name goes in when its part does. Of the others a site may state anything; nothing follows from it."""

@@ -139,7 +139,7 @@ class Converted:
         """Columns of further fields of jobs."""
         wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes, "depends": self.depends}
         if self.site_fields:
-            wanted |= {name: self._named(name) for name in _OF_SITES}
+            wanted |= {name: self._named(name) for name in _OF_SITES} | {"gpus": self._gpus()}
         if self.stripes is not None:
             wanted |= {"bb_total": self.bb_bytes * self.nodes, "bb_stripes": self.stripes}
         if self.staged is not None:
@@ -151,6 +151,12 @@ class Converted:
         read = int if field == "nice" else str
         names = ["" if name in ("", -1) else read(name) for name in self.table.names[field]]
         return np.array(names, dtype=object)[self.table[field]] if any(name != "" for name in names) else None
+
+    def _gpus(self) -> npt.NDArray[np.object_] | None:
+        """GPUs on each node, rounded up, "" where the log states none; ``None`` where all are so."""
+        gpus, nodes = self.table["gpus"], np.maximum(self.nodes, 1)
+        found = np.where(gpus > 0, -(-gpus // nodes), 0)
+        return np.array([count or "" for count in found.tolist()], dtype=object) if found.any() else None
 
     def _profiles(self) -> Iterator[tuple[str, int, int, int]]:
         parts = self.table.names["part"]

@@ -112,7 +112,8 @@ def _concerned(
         "were held or waited for other jobs after their submission: here they can start at once",
         (table["eligible_s"] > table["submit_s"]) & ~waiting,
     )
-    yield "gpus", "request GPUs, which no node here has: only their nodes count", table["gpus"] > 0
+    if "gpu" not in tables:
+        yield "gpus", "request GPUs, which no node here has: only their nodes count", table["gpus"] > 0
     parts = table.names["part"]
     components = [code for code, part in enumerate(parts) if "+" in str(part)]
     yield (

@@ -130,6 +130,7 @@ def _scheduler(entry: Entry) -> Scheduler:
                 ) from None
         else:
             others.append(item)
+    others += [f"preempt_{item}" for item in entry.names("PreemptParameters")]
     kind = entry.text("SchedulerType")
     return Scheduler(
         backfill=not kind.endswith("builtin"),

@@ -21,7 +21,7 @@ from spillway.experiments.site.machine import read_licenses, read_nodes, read_pa
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.written import Written, written
 from spillway.schedulers.model.site import Association, Site, Weights
-from spillway.schedulers.model.site_parts import Buffers, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Gpus, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import site_of
 from spillway.workloads.logs.lines import decoded
 
@@ -171,6 +171,7 @@ def _written(pieces: Pieces) -> Written:
             for one in (*pieces.resources, *(one for one in pieces.counted if one.name not in configured))
             if (kept := _on_nodes(one, pieces)) is not None
         ),
+        gpus=tuple(Gpus(count, compressed(names)) for count, names in sorted(pieces.gpus.items())),
         reservations=tuple(_within(one, set(nodes), pieces) for one in pieces.reservations),
         weights=pieces.weights or Weights(),
         scheduler=pieces.scheduler or Scheduler(),

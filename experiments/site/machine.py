@@ -7,6 +7,7 @@ SchedMD, manual page *scontrol(1)*.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from spillway.base.errors import InputError, shown
@@ -25,9 +26,12 @@ from spillway.experiments.site.source import (
 )
 from spillway.schedulers.model.site import License, Partition
 from spillway.schedulers.model.site_parts import Layer, Reservation, Resource
-from spillway.workloads.logs.slurm_units import UnitError, size_of, time_of
+from spillway.workloads.logs.slurm_units import UnitError, count_of, size_of, time_of
 
 _EVERY_S = {"HOURLY": 3600.0, "DAILY": 86_400.0, "WEEKLY": 604_800.0}
+_OUTSIDE = re.compile(r"\([^)]*\)")
+"""What of ``Gres`` says which sockets or files they belong to."""
+
 _IRREGULAR = ("WEEKDAY", "WEEKEND")
 
 
@@ -82,11 +86,24 @@ def _nodes(entry: Entry) -> str:
     return entry.text("Nodes")
 
 
+def _gpus(text: str) -> int:
+    """GPUs of a node: ``gpu:4``, ``gpu:a100:4(S:0-1)``, several separated by commas, are added up."""
+    total = 0
+    for one in _OUTSIDE.sub("", text).split(","):
+        kind, *rest = one.split(":")
+        if kind == "gpu":
+            total += count_of(rest[-1]) if rest and rest[-1][:1].isdigit() else 1
+    return total
+
+
 def read_nodes(text: str, name: str, pieces: Pieces) -> None:
     """``scontrol show node -o``: names; nodes that belong to no partition are none that jobs get."""
     for entry in records(text, name, "NodeName"):
         if entry.values.get("partitions", "?").strip() not in ("", "(null)"):
             pieces.nodes.append(entry.text("NodeName"))
+            count = entry.read(_gpus, "Gres", 0)
+            if count:
+                pieces.gpus.setdefault(count, []).append(entry.text("NodeName"))
         else:
             pieces.notes.append(f"node {entry.text('NodeName')} belongs to no partition: left out")
 

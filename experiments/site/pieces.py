@@ -20,6 +20,8 @@ class Pieces:
         Kinds of files that were read, by the file's name.
     nodes
         Names of compute nodes in the order of the files.
+    gpus
+        Of these that have some, by how many each has.
     partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
         As in :class:`~spillway.schedulers.model.site.Site`.
     configured, configured_nodes
@@ -37,6 +39,7 @@ class Pieces:
     cluster: str = ""
     kinds: dict[str, str] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
+    gpus: dict[int, list[str]] = field(default_factory=dict)
     partitions: list[Partition] = field(default_factory=list)
     associations: list[Association] = field(default_factory=list)
     qos: list[Qos] = field(default_factory=list)

@@ -31,7 +31,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
     (
         "limits",
-        "limits of resources other than nodes",
+        "limits of resources other than nodes and GPUs",
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
     (
@@ -186,7 +186,7 @@ def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
 def _limited(one: Association | Qos) -> bool:
     """Whether something has limits beyond those that are played."""
     counts = (value for value in msgspec.structs.asdict(one.limits).values() if isinstance(value, dict))
-    return any(resource != "node" for count in counts for resource in count)
+    return any(resource not in ("node", "gres/gpu") for count in counts for resource in count)
 
 
 def _limits(limits: Limits) -> str:
@@ -209,6 +209,8 @@ def _pools(site: Site) -> Iterator[Sequence[str]]:
             where = f"{_count(layer.nodes, site)} nodes" if layer.nodes else "the layers below it"
             base = f", {layer.base:,} of them in use always" if layer.base else ""
             yield f"{resource.name} (mode {resource.mode}), {layer.name}", count, where + base
+    for gpus in site.gpus:
+        yield "GPUs", f"{gpus.count} a node", f"{_count(gpus.nodes, site)} nodes"
 
 
 def _lines(site: Site) -> Iterator[str]:

@@ -17,7 +17,7 @@ from spillway.base.errors import printable
 from spillway.base.units import duration
 from spillway.platforms.fields import first_paragraph, meanings_of
 from spillway.schedulers.model.site import Partition, Site
-from spillway.schedulers.model.site_parts import Reservation
+from spillway.schedulers.model.site_parts import Gpus, Reservation
 from spillway.schedulers.site_file import SINGLE, START, TABLES
 
 HEAD = (
@@ -84,6 +84,7 @@ def _meanings(kind: type[msgspec.Struct]) -> Iterator[str]:
 
 _IN_THE_FILE: Mapping[tuple[type[msgspec.Struct], str], str] = {
     (Partition, "nodes"): "Names of nodes; absent: all nodes. Partitions may overlap.",
+    (Gpus, "nodes"): "Names of nodes; absent: all nodes.",
     (Reservation, "nodes"): "Names of nodes; absent: no nodes, or all of them where it has the flag ALL_NODES.",
     (Reservation, "start_s"): "Its begin: a date with a time, without a zone as logs have them.",
 }

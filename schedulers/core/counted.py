@@ -21,8 +21,8 @@ import msgspec
 
 from spillway.base.errors import shown
 from spillway.schedulers.core.limits import Bound, SiteLimits
-from spillway.schedulers.model.job import LICENSES_FIELD, Job
-from spillway.schedulers.model.machine import CountedPool
+from spillway.schedulers.model.job import GPUS_FIELD, LICENSES_FIELD, Job
+from spillway.schedulers.model.machine import CountedPool, NodeSet
 from spillway.schedulers.model.site import Site
 
 _REQUEST = re.compile(r"\s*([^\s,:]+)\s*(?::\s*(\d{1,10}))?\s*", re.ASCII)
@@ -44,7 +44,9 @@ class Counted:
     site
         Its licenses, accounts and QOS.
     layers
-        Those of its hierarchical resources.
+        Those of its hierarchical resources, and nodes by their GPUs.
+    partitions
+        The nodes of its partitions.
     alive
         Whether a job waits, is held by others, or holds anything, by its id.
 
@@ -58,12 +60,17 @@ class Counted:
         self,
         site: Site,
         layers: tuple[CountedPool, ...] = (),
+        partitions: tuple[NodeSet, ...] = (),
         alive: Callable[[str], bool] = lambda job_id: True,
     ) -> None:
         self._alive = alive
         self._licenses: dict[str, list[int]] = {one.name: [place] for place, one in enumerate(site.licenses)}
+        self._partitions = partitions
+        self._gpus: list[tuple[int, int, frozenset[int]]] = []
         for place, pool in enumerate(layers, len(site.licenses)):
-            if pool.layer is not None:
+            if pool.layer is not None and not pool.layer.mode:
+                self._gpus.append((pool.count, place, pool.layer.nodes))
+            elif pool.layer is not None:
                 self._licenses.setdefault(pool.layer.resource, []).append(place)
         licenses = (CountedPool(f"license {one.name}", one.count, license=True) for one in site.licenses)
         self.pools = (*licenses, *layers)
@@ -84,6 +91,7 @@ class Counted:
             return job, None
         amounts: dict[int, int] = {}
         reason = self._read_licenses(job, amounts) if self._licenses else None
+        reason = reason or self._read_gpus(job, amounts)
         if self._limits:
             reason = reason or self._limits.exceeded(job) or self._too_many(job)
             for bound in self._limits.running(job) if reason is None else ():
@@ -141,6 +149,23 @@ class Counted:
             members.jobs = set(filter(self._alive, members.jobs))
         gone = [whose for whose, members in several.items() if not members.jobs]
         return [several.pop(whose).place for whose in gone]
+
+    def _read_gpus(self, job: Job, amounts: dict[int, int]) -> str | None:
+        """Restrict a job to nodes with as many GPUs as it needs, where those of its partitions have not all so many."""
+        given = job.extras.get(GPUS_FIELD)
+        if given is None:
+            return None
+        if type(given) is not int or given < 0:
+            return f"its field {GPUS_FIELD!r} must be a whole number of at least 0, got {shown(given)}"
+        enough = [(place, nodes) for most, place, nodes in self._gpus if most >= given]
+        if not given or not self._gpus:
+            return None
+        if not enough:
+            return f"{given} GPUs on each node > {self._gpus[-1][0]}, the most that a node has"
+        place, nodes = enough[0]
+        if not job.partitions or not all(self._partitions[one].nodes <= nodes for one in job.partitions):
+            amounts[place] = 1
+        return None
 
     def _read_licenses(self, job: Job, amounts: dict[int, int]) -> str | None:
         """Add the licenses and resources that a job names; what is wrong with them."""

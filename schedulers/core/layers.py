@@ -21,12 +21,17 @@ from spillway.schedulers.model.site_parts import Layer, base_loads
 from spillway.schedulers.timeline import Placement, Timeline
 from spillway.schedulers.timeline.placement import links_above
 
+GPUS = "gpus"
+"""Begins the names of pools that are nodes with at least so many GPUs, which follow; their counts are these, too."""
+
 _INFINITE = 2**61
 """Stands for a count without end: more than jobs can hold together."""
 
 
 def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
     """The layers of a site's resources as pools, on a machine with so many nodes; base loads are taken off.
+
+    Nodes with GPUs are one, of mode 0, for each number of GPUs: all nodes with so many.
 
     Raises
     ------
@@ -48,6 +53,16 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
                 )
             count = _INFINITE if layer.count < 0 else layer.count - bases[layer.name]
             found.append(CountedPool(name, count, layer=Layered(resource.name, resource.mode, inside[layer.name])))
+    for most in sorted({one.count for one in site.gpus}):
+        having = [one for one in site.gpus if one.count >= most]
+        inside_of = [parse_intervals(one.nodes) if one.nodes else range(nodes) for one in having]
+        with_gpus = frozenset().union(*inside_of)
+        if max(with_gpus, default=0) >= nodes:
+            raise OptionError(
+                f"table gpu has node {max(with_gpus)}, the platform's are 0 to {nodes - 1}: choose a platform with "
+                "more nodes, or correct the site file"
+            )
+        found.append(CountedPool(f"{GPUS} {most}", most, layer=Layered(f"{GPUS} {most}", 0, with_gpus)))
     return tuple(found)
 
 
@@ -90,7 +105,10 @@ class Layers:
         alone = msgspec.structs.replace(job, pools=job.pools[: len(machine.pools)])
         if self._empty.fit_now(alone, 1.0) is not None:
             return None
-        amounts = ", ".join(f"{amount} of {resource}" for resource, amount in requested.items())
+        amounts = ", ".join(
+            f"{job.gpus} GPUs" if resource.startswith(f"{GPUS} ") else f"{amount} of {resource}"
+            for resource, amount in requested.items()
+        )
         return f"no {job.nodes} nodes together have {amounts}, even when all are free"
 
     def _crosses(self, resources: list[str], *, links: bool) -> str | None:
@@ -129,17 +147,18 @@ def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ..
     for resource, (amount, places) in requests(machine, job.pools).items():
         inside = {place: len(chosen & machine.layer_nodes(place)) for place in places}
         outside = chosen.difference(*map(machine.layer_nodes, places))
+        if outside and resource.startswith(f"{GPUS} "):
+            return f"node {machine.nodes[min(outside)].name} has fewer than {job.gpus} GPUs"
         if outside:
             return f"node {machine.nodes[min(outside)].name} belongs to no layer of {resource}"
-        layer = machine.pools[places[0]].layer
-        mode = layer.mode if layer is not None else 0
+        mode = machine.layer_mode(places[0])
         if mode == 1:
             payers = [place for place in places if held[place]]
             if len(payers) != 1 or not inside[payers[0]]:
                 return f"one layer of {resource} that has a node of the allocation must pay, got {len(payers)}"
             inside = {place: int(place in payers) for place in places}
         for place in places:
-            expected[place] = amount * (inside[place] if mode == 3 else min(1, inside[place]))
+            expected[place] = amount * (inside[place] if mode == 3 else min(mode, 1, inside[place]))
     for pool, one, other in zip(machine.pools, expected, held, strict=True):
         if one != other:
             return f"it holds {one} of {pool.name}, the allocation has {other}"
@@ -149,12 +168,11 @@ def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ..
 def growable(machine: Machine, job: Job, pools: tuple[int, ...], nodes: Iterable[int]) -> list[int]:
     """Nodes on which a job that holds these pools may go on, with no more of any layer.
 
-    In mode 1 all that belong to some layer, in mode 2 those of which it holds all layers, in mode 3 none.
+    In modes 0 and 1 all that belong to some layer, in mode 2 those of which it holds all layers, in mode 3 none.
     """
     left = list(nodes)
     for _, places in requests(machine, job.pools).values():
-        layer = machine.pools[places[0]].layer
-        mode = layer.mode if layer is not None else 0
+        mode = machine.layer_mode(places[0])
         usable = frozenset().union(*map(machine.layer_nodes, places)) if mode < 3 else frozenset[int]()
         if mode == 2:
             unpaid = [place for place in places if place >= len(pools) or not pools[place]]

@@ -68,6 +68,11 @@ class _Kind(NamedTuple):
     amount: Callable[[Job], int]
 
 
+def _entry(field: str, name: str, limits: Limits) -> int | None:
+    most: int | None = getattr(limits, field).get(name)
+    return most
+
+
 def _jobs(limits: Limits, group: str) -> int | None:
     most: int | None = getattr(limits, f"{group}_jobs")
     return most
@@ -83,7 +88,16 @@ def _nodes(limits: Limits, group: str) -> int | None:
     return most
 
 
-_RUNNING = (_Kind("jobs", _jobs, lambda job: 1), _Kind("nodes", _nodes, lambda job: job.nodes))
+def _gpus(limits: Limits, group: str) -> int | None:
+    most: int | None = getattr(limits, f"{group}_tres").get("gres/gpu")
+    return most
+
+
+_RUNNING = (
+    _Kind("jobs", _jobs, lambda job: 1),
+    _Kind("nodes", _nodes, lambda job: job.nodes),
+    _Kind("GPUs", _gpus, lambda job: job.nodes * job.gpus),
+)
 _SUBMITTED = (_Kind("waiting and running jobs", _submitted, lambda job: 1),)
 
 _EACH = {"user": "a user", "account": "an account"}
@@ -115,12 +129,13 @@ class SiteLimits:
 
     def exceeded(self, job: Job) -> str | None:
         """The limit of a single job that it exceeds: the inequality, and whose limit it is."""
-        for owner, most in self._stated(job, lambda limits: limits.job_tres.get("node")):
-            if job.nodes > most:
-                return f"{job.nodes} nodes > {most}, the most of a job of {owner}"
-        for owner, least in self._stated(job, lambda limits: limits.job_least_tres.get("node")):
-            if job.nodes < least:
-                return f"{job.nodes} nodes < {least}, the fewest of a job of {owner}"
+        for name, words, amount in (("node", "nodes", job.nodes), ("gres/gpu", "GPUs", job.nodes * job.gpus)):
+            for owner, most in self._stated(job, partial(_entry, "job_tres", name)):
+                if amount > most:
+                    return f"{amount} {words} > {most}, the most of a job of {owner}"
+            for owner, least in self._stated(job, partial(_entry, "job_least_tres", name)):
+                if amount < least:
+                    return f"{amount} {words} < {least}, the fewest of a job of {owner}"
         for owner, longest_s in self._stated(job, lambda limits: limits.job_longest_s):
             if math.inf > job.walltime_s > longest_s:
                 return f"walltime {job.walltime_s:.10g} s > {longest_s:.10g} s, the longest of a job of {owner}"

@@ -340,7 +340,7 @@ class Session:
             machine = machine.trunk()
         site = self._site or Site()
         sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
-        self._counted = Counted(site, layers, self._alive)
+        self._counted = Counted(site, layers, sets, self._alive)
         machine = dataclasses.replace(machine, partitions=sets, pools=self._counted.pools)
         self._machine = machine.stacked(self._runtime.rows)
         timeline = self._timeline_class(self._machine, self._now_s, self._placement)
@@ -825,7 +825,7 @@ class Session:
                 free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()
                 job = book.running[resize.id].job
                 free = book.machine.usable(job.partitions, book.free_nodes(), held.nodes)
-                if held.pools:
+                if job.pools:
                     free = growable(book.machine, job, held.pools, free)
                 gained = find_growth(self.machine, held, resize.growth, free, free_bytes, bandwidth)
                 if gained is None:

@@ -34,6 +34,9 @@ RESERVATION_FIELD = "reservation"
 LICENSES_FIELD = "licenses"
 """Field of the job with the licenses that it holds: ``name:count``, several separated by commas."""
 
+GPUS_FIELD = "gpus"
+"""Field of the job with the GPUs that it needs on each of its nodes."""
+
 _USER_FIELD = "user"
 """Field of the job that names its user."""
 
@@ -233,6 +236,12 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     def qos(self) -> str:
         """Its quality of service, as its field ``qos`` says; ``""`` where it names none."""
         return self._named(_QOS_FIELD)
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that it needs on each of its nodes, as its field ``gpus`` says; 0 where it names none."""
+        count = self.extras.get(GPUS_FIELD)
+        return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
     def _named(self, field: str) -> str:
         name = self.extras.get(field)

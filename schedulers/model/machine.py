@@ -87,8 +87,8 @@ class Layered:
     resource
         Its name; its layers stand together.
     mode
-        What jobs hold that request so much of it: 1: so much of one layer that has a node of theirs; 2: of each that
-        has; 3: of each as many times as it has nodes of theirs.
+        What jobs hold that request so much of it: 0: nothing, but they run on its nodes alone; 1: so much of one layer
+        that has a node of theirs; 2: of each that has; 3: of each as many times as it has nodes of theirs.
     nodes
         Its nodes.
     """
@@ -289,6 +289,11 @@ class Machine:
         sets = (self.partitions[one].nodes for one in partitions)
         own = next((one for one in sets if one.issuperset(held)), frozenset())
         return [node for node in nodes if node in own]
+
+    def layer_mode(self, pool: int) -> int:
+        """Mode of a pool that is a layer; -1 of others."""
+        layer = self.pools[pool].layer
+        return -1 if layer is None else layer.mode
 
     def layer_nodes(self, pool: int) -> frozenset[int]:
         """Nodes of a pool that is a layer."""

@@ -16,10 +16,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from spillway.base.errors import OptionError, shown
-from spillway.schedulers.model.job import LICENSES_FIELD, PARTITION_FIELD, RESERVATION_FIELD, JobField
+from spillway.schedulers.model.job import GPUS_FIELD, LICENSES_FIELD, PARTITION_FIELD, RESERVATION_FIELD, JobField
 from spillway.schedulers.model.site_parts import (
     Buffers,
     Factor,
+    Gpus,
     Length,
     Limits,
     Name,
@@ -48,6 +49,7 @@ SITE_FIELDS = (
         "what it holds of the site's licenses and hierarchical resources while it runs",
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
+    JobField(GPUS_FIELD, "job", "whole number", "GPUs that it needs on each of its nodes"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
     JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
 )  # fmt: skip
@@ -246,7 +248,7 @@ class Site(Values, frozen=True):
         Of the cluster.
     nodes
         Compute nodes that partitions refer to by place; 0: as many as the machine has.
-    partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
+    partitions, associations, qos, licenses, resources, gpus, reservations, weights, scheduler, buffers
         As above; empty: the site has none.
     """
 
@@ -257,6 +259,7 @@ class Site(Values, frozen=True):
     qos: tuple[Qos, ...] = ()
     licenses: tuple[License, ...] = ()
     resources: tuple[Resource, ...] = ()
+    gpus: tuple[Gpus, ...] = ()
     reservations: tuple[Reservation, ...] = ()
     weights: Weights = Weights()
     scheduler: Scheduler = Scheduler()
@@ -301,6 +304,8 @@ def faults(site: Site) -> Iterator[str]:
     for qos in site.qos:
         yield from _unknown(f"qos {shown(qos.name)}: preempt", "qos", qos.preempt, site)
     yield from _circle(site.qos)
+    for gpus in site.gpus:
+        yield from outside("gpu: nodes", gpus.nodes, site.nodes)
     for reservation in site.reservations:
         yield from _reservation(reservation, site)
     yield from _accounts(site.associations)

@@ -114,6 +114,21 @@ class Resource(Values, frozen=True):
     variables: Counts = {}
 
 
+class Gpus(Values, frozen=True):
+    """So many GPUs on each of some nodes; a node that stands twice has the larger number.
+
+    Attributes
+    ----------
+    nodes
+        Ranges of nodes by place; "": all nodes.
+    count
+        Of each node.
+    """
+
+    count: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+    nodes: str = ""
+
+
 class Reservation(Values, frozen=True):
     """Nodes, licenses and buffers that are kept over an interval.
 

@@ -59,8 +59,8 @@ _VAIN = "slurm in vain"
 """Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
 
 READY = "slurm ready"
-"""Key of the notebook: jobs that wait for something else than their buffer, as the last main pass that looked at each
-found; what no main pass has looked at waits for its buffer, if it has one.
+"""Key of the notebook: whether jobs wait for something else than their buffer, as the last main pass that looked at
+each found. What no main pass has looked at waits for its buffer, but for jobs that others have held until then.
 """
 
 PLANNED = "slurm planned"
@@ -289,14 +289,14 @@ class SlurmBackfill:
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
         below the least priority that gets a reservation. One that lacks something counted is passed over; where
         backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
-        looked at.
+        looked at. One that a window of maintenance keeps out is passed over, too.
         """
         unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
         licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
             if one.apart:
-                one.ready.add(job.id)
+                one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -304,26 +304,26 @@ class SlurmBackfill:
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
             else:
                 start = one.try_start(pair, walk.nodes, Role.STARTED)
-                if start is None:
-                    one.note(job, Role.PASSED_OVER)
-                    if not low[pair.place]:
-                        walk.end(pair)
-                else:
+                if start is not None:
                     yield start
+                    continue
+                one.note(job, Role.PASSED_OVER)
+                if not low[pair.place] and not one.is_kept_out(pair):
+                    walk.end(pair)
         if unseen:
             yield from one.hold_by_start()
 
@@ -394,7 +394,7 @@ class _Pass:
         self.view = view
         self.space = NodeSpace.of(view)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
-        self.ready: set[str] = view.notebook.setdefault(READY, set())
+        self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
         self.waiting = np.ones(len(queue), np.int64)
         self.apart = apart
@@ -439,8 +439,22 @@ class _Pass:
         """Jobs whose reservations may overlap with others."""
         jobs = self.pairs.jobs
         if len(self.ready) > 2 * len(jobs) + _SPARE:
-            self.ready &= {job.id for job in jobs}
-        return [job for job in jobs if job.bb_bytes and job.id not in self.ready]
+            known = [job.id for job in jobs if job.id in self.ready]
+            kept = {name: self.ready[name] for name in known}
+            self.ready.clear()
+            self.ready.update(kept)
+        return [job for job in jobs if job.bb_bytes and not self.ready.get(job.id, job.held_s > 0.0)]
+
+    def is_kept_out(self, pair: Pair) -> bool:
+        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        if not self.view.taken:
+            return False
+        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        left = self.space.sets[pair.row]
+        for one in self.view.taken:
+            if one.start_s < end_s and one.end_s > begin_s:
+                left = left & ~of_nodes(sorted(one.nodes), len(left))
+        return number_of(left) < pair.job.nodes and not (left & ~self.space.idle).any()
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""

@@ -110,8 +110,8 @@ class NodeSpace:
             self._left, self._ends_s, self._tops, *self._segments, self.sets, self.state, *self._scratch,
         )  # fmt: skip
 
-    def stack(self, reservations: int) -> None:
-        """Prepare for so many reservations: who leaves what, when."""
+    def stack(self, reservations: int, resolution_s: float) -> None:
+        """Prepare for so many reservations, rounded to so many seconds: who leaves what, when."""
         held, words, started = self._held, len(self.idle), self._started
         times, order, free = self._segments
         rows, ends_s, tops = held.in_order(free[0], started)
@@ -129,8 +129,9 @@ class NodeSpace:
         self.state[kernels.SEGMENTS] = 1
         table = held.rows if not started else np.concatenate((held.rows, [nodes for _, nodes in started]))
         kernels.stack(self.arrays, table, rows)
-        for start_s, end_s, nodes in self._taken:
-            kernels.reserve(self.arrays, of_nodes(sorted(nodes), words), start_s, end_s)
+        for one in self._taken:
+            end_s = looked_at_after(one, resolution_s)
+            kernels.reserve(self.arrays, of_nodes(sorted(one.nodes), words), one.start_s, end_s)
 
     def take(self, nodes: Words, end_s: float) -> None:
         """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
@@ -270,7 +271,7 @@ class Planning:
         space, pairs, at = self._space, self._pairs, 0
         if self._starts_only and not (pairs.table[:, 1] <= space.idle_of_sets()[pairs.table[:, 2]]).any():
             return
-        space.stack(len(pairs))
+        space.stack(len(pairs), self._rules[1])
         while True:
             at = kernels.backfill(
                 space.arrays,
@@ -395,6 +396,13 @@ def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
     words = (len(machine.nodes) + 63) // 64
     every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(one.nodes for one in machine.partitions))
     return np.array([bitset(nodes, words) for nodes in every])
+
+
+def looked_at_after(taken: Taken, resolution_s: float) -> float:
+    """When a backfill pass looks again at a job that nodes were taken from, s: at their end, rounded up."""
+    if taken.gap or taken.end_s == math.inf:
+        return taken.end_s
+    return math.ceil(taken.end_s / resolution_s) * resolution_s
 
 
 def of_nodes(nodes: Sequence[int], words: int) -> Words:

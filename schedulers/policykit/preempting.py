@@ -146,7 +146,7 @@ class Preempting(Around):
                     view.notes.write(job_id, Role.RESERVED, Binding.PREEMPTED, max(claim.due_s, view.now_s))
                 continue
             del memory.claims[job_id]
-            if job_id in queue:  # else it may not hold a buffer now
+            if job_id in queue and not _taken(view, claim):  # else it may not hold a buffer now
                 served.add(job_id)
                 if view.notes is not None:
                     view.notes.write(job_id, Role.STARTED, estimate_s=view.now_s)
@@ -241,6 +241,24 @@ class Preempting(Around):
         return rank, -one.start_s, -one.job.number
 
 
+@dataclass(frozen=True)
+class Promised(Around):
+    """What stands around preemption: what was promised is booked before anything else is decided.
+
+    Attributes
+    ----------
+    keep
+        Books it (:meth:`Preempting.keep`).
+    """
+
+    keep: Callable[[View], None]
+
+    def __call__(self, view: View) -> Iterable[Decision]:
+        """Run one pass."""
+        self.keep(view)
+        return self.policy(view)
+
+
 def _memory(view: View) -> _Memory:
     found: _Memory = view.notebook.setdefault(_MEMORY, _Memory({}, set()))
     return found
@@ -305,6 +323,15 @@ def _booked(view: View, claim: _Claim, left: Sequence[Running]) -> bool:
         return False
     view.reservations[claim.job.id] = Fit(start_s, given)
     return True
+
+
+def _taken(view: View, claim: _Claim) -> bool:
+    """Whether a job that started now would run into what is taken: those that made room may have ended late."""
+    end_s = view.now_s + view.estimate_s(claim.job)
+    return any(
+        one.start_s < end_s and view.now_s < one.end_s and not one.nodes.isdisjoint(claim.allocation.nodes)
+        for one in view.taken
+    )
 
 
 def _beside(given: Allocation, left: Sequence[Running], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:

@@ -51,11 +51,14 @@ class Holding(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(NamedTuple):
-    """Nodes on which no job may run over an interval, begin and end in s."""
+    """Nodes on which no job may run over an interval, begin and end in s; ``gap``: it lies between occurrences of the
+    reservation that a pass is for.
+    """
 
     start_s: float
     end_s: float
     nodes: frozenset[int]
+    gap: bool = False
 
 
 class Running(msgspec.Struct, frozen=True, eq=False, gc=False):

@@ -24,7 +24,7 @@ from spillway.base.errors import DecisionRefused, OptionError, shown
 from spillway.base.units import TIME
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
-from spillway.schedulers.model.decisions import Decision, Hold, Reject, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
 from spillway.schedulers.model.job import RESERVATION_FIELD, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
@@ -321,7 +321,7 @@ class Windows(Around):
         others = [one for one in coming if one.window is not window]
         gaps = [] if window.flexible else _gaps(view, window, [one for one in coming if one.window is window])
         own = view.showing(jobs, view.held).without(
-            lambda timeline: _take(timeline.copy(), [*others, *gaps]), _taken([*others, *gaps]), 0
+            lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True)), 0
         )
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
@@ -330,6 +330,9 @@ class Windows(Around):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
                 book(view, decision.job, Fit(view.now_s, decision.allocation), view.estimate_s(decision.job))
+            elif type(decision) is Evict:
+                holding = view.held[decision.job.id]
+                view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
             elif type(decision) is Hold:
                 view.timeline.reserve(view.now_s, decision.until_s, decision.allocation, Resource.BURST_BUFFERS)
             yield decision
@@ -430,8 +433,8 @@ def _never_between(job: Job, recurring: Iterable[Window], machine: Machine) -> s
     return None
 
 
-def _taken(coming: Iterable[_Occurrence]) -> tuple[Taken, ...]:
-    return tuple(Taken(one.start_s, one.end_s, one.nodes) for one in coming if one.nodes)
+def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[Taken, ...]:
+    return tuple(Taken(one.start_s, one.end_s, one.nodes, gap) for one in coming if one.nodes)
 
 
 def _take(timeline: Timeline, coming: Sequence[_Occurrence]) -> Timeline:

@@ -2,7 +2,8 @@
 
 A resource of mode 1 is paid by one layer, of which the job has a node at least: each layer that is large enough is a
 choice, the one with the fewest nodes first. In mode 2 all layers pay that have a node of the job, in mode 3 as often as
-they have one: which these are follows from the nodes. Nodes that belong to no layer of a resource do not serve.
+they have one: which these are follows from the nodes. Nodes that belong to no layer of a resource do not serve. Mode 0
+is that alone: nothing is held.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Choice(NamedTuple):
 
 def layers_by_node(machine: Machine) -> list[int]:
     """Pools of which a job holds what follows from its nodes: layers in modes 2 and 3."""
-    return [place for place, pool in enumerate(machine.pools) if pool.layer is not None and pool.layer.mode > 1]
+    return [place for place in range(len(machine.pools)) if machine.layer_mode(place) > 1]
 
 
 def choices(machine: Machine, nodes: Iterable[int], pools: tuple[int, ...]) -> Iterator[Choice]:
@@ -58,6 +59,8 @@ def choices(machine: Machine, nodes: Iterable[int], pools: tuple[int, ...]) -> I
     for places in layered.values():
         amount, own = requested[places[0]], {place: machine.layer_nodes(place) for place in places}
         usable &= frozenset().union(*own.values())
+        if machine.layer_mode(places[0]) == 0:
+            continue
         enough = [place for place in places if machine.pools[place].count >= amount]
         if places[0] in by_node:
             usable = usable.difference(*(own[place] for place in own.keys() - set(enough)))

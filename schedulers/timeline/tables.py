@@ -210,10 +210,9 @@ class Tables:
 
     def _of_pools(self, pools: tuple[int, ...], uses: int) -> tuple[int, tuple[int, ...]]:
         """What counts where these pools are requested, and what of them: on no nodes no layers."""
-        if not any(pools[place] for place in self._layers if place < len(pools)):
-            return uses, pools
-        if uses & layout.USE_NODES:
-            return uses | layout.LAYERED, pools
+        requested = [self.machine.layer_mode(place) for place in self._layers if place < len(pools) and pools[place]]
+        if uses & layout.USE_NODES or not requested:
+            return uses | (layout.LAYERED if any(requested) else 0), pools
         return uses, tuple(0 if place in self._layers else amount for place, amount in enumerate(pools))
 
     def first_set(self, partitions: tuple[int, ...], pools: tuple[int, ...] = ()) -> int:

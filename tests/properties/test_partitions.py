@@ -133,10 +133,16 @@ def with_dependencies(rng: Random, data: dict[str, Any]) -> dict[str, tuple[str,
 
 
 def kept(line: tuple[Any, ...], depends: Mapping[str, tuple[str, str]], before: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether what a job waits for had happened before it started, as far as the story says."""
+    """Whether what a job waits for had happened before it started, as far as the story says.
+
+    A job that has left all its nodes and empties its buffer is over for those that wait for it, as at a site.
+    """
     kind, other = depends.get(line[2].rsplit("!", 1)[-1], ("", ""))
     words = {"": (), "after": ("started", "rejected"), "afterany": ("ended", "rejected"), "afterok": ("ended",)}[kind]
-    return not kind or any(one[1] in words and one[2].rsplit("!", 1)[-1] == other for one in before)
+    left = ("ended" if one[1] == "resized" and not one[3].nodes else one[1] for one in before)
+    return not kind or any(
+        word in words and one[2].rsplit("!", 1)[-1] == other for word, one in zip(left, before, strict=True)
+    )
 
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])

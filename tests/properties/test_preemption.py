@@ -19,7 +19,7 @@ from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Scheduler
+from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.engines.fluid import FluidEngine
@@ -39,6 +39,7 @@ WORLDS = [
     *((policy, life, model) for policy in POLICIES if policy not in SHARING for life in LIVES for model in MODELS),
     *((policy, "with-nodes", "malleable") for policy in ("easy", "conservative", "plan")),
 ]
+DAY_0 = "1970-01-01T00:00:00"
 MODES = ("cancel", "requeue", "requeue", "off", "")
 
 
@@ -99,7 +100,12 @@ def site(rng: Random) -> Site:
         exempt_s=rng.choice(times),
         others=rng.choice(((), ("preempt_youngest_first",))),
     )
-    return Site(partitions=tuple(partitions), qos=qos, scheduler=scheduler, licenses=(License("few", 2),))
+    kept = Reservation("r", 20.0, 40.0, rng.choice((0.0, 90.0)), "0-1", flags=rng.choice(((), ("FLEX",))))
+    reservations = (kept,) if rng.random() < 0.3 else ()
+    licenses = (License("few", 2),)
+    return Site(
+        partitions=tuple(partitions), qos=qos, scheduler=scheduler, licenses=licenses, reservations=reservations
+    )
 
 
 def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
@@ -111,6 +117,8 @@ def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
         job["qos"] = rng.choice(("normal", "low", "high", "top"))
         if rng.random() < 0.2:
             job["licenses"] = f"few:{rng.randint(1, 2)}"
+        if of.reservations and rng.random() < 0.3:
+            job["reservation"] = "r"
 
 
 def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str, float, float]]:
@@ -178,7 +186,7 @@ def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
     state_fields(rng, data, of)
     for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
         profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
-    settings = {**spec.settings, "site": site_text(of)}
+    settings = {**spec.settings, "site": site_text(of), "begins": DAY_0 if of.reservations else ""}
     if rng.random() < 0.3:
         settings["maintenance"] = rng.choice(("30s 20s", "50s 10s every 100s nodes 0-2"))
     if rng.random() < 0.2:
@@ -233,7 +241,7 @@ def test_beside_outages(policy: str, rule: str, tmp_path: Path) -> None:
             state_fields(rng, data, of)
             events = [(rng.randint(1, 60), set(rng.sample(range(10), 3)), rng.randint(1, 40)) for _ in range(3)]
             options = {"interval": 5.0, "checkpoint": 0.5} if model == "checkpointed" else {}
-            settings = {"site": site_text(of), "on_outage": rule}
+            settings = {"site": site_text(of), "on_outage": rule, "begins": DAY_0 if of.reservations else ""}
             spec = SessionSpec(policy, model=model, model_options=options, settings=settings)
             changes = [(time_s + 0.5, *change) for time_s, *change in as_events(events)]  # no pass is then
             settled(outage_world.play(tmp_path, spec, data, changes), len(drawn))
@@ -253,6 +261,7 @@ def test_a_site_without_preemption_changes_nothing(policy: str) -> None:
     )
     found = []
     for one in (bare, msgspec.structs.replace(of, scheduler=Scheduler(preempts="requeue", exempt_s=9.0))):
-        chosen = dataclasses.replace(spec, settings={**spec.settings, "site": site_text(one)}, thesis_literal=False)
+        settings = {**spec.settings, "site": site_text(one), "begins": DAY_0 if of.reservations else ""}
+        chosen = dataclasses.replace(spec, settings=settings, thesis_literal=False)
         found.append(play(chosen, data))
     assert found[0] == found[1]

@@ -9,6 +9,15 @@ from spillway.schedulers.model.machine import Layered, Machine
 from spillway.schedulers.timeline.placement import Wanted, links_above, own_storages
 
 
+def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:
+    """Nodes of resources of which nothing is counted (mode 0) that a job requests, by name."""
+    found: dict[str, set[int]] = {}
+    for pool, amount in zip(machine.pools, pools, strict=False):
+        if pool.layer is not None and not pool.layer.mode and amount:
+            found.setdefault(pool.layer.resource, set()).update(pool.layer.nodes)
+    return found
+
+
 def layered_nodes(
     machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted,
     own: list[int] | None,

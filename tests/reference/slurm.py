@@ -21,6 +21,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now, try_hold
+from spillway.schedulers.policykit.nodespace import looked_at_after
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
@@ -63,7 +64,7 @@ class NodeSpace:
         """Nodes without a reservation, in each segment."""
 
     @classmethod
-    def of(cls, view: View) -> NodeSpace:
+    def of(cls, view: View, resolution_s: float = 1.0) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
         usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
         idle, leaving = usable, []
@@ -75,7 +76,7 @@ class NodeSpace:
                     leaving.append((holding.end_s, held & usable))
         space = cls(view.now_s, idle, leaving)
         for taken in view.taken:
-            space.reserve(taken.start_s, taken.end_s, mask_of(taken.nodes))
+            space.reserve(taken.start_s, looked_at_after(taken, resolution_s), mask_of(taken.nodes))
         return space
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
@@ -195,7 +196,7 @@ class PlainSlurm(SlurmBackfill):
     """The policy with plain passes."""
 
     def _pass(self, view: View, *, apart: bool) -> Any:
-        return _Pass(view, apart, self.order)
+        return _Pass(view, apart, self.order, self.bf_resolution)
 
     def _main(self, one: Any, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
@@ -212,7 +213,7 @@ class PlainSlurm(SlurmBackfill):
                 break
             if pair.partition in ended:
                 continue
-            one.ready.add(job.id)
+            one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
             elif licenses_first and one.lacks_counted(job, licenses=True):
@@ -220,14 +221,14 @@ class PlainSlurm(SlurmBackfill):
                 if self.bf_licenses:
                     break
             elif one.lacks_buffer(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
                     one.planned[job.id], unseen = one.view.now_s, True
             elif one.stages_in(job):
-                one.ready.discard(job.id)
+                one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
@@ -238,7 +239,7 @@ class PlainSlurm(SlurmBackfill):
                     yield start
                     continue
                 one.note(job, Role.PASSED_OVER)
-                if self._may_reserve(one, job):
+                if self._may_reserve(one, job) and not one.is_kept_out(pair):
                     ended.add(pair.partition)
                     nodes_left &= ~pair.nodes
                     if not nodes_left:
@@ -309,7 +310,12 @@ class PlainSlurm(SlurmBackfill):
         """Expected start: what is reserved for others and what runs leave enough nodes of the partition then."""
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
-        apart = one.apart and RELEASES[self.release].overlaps and job.bb_bytes > 0 and job.id not in one.ready
+        apart = (
+            one.apart
+            and RELEASES[self.release].overlaps
+            and job.bb_bytes > 0
+            and not one.ready.get(job.id, job.held_s > 0.0)
+        )
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
             nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.nodes
@@ -360,11 +366,11 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
 class _Pass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, order: str) -> None:
+    def __init__(self, view: View, apart: bool, order: str, resolution_s: float) -> None:
         queue = ordered(view, view.queue, order)
         self.view, self.apart = view, apart
-        self.ready: set[str] = view.notebook.setdefault(READY, set())
-        self.space = NodeSpace.of(view)
+        self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
+        self.space = NodeSpace.of(view, resolution_s)
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
         self.pairs = _pairs(view, queue, order)
@@ -378,6 +384,15 @@ class _Pass:
     def pairs_of_waiting(self) -> list[_Pair]:
         """Jobs that wait still, in each of their partitions, in order of priority."""
         return [pair for pair in self.pairs if pair.job in self.waiting]
+
+    def is_kept_out(self, pair: _Pair) -> bool:
+        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        left = pair.nodes & (1 << len(self.view.machine.nodes)) - 1
+        for one in self.view.taken:
+            if one.start_s < end_s and one.end_s > begin_s:
+                left &= ~mask_of(one.nodes)
+        return bool(self.view.taken) and left.bit_count() < pair.job.nodes and not left & ~self.space.idle
 
     def lacks_buffer(self, job: Job) -> bool:
         """Whether a job must be given its buffer before its nodes, and has none yet."""

@@ -14,7 +14,7 @@ from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timeline import Fit
 from spillway.schedulers.timeline.placement import AtEnd, Placement, Resource, StorageOrder, Wanted, choose, links_above
-from tests.reference.layers import layered_nodes
+from tests.reference.layers import layered_nodes, only_on
 from tests.reference.lives import start_before
 
 
@@ -219,6 +219,10 @@ class ReferenceTimeline:
         striped = bb_bytes > 0 and job.stripes > 0
         layers = [place for place, pool in enumerate(self.machine.pools) if pool.layer is not None]
         pools = job.pools if Resource.POOLS in covering else ()
+        if Resource.NODES in covering:
+            restricted = only_on(self.machine, pools).values()
+            free = [node for node in free if all(node in nodes for nodes in restricted)]
+        pools = tuple(0 if self.machine.layer_mode(place) == 0 else amount for place, amount in enumerate(pools))
         plain = [0 if place in layers else amount for place, amount in enumerate(pools)]
         left = _minima(instant.pools for instant in window)
         if any(left[pool] < amount for pool, amount in enumerate(plain)):

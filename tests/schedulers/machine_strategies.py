@@ -52,7 +52,7 @@ def machines(draw: st.DrawFn) -> Machine:
     found = draw(st.lists(sets, max_size=3)) if count > 1 else []
     partitions = tuple(NodeSet(f"p{place}", frozenset(one)) for place, one in enumerate(found))
     pools = tuple(CountedPool(f"pool{place}", draw(st.integers(0, 9))) for place in range(draw(st.integers(0, 2))))
-    pools = (*pools, *(pool for mode in draw(st.sets(st.integers(1, 3))) for pool in draw(layers(count, mode))))
+    pools = (*pools, *(pool for mode in draw(st.sets(st.integers(0, 3))) for pool in draw(layers(count, mode))))
     if draw(st.booleans()):
         return replace(_racked(count, capacities, links, pattern), partitions=partitions, pools=pools)
     nodes = tuple(Node(i, f"n{i}", ()) for i in range(count))

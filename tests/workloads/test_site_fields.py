@@ -25,7 +25,7 @@ license/matlab=2|sbatch --nice=-50 x
 comp:1,matlab --nice x
 3|bob||gpu||2026-11-01T00:02:00|2026-11-01T00:02:00|2026-11-01T00:12:00|600|00:20:00|1|cpu=4|sbatch --nicely x
 """
-FIELDS = ("partition", "account", "qos", "licenses", "nice")
+FIELDS = ("partition", "account", "qos", "licenses", "nice", "gpus")
 
 
 def fields(text: str, name: str, **options: Any) -> list[dict[str, Any]]:
@@ -45,7 +45,13 @@ def test_sacct() -> None:
             "licenses": "matlab:2",
             "nice": -50,
         },
-        {"partition": "gpu", "account": "biology", "qos": "gpu", "licenses": "comp:1,matlab:1", "nice": 100},
+        {
+            "partition": "gpu",
+            "account": "biology",
+            "qos": "gpu",
+            "licenses": "comp:1,matlab:1",
+            "nice": 100,
+        },
         {"partition": "gpu"},
     ]
     column = "JobID|Submit|Start|End|ElapsedRaw|NNodes|Licenses\n1|1|1|2|1|1|a@s=3\n"
@@ -88,6 +94,12 @@ def test_pm100(tmp_path: Path) -> None:
 def test_licenses(text: str, stated: str) -> None:
     """All of Slurm's ways to count them."""
     assert licenses_of(text) == stated
+
+
+def test_gpus_of_each_node() -> None:
+    """Seven GPUs on two nodes are four on each, so that there are as many; none stated: none needed."""
+    log = "JobID|Submit|Start|End|ElapsedRaw|NNodes|ReqTRES\n1|1|1|2|1|2|gres/gpu:a100=7\n2|1|1|2|1|2|cpu=4\n"
+    assert fields(log, "log.txt") == [{"gpus": 4}, {}]
 
 
 def test_only_where_they_are_asked_for() -> None:

@@ -18,8 +18,9 @@ from spillway.base.errors import InputError
 from spillway.base.files import parse_toml
 from spillway.experiments.cli import main
 from spillway.experiments.site.imported import imported
+from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
-from spillway.schedulers.model.site_parts import Buffers, Layer, Limits, Reservation, Resource, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
 from spillway.schedulers.site_file import read_site, site_of
 
 DATA = Path(__file__).parents[2] / "data" / "site"
@@ -53,6 +54,19 @@ def test_partitions_and_nodes(small: Site):
         Partition("long", "8-11", 2, 5, 7 * DAY_S, most_nodes=2, accepting=False, preempts="requeue"),
         Partition("gpu", "12-15", qos="gpu", accounts=("physics",), not_qos=("long",), preempts="off", grace_s=120.0),
     )
+
+
+def test_gpus(small: Site):
+    """Four on each of the last four nodes."""
+    assert small.gpus == (Gpus(4, "12-15"),)
+
+
+@pytest.mark.parametrize(("stated", "count"), [("gpu:4", 4), ("gpu:a100:2(S:0-1),gpu:v100:1(S:1),mps:100", 3),
+                                               ("gpu", 1), ("craynetwork:4", 0)])  # fmt: skip
+def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
+    """Kinds are added up; what stands in brackets are sockets; other resources are none."""
+    node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
+    assert sum(one.count for one in of(node)[0].gpus) == count
 
 
 def test_accounts(small: Site):
@@ -240,6 +254,15 @@ def test_hierarchical_resources_as_the_controller_shows_them(tmp_path: Path):
         Resource("power", 1, (Layer("all", "0-1", 9),)),
     )
     assert site.resources == (Resource("power", 3, (Layer("rack1", "0-1", 40, "row", 5), Layer("row", "", 60))),)
+
+
+def test_parameters_of_preemption(tmp_path: Path):
+    """Those that Slurm keeps apart stand among the others of the scheduler, as its older releases had them."""
+    lines = "ClusterName=c\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPreemptParameters=youngest_first\n"
+    site, _ = of(*FILES[:2], write(tmp_path / "slurm.conf", lines))
+    found = site.scheduler
+    assert (found.preempt, found.preempts, found.others) == ("partition_prio", "requeue", ("preempt_youngest_first",))
+    assert Preemption(site).youngest_first
 
 
 def test_nothing_configured_is_a_statement(tmp_path: Path):

@@ -13,9 +13,18 @@ from hypothesis import strategies as st
 
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import NodeSet, simple_machine
-from spillway.schedulers.policykit.nodespace import Limits, NodeSpace, Planning, members, number_of, of_nodes, top_of
+from spillway.schedulers.policykit.nodespace import (
+    Limits,
+    NodeSpace,
+    Planning,
+    looked_at_after,
+    members,
+    number_of,
+    of_nodes,
+    top_of,
+)
 from spillway.schedulers.policykit.pairs import Pairs
-from spillway.schedulers.policykit.view import Running, View
+from spillway.schedulers.policykit.view import Running, Taken, View
 from spillway.schedulers.timeline import Timeline
 from tests.reference.slurm import NodeSpace as PlainSpace
 from tests.reference.slurm import consecutive as plain_choice
@@ -165,6 +174,19 @@ def plain_plan(
             return start_s, plan.nodes
         not_before_s = start_s if start_s > not_before_s else later_s
     return math.inf, 0
+
+
+def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
+    """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s may start at 180 s in steps of
+    a minute, and one on two now. Between occurrences of a reservation of its own the end counts as it is.
+    """
+    jobs = [Job("w!0", 0, 0.0, 200.0, 4, partitions=(0,)), Job("w!1", 1, 0.0, 200.0, 2, partitions=(0,))]
+    view = view_of(4, [], jobs)
+    view.taken = (taken := Taken(100.0, 150.0, frozenset({0, 1})),)
+    limits = Limits(0.0, 60.0, 1e9)
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, jobs), np.ones(2, np.int64), limits, asks=True)
+    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [180.0, 0.0]
+    assert looked_at_after(taken._replace(gap=True), 60.0) == 150.0
 
 
 def test_reservations_take_nodes_over_their_intervals() -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pytest
 
-from spillway.base.errors import OptionError
+from spillway.base.errors import DecisionRefused, OptionError
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.model.decisions import Decision, Preempt, Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Scheduler
-from spillway.schedulers.policykit.view import Running
+from spillway.schedulers.model.site_parts import Reservation, Scheduler
+from spillway.schedulers.policykit.view import Running, View
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
@@ -89,11 +91,6 @@ def play(
     **settings: Any,
 ) -> Story:
     """Play jobs 1, 2, ... on eight nodes; queue, book and runtime are proven to agree after every message."""
-    listed = [
-        {"id": str(number), **{key: value for key, value in one.items() if key != "seconds"}, "profile": str(number)}
-        for number, one in enumerate(jobs, start=1)
-    ]
-    profiles = {str(number): {"type": "delay", "delay": one["seconds"]} for number, one in enumerate(jobs, start=1)}
     settings = {"site": site_text(site), **settings}
     spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
     story, needs = Story(), spec.needs()
@@ -104,12 +101,21 @@ def play(
         session.check()
         return reply
 
-    workload = workload_from_object({"nb_res": 8, "jobs": listed, "profiles": profiles})
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
     with FluidEngine(TINY) as engine:
-        Simulation(TINY, [workload], engine, InProcessLink(handle), options).run()
+        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(handle), options).run()
     assert session.finished
     return story
+
+
+def _workload(jobs: Sequence[Mapping[str, Any]]) -> Workload:
+    """Jobs 1, 2, ..., each with a profile of its own."""
+    listed = [
+        {"id": str(number), **{key: value for key, value in one.items() if key != "seconds"}, "profile": str(number)}
+        for number, one in enumerate(jobs, start=1)
+    ]
+    profiles = {str(number): {"type": "delay", "delay": one["seconds"]} for number, one in enumerate(jobs, start=1)}
+    return workload_from_object({"nb_res": 8, "jobs": listed, "profiles": profiles})
 
 
 def states(story: Story) -> dict[str, str]:
@@ -327,6 +333,20 @@ def test_under_two_reservations() -> None:
     assert play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")], bb_life="two-reservations").starts["2"] == 10
 
 
+@pytest.mark.parametrize("flags", [("FLEX",), ()])
+def test_what_is_promised_is_kept_from_jobs_of_a_reservation(flags: tuple[str, ...]) -> None:
+    """Nodes 0 and 1 are reserved. Job 1 has five of the others, and until 25 s when job 2 of six is promised the sixth.
+
+    Job 3 of three nodes, of the reservation, comes at 11 s. Where it may use other nodes, too, three are free, of which
+    one is promised: it starts when job 2 has ended. Where it may not, it never starts.
+    """
+    site = tiers("cancel", 15.0, reservations=(Reservation("r", 0.0, 1000.0, nodes="0-1", flags=flags),))
+    jobs = [job(0, 5, 100), job(10, 6, 20, "high"), job(11, 3, 50, reservation="r")]
+    story = play(site, jobs, begins="1970-01-01T00:00:00")
+    assert story.starts == {"1": 0, "2": 25, **({"3": 45} if flags else {})}
+    assert list(story.rejections) == ([] if flags else ["3"])
+
+
 SUSPENDING = tiers("suspend")
 
 
@@ -346,6 +366,56 @@ def test_what_cannot_be_combined() -> None:
         SessionSpec("gang", settings={"site": site_text(by_qos())}).check()
     with pytest.raises(OptionError, match="restart=checkpoint needs on_outage=requeue, or a site that requeues"):
         play(tiers(), [job(0, 8, 9)], model="checkpointed", restart="checkpoint")
+
+
+class Rogue:
+    """Starts the first job, and then yields a preemption.
+
+    Parameters
+    ----------
+    decide
+        Makes it of the pass.
+    """
+
+    def __init__(self, decide: Callable[[View], Preempt]) -> None:
+        self._decide = decide
+
+    def __call__(self, view: View) -> Iterator[Decision]:
+        """Run one pass."""
+        if view.running and view.queue:
+            yield self._decide(view)
+        elif view.queue:
+            yield Start(view.queue[0], Allocation(tuple(range(view.queue[0].nodes))))
+
+
+@pytest.mark.parametrize(
+    ("decide", "partitions", "exempt_s", "words"),
+    [
+        (lambda v: Preempt(v.queue[0], v.queue[0], (0,)), ("low", "low"), 0.0, "only a running job can be preempted"),
+        (lambda v: Preempt(v.running[0].job, v.running[0].job, (0,)), ("low", "low"), 0.0, "is not waiting"),
+        (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("low", "low"), 0.0, "the site does not let job"),
+        (lambda v: Preempt(v.running[0].job, v.queue[0], (0,)), ("high", "low"), 0.0, "the site does not let job"),
+        (
+            lambda v: Preempt(v.running[0].job, v.queue[0], (1,)),
+            ("low", "high"),
+            50.0,
+            "not be preempted for another 40 s",
+        ),
+    ],
+)
+def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str], exempt_s: float, words: str) -> None:
+    """Whatever a policy yields, only what the site allows is enacted: job 1 runs since 0 s, job 2 waits at 10 s."""
+    jobs = [job(0, 8, 100, partitions[0]), job(10, 8, 20, partitions[1])]
+    spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
+    session = spec.session(policy=Rogue(decide))
+    with pytest.raises(DecisionRefused, match=words), FluidEngine(TINY) as engine:
+        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(session.handle), SimulationOptions()).run()
+
+
+def test_what_the_simulator_must_offer() -> None:
+    """Jobs are submitted anew where any is requeued: else Batsim may run without dynamic jobs."""
+    needs = [SessionSpec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
+    assert [(one.dynamic_jobs, one.profile_reuse) for one in needs] == [(True, True), (False, False)]
 
 
 def test_heights() -> None:

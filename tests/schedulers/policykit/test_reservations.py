@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.site import Site
+from spillway.schedulers.model.site_parts import Reservation
+from tests.schedulers.policykit.test_preempting import GB, play
 
 _SITE = """
 name = "small"
@@ -229,3 +232,20 @@ def test_reserved_nodes_are_for_jobs_of_the_reservation(
         elif nodes & {1, 2}:
             outside = until_s <= 0.01 or (since_s >= length_s - 0.01 and until_s <= every_s + 0.01)
             assert outside, (job, row)
+
+
+def test_a_buffer_changes_hands_within_a_reservation() -> None:
+    """All three jobs are of a reservation of two nodes. Job 1 has them until 100 s; job 2 has the buffers, filled.
+
+    At 10 s, over the bound, its buffers go to job 3, which was booked for the jobs of no reservation beside them, too:
+    16 GB of 10. Job 3 has the nodes at 100 s, job 2 when that has ended, at 110 s.
+    """
+    site = Site(reservations=(Reservation("r", 0.0, 1000.0, nodes="0-1"),))
+    stated = {"res": 2, "reservation": "r"}
+    jobs = [
+        {**stated, "subtime": 0, "walltime": 101, "seconds": 100},
+        {**stated, "subtime": 0, "walltime": 11, "seconds": 10, "bb": 8 * GB},
+        {**stated, "subtime": 10, "walltime": 11, "seconds": 10, "bb": 8 * GB},
+    ]
+    story = play(site, jobs, bb_life="standby:bound=5", begins="1970-01-01T00:00:00")
+    assert story.starts == {"1": 0, "3": 100, "2": 110}

@@ -1,0 +1,109 @@
+"""GPUs: counts per node restrict a job to nodes that have as many; limits count them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from spillway.platforms.catalogue import platform_from
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.layers import Layers, fault, layer_pools
+from spillway.schedulers.core.partitions import node_sets
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.machine import Machine, simple_machine
+from spillway.schedulers.model.site import Partition, Qos, Site, site_text
+from spillway.schedulers.model.site_parts import Gpus, Limits
+from spillway.schedulers.timeline import Placement
+from tests.properties.test_passes import play
+
+SITE = Site(
+    gpus=(Gpus(2, "2-5"), Gpus(4, "4-5")),
+    partitions=(Partition("all", default=True), Partition("gpu", "2-5")),
+    qos=(Qos("normal", limits=Limits(user_tres={"gres/gpu": 6}, job_tres={"gres/gpu": 8})),),
+)
+"""Nodes 2 and 3 have two GPUs, 4 and 5 four; six of a user at a time, eight of a job."""
+
+
+def counted(site: Site = SITE) -> Counted:
+    """On eight nodes."""
+    return Counted(site, layer_pools(site, 8), node_sets(site, 8))
+
+
+def machine() -> Machine:
+    """Eight nodes with the site's partitions and pools."""
+    bare = simple_machine(8)
+    return Machine(
+        bare.nodes, node_link=bare.node_link, nearest_storages=bare.nearest_storages, node_index=bare.node_index,
+        partitions=node_sets(SITE, 8), pools=counted().pools,
+    )  # fmt: skip
+
+
+def needing(gpus: Any, nodes: int = 1, partitions: tuple[int, ...] = (0,)) -> Job:
+    """A job with so many GPUs on each node."""
+    return Job("w!1", 0, 0.0, 9.0, nodes, extras={"gpus": gpus, "user": "ann"}, partitions=partitions)
+
+
+@pytest.mark.parametrize(("gpus", "nodes", "partitions", "pools"), [
+    (0, 1, (0,), ()),
+    (1, 1, (0,), (1,)),
+    (3, 1, (0,), (0, 1)),
+    (2, 1, (1,), ()),
+    (3, 1, (1,), (0, 1)),
+])  # fmt: skip
+def test_nodes_with_enough(gpus: int, nodes: int, partitions: tuple[int, ...], pools: tuple[int, ...]) -> None:
+    """Nodes with two or more, or with four; nothing where all nodes of the partition have as many."""
+    job, reason = counted().assign(needing(gpus, nodes, partitions))
+    assert reason is None
+    assert job.pools[:2] == ((*pools, 0, 0) if job.pools else ())[:2]
+
+
+@pytest.mark.parametrize(("gpus", "nodes", "reason"), [
+    (5, 1, "5 GPUs on each node > 4, the most that a node has"),
+    ("two", 1, "its field 'gpus' must be a whole number of at least 0, got 'two'"),
+    (4, 3, "12 GPUs > 8, the most of a job of QOS normal"),
+    (2, 4, "8 > 6 of GPUs of a user of QOS normal"),
+])  # fmt: skip
+def test_what_can_never_be_had(gpus: Any, nodes: int, reason: str) -> None:
+    """More on a node than there are, and more than the limits let a job or a user have."""
+    assert counted().assign(needing(gpus, nodes))[1] == reason
+
+
+def test_too_few_nodes() -> None:
+    """Two nodes have four GPUs, three are wanted."""
+    site = Site(gpus=SITE.gpus)
+    job = counted(site).assign(needing(4, 3, ()))[0]
+    assert Layers(machine(), Placement()).reason(job) == "no 3 nodes together have 4 GPUs, even when all are free"
+
+
+def test_the_guard_looks_at_nodes() -> None:
+    """A job that needs three GPUs on each node is not started on one with two; its nodes are all that follows."""
+    job = msgspec.structs.replace(needing(3), pools=(0, 1))
+    assert fault(machine(), job, (3,), ()) == "node n3 has fewer than 3 GPUs"
+    assert fault(machine(), job, (4,), (0, 0)) is None
+    assert fault(machine(), job, (4,), (0, 1)) == "it holds 0 of gpus 4, the allocation has 1"
+
+
+@pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "window"])
+def test_jobs_run_on_nodes_with_gpus(policy: str) -> None:
+    """Eight jobs of one node, every other one with three GPUs: these run on nodes 4 and 5 alone.
+
+    Two at a time: ann may have six GPUs, and the job model gives each job what it requests.
+    """
+    data: dict[str, Any] = {
+        "nb_res": 8,
+        "jobs": [
+            {"id": n, "subtime": n // 2, "res": 1, "walltime": 11, "profile": "p", "user": "ann", "gpus": 3 * (n % 2)}
+            for n in range(8)
+        ],
+        "profiles": {"p": {"type": "delay", "delay": 10}},
+    }
+    spec = SessionSpec(policy, settings={"site": site_text(Site(gpus=SITE.gpus, qos=SITE.qos))})
+    lines = play(spec, data, check=True, platform=platform_from("tiny"))[0]
+    found = {int(line[2].rsplit("!", 1)[-1]): line for line in lines if line[1] == "started"}
+    assert len(found) == 8
+    assert {found[n][3].nodes for n in range(1, 8, 2)} <= {(4,), (5,)}
+    times = sorted(found[n][0] for n in range(1, 8, 2))
+    assert all(later - sooner >= 10 for sooner, later in zip(times[::2], times[2::2], strict=False))
