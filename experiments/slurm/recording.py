@@ -33,9 +33,10 @@ STEPS: Mapping[str, str] = {
 NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
 RESPONSE = re.compile(r"node_did_resp n(\d+)")
-"""A node has answered: the first one after the end of a job was asked to end it, and is idle from then on."""
+"""A node has answered; the first one after the end of a job was asked to end it."""
 ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
-"""As many nodes have answered: from 23.11 on the controller frees nodes then, and logs each node later."""
+"""As many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. Where
+a pass begins in the same ms, the order in the log says which was first."""
 
 BACKFILLED = "_start_job: Started"
 PASSES = {
@@ -184,6 +185,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
     patterns = {step: re.compile(text) for step, text in STEPS.items()}
     version = re.search(r"slurmctld version (\S+) started", log)
     late_responses = settings.release != "22.05"
+    answered: set[int] = set()
     held: dict[int, RecordedJob] = {}  # by node: whose it is, or was last
     for at_s, line in _timed(log):
         for step, pattern in patterns.items():
@@ -193,15 +195,19 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
                 if step == "started":
                     job.backfilled = BACKFILLED in line
                     held |= dict.fromkeys(_nodes(line), job)
-        if late_responses and (match := ALL_RESPONSES.search(line)):
+        if match := ALL_RESPONSES.search(line):
+            in_order_s = 0.0004 if any(times and times[-1] == at_s for times in passes.values()) else -0.0004
             for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
-                job.idle = at_s
-                held = {node: other for node, other in held.items() if other is not job}
+                job.idle = at_s + in_order_s
+                answered.add(id(job))
+                if late_responses:
+                    held = {node: other for node, other in held.items() if other is not job}
         elif not late_responses and (match := RESPONSE.search(line)):
             last = held.get(int(match[1]))
             if last is None or last.ended is None:
                 continue
-            last.idle = at_s
+            if id(last) not in answered:
+                last.idle = at_s
             del held[int(match[1])]
         for name, text in PASSES.items():
             if text in line:
@@ -212,7 +218,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
     for one in found:
         for step in (*STEPS, "idle"):
             if (at := getattr(one, step)) is not None:
-                setattr(one, step, round(at - origin, 3))
+                setattr(one, step, round(at - origin, 4))
     return Recording(
         slurm=version[1] if version else "",
         settings=settings,

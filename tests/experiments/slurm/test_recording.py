@@ -51,6 +51,19 @@ def test_steps_are_read_in_seconds_after_a_whole_minute() -> None:
     assert (found.slurm, found.main, found.backfill) == ("22.05.8", [0.9], [2.1])
 
 
+def test_nodes_are_idle_when_all_have_answered_in_the_order_of_the_log() -> None:
+    """All three answer at 6.530, before a pass in the same ms or after it: nodes are idle 0.4 ms before or after."""
+    answered, passed = (
+        "[2026-01-01T10:01:06.530] debug2: Tree head got back 3\n",
+        "debug:  sched: Running job scheduler.",
+    )
+    pass_line = f"[2026-01-01T10:01:06.530] {passed}\n"
+    at = LOG.index("[2026-01-01T10:01:06.530]")
+    for lines, idle in ((answered + pass_line, 6.5296), (pass_line + answered, 6.5304)):
+        (job,) = recorded(LOG[:at] + lines + LOG[at:], SETTINGS, [JOB], Seen()).jobs
+        assert job.idle == idle
+
+
 def test_a_job_that_did_not_end_is_said() -> None:
     """A log that was cut off is no recording."""
     with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):
