@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,9 @@ import numpy as np
 from spillway.analysis.drains import most_drained
 from spillway.analysis.errors import AnalysisError
 from spillway.analysis.rows import read_rows
-from spillway.analysis.tables import Floats, JobTable, read_run
+from spillway.analysis.tables import Floats, JobTable, parse_intervals, read_run
+from spillway.base.dates import seconds_of
+from spillway.base.hostlist import compressed
 from spillway.base.units import duration, size
 
 _SHOWN_DRAINS = 4
@@ -151,6 +154,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
     lines = [_request(table, row)]
     if not table.executed[row]:
         return [*lines, f"It was rejected: {refused or 'the run has no reason on record'}."]
+    lines += _reserved(folder, table.job_id[row])
     lines += _held(folder, table.job_id[row], table.workload[row])
     reasons = _read_reasons(folder, table.job_id[row], table.workload[row])
     waited_s = float(table.wait_s[row])
@@ -176,6 +180,27 @@ def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
     parts = [f"{size(count)} of {storage}" for storage, count in worst[:_SHOWN_DRAINS]]
     others = f", and parts of {len(worst) - _SHOWN_DRAINS} more" if len(worst) > _SHOWN_DRAINS else ""
     return [f"Meanwhile storage nodes were drained in part, at most: {', '.join(parts)}{others}."] if parts else []
+
+
+def _reserved(folder: Path, job_id: str) -> list[str]:
+    """The site's reservation in which a job was to run."""
+    path = folder / "run.json"
+    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    settings = record.get("configuration", {}).get("settings", {})
+    if not settings.get("site"):
+        return []
+    kept = {one["name"]: one for one in json.loads(settings["site"]).get("reservations", ())}
+    workload = folder.parent / record["configuration"]["workload"]["path"]
+    if not kept or not workload.exists():
+        return []
+    jobs = json.loads(workload.read_text(encoding="utf-8"))["jobs"]
+    one = kept.get(next((job.get("reservation") for job in jobs if str(job["id"]) == job_id), None))
+    if one is None:
+        return []
+    begin_s = one["start_s"] - seconds_of(settings["begins"])
+    every = f", and every {duration(one['every_s'])}" if one.get("every_s") else ""
+    begins = f"from {clock(begin_s)}" if begin_s >= 0 else "from before the first job"
+    return [f"It was for reservation {one['name']}: {duration(one['length_s'])} {begins} on{every}."]
 
 
 def _held(folder: Path, job_id: str, workload: str) -> list[str]:
@@ -367,12 +392,23 @@ def _end(table: JobTable, row: int) -> str:
         "COMPLETED_FAILED": "failed",
     }
     how = ends.get(table.state[row], table.state[row])
-    where = f" on nodes {table.allocated[row]}" if table.allocated[row] else ""
+    where = f" on {_nodes(table, row)}" if table.allocated[row] else ""
     held = f", with burst buffers on storage nodes {_storages(table, row)}" if table.storages[row] else ""
     slices = 0 if table.turns is None else int(np.sum(table.turns.job == row))
     over_s = table.finish_s[row] - table.start_s[row]
     pieces = f" in {slices} time slices over {duration(over_s)}" if slices > 1 else ""
     return f"It ran {duration(table.execution_s[row])}{pieces}{where}{held}, and {how} at {clock(table.finish_s[row])}."
+
+
+def _nodes(table: JobTable, row: int) -> str:
+    """A job's nodes: where the site has partitions, which state nodes by place, by their names on the machine."""
+    names = {node.id: node.name for node in table.machine.nodes}
+    ids = parse_intervals(table.allocated[row])
+    if not (table.partition and table.partition[row] and names.keys() >= set(ids)):
+        return f"nodes {table.allocated[row]}"
+    order = {name: place for place, name in enumerate(names.values())}
+    chosen = sorted((names[one] for one in ids), key=order.__getitem__)
+    return f"{compressed(chosen)} of partition {table.partition[row]}"
 
 
 def _storages(table: JobTable, row: int) -> str:

@@ -108,14 +108,26 @@ def _check_names(
         check_name("the name of a platform", platform.name)
 
 
+def _replayed(spec: PolicySpec) -> PolicySpec:
+    own = spec.policy == policies.REPLAY and not spec.label
+    return (
+        msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={}))) if own else spec
+    )
+
+
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
     """Give every policy a label of its own; where two differ in literalness only, it becomes part of the label.
+
+    What the site did is called ``replay`` whatever the settings of the session, where it is there once: by that name
+    it is the baseline.
 
     Raises
     ------
     SpecError
         Two policies are the same, or were given the same label.
     """
+    if sum(spec.policy == policies.REPLAY for spec in specs) == 1:
+        specs = [_replayed(spec) for spec in specs]
     counts = Counter(policies.label(spec) for spec in specs)
     labelled = []
     for spec in specs:

@@ -227,7 +227,7 @@ class Inputs:
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
-        if spec.source.partition(",")[0] == AUTO:
+        if machines.is_chosen(spec):
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec)
             spec = msgspec.structs.replace(found, changes=spec.changes)
             self.note(f"{source.name}: {reason}", self._machine(spec)[1], folded=False)

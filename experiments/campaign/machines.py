@@ -30,6 +30,9 @@ from spillway.workloads.omissions import shortened
 _FIT = "fit:"
 """Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
 
+_OF_SITE = f"{AUTO}:"
+"""Beginning of the source of a site's machine: its nodes, and the burst buffers that a workload needs (``auto:16``)."""
+
 _SIZED = "nodes:"
 """Beginning of the source of a machine with exactly so many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
 
@@ -144,11 +147,18 @@ def load(spec: PlatformSpec) -> Machine:
 
 
 def of_site(spec: PlatformSpec, nodes: int) -> PlatformSpec:
-    """The machine of a site with so many nodes, where no other one is named; burst buffers as stated."""
+    """The machine of a site with so many nodes, where no other one is named; burst buffers as stated, else as the
+    workload needs them."""
     source, comma, given = spec.source.partition(",")
     if source != AUTO or not nodes:
         return spec
-    return msgspec.structs.replace(spec, source=f"{_SIZED}{nodes}{comma}{given}")
+    return msgspec.structs.replace(spec, source=f"{_OF_SITE}{nodes}{comma}{given}")
+
+
+def is_chosen(spec: PlatformSpec) -> bool:
+    """Whether the machine is chosen for a workload (:func:`for_workload`), not named."""
+    source = spec.source.partition(",")[0]
+    return source == AUTO or (source.startswith(_OF_SITE) and source.removeprefix(_OF_SITE).isdecimal())
 
 
 def _assumed(source: str) -> tuple[str, ...]:
@@ -246,26 +256,29 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
         What the workload says.
     spec
         :data:`~spillway.experiments.run.spec.AUTO`, perhaps with burst buffers that the user states
-        (``auto,burst_buffer_total=80TB``), and the machine's name in the results.
+        (``auto,burst_buffer_total=80TB``) or a site's nodes (:func:`of_site`), and the machine's name in the results.
     """
-    _, comma, given = spec.source.partition(",")
+    source, comma, given = spec.source.partition(",")
     needs = stated.needs or Needs(0, max(sizes, default=0))
-    nodes, why = stated.nodes_and_why(needs)
+    if of_site := source.startswith(_OF_SITE):
+        nodes, why = int(source.removeprefix(_OF_SITE)), "those of the site"
+    else:
+        nodes, why = stated.nodes_and_why(needs)
     if not nodes:
         few = 0 if stated.needs else len(sizes) // 100
         return _guessed(sizes, few, spec.name, comma + given), f"machine: a guess, {why}; --nodes N states the real one"
     each = f" of {stated.processors} processor{'s' * (stated.processors > 1)} each" if stated.processors else ""
     others = "--nodes N and --processors-per-node N state" if each else "--nodes N states"
-    words = f"machine: {nodes} nodes{each} ({why}; {others} others)"
+    words = f"machine: {nodes} nodes{each} ({why}{'' if of_site else f'; {others} others'})"
     if comma:
         source = f"{_SIZED}{nodes},{given}"
         words = f"{words}, {_given(_sized(source))}"
-    elif needs.nodes and needs.all_buffers:
+    elif (needs.nodes or of_site) and needs.all_buffers:
         capacity = units.SIZE.write(rounded_up(needs.all_buffers))
         source, words = f"{_SIZED}{nodes},{TOTAL}={capacity}", f"{words}, {_buffers(needs, capacity)}"
     else:
         source = "thesis" if nodes == _THESIS_NODES else f"{_SIZED}{nodes}"
-    return PlatformSpec(source=source, name=spec.name), f"{words}{_partitions(needs)}"
+    return PlatformSpec(source=source, name=spec.name), f"{words}{'' if of_site else _partitions(needs)}"
 
 
 def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpec:

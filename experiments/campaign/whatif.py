@@ -139,12 +139,17 @@ def _varied(base: Campaign, knob: _Knob) -> Campaign:
         chosen = (_policy(knob.values[POLICY], base.policies[0]),)
     if MAINTENANCE in knob.values:
         window = {MAINTENANCE: knob.values[MAINTENANCE]}
-        chosen = tuple(
-            sessions.typed(msgspec.structs.replace(one, session={**one.session, **window})) for one in chosen
-        )
+        chosen = tuple(_with_window(one, window) for one in chosen)
     models = (model_of(knob.values[MODEL]),) if MODEL in knob.values else base.models
     platform = msgspec.structs.replace(platform, changes=machine)
     return replace(base, workloads=(workload,), platforms=(platform,), policies=chosen, models=models)
+
+
+def _with_window(spec: PolicySpec, window: Mapping[str, Value]) -> PolicySpec:
+    """The policy with a window, and a name of its own: under one name its runs would be pooled with those without."""
+    made = sessions.typed(msgspec.structs.replace(spec, session={**spec.session, **window}))
+    named = msgspec.structs.replace(made, session=dict(window), label="", options={}, policy=spec.label or spec.policy)
+    return msgspec.structs.replace(made, label=policies.label(named))
 
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:

@@ -208,7 +208,8 @@ def _row(asked: Asked, runs: Sequence[RunSpec], shaken: Shaken, root: Path, tau_
     plays: list[Play] = [[_outcome(root / run.id, tau_s) for run in runs]]
     shakes = zip(*(shaken.get(run.id, ()) for run in runs), strict=True)
     plays += [[_outcome(root / SHAKES / run.id, tau_s) for run in again] for again in shakes]
-    return Row(asked, runs[0].policy.label, runs[0].model.name, plays)
+    policy = runs[0].policy.label.partition(f" {MAINTENANCE}=")[0]  # the window is the setting
+    return Row(asked, policy, runs[0].model.name, plays)
 
 
 def _outcome(folder: Path, tau_s: float) -> Outcome:

@@ -67,7 +67,7 @@ def _nothing(text: str, name: str, pieces: Pieces) -> None:
 
 
 KINDS = (
-    Kind("sacctmgr show assoc -P", _columns("account", "user"), read_associations),
+    Kind("sacctmgr show assoc -P", _columns("account", "user", without="jobid"), read_associations),
     Kind("sacctmgr show user -P", _columns("user", "defacct", without="account"), read_users),
     Kind("sacctmgr show qos -P", _columns("name", "priority"), read_qos),
     Kind("slurm.conf", lambda text: bool(_SLURM.search(text)), read_slurm),

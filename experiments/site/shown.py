@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
-from spillway.base.units import NONE, duration
+from spillway.base.units import NONE, duration, size
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as print_table
 from spillway.protocol.intervals import parse_intervals
@@ -85,7 +86,7 @@ def _tables(site: Site) -> Iterator[tuple[str, Table]]:
     yield (
         "Partitions",
         Table(
-            ("partition", "nodes", "tier", "factor", "longest", "default", "nodes of a job", "state"),
+            ("partition", "nodes", "tier", "factor", "longest", "default", "nodes of a job", "who", "state"),
             [_partition(one, site) for one in site.partitions],
         ),
     )
@@ -113,7 +114,8 @@ def _tables(site: Site) -> Iterator[tuple[str, Table]]:
     yield (
         "Reservations",
         Table(
-            ("reservation", "begin", "length", "nodes", "flags"), [_reservation(one, site) for one in site.reservations]
+            ("reservation", "begin", "length", "nodes", "keeps also", "who", "flags"),
+            [_reservation(one, site) for one in site.reservations],
         ),
     )
 
@@ -128,8 +130,18 @@ def _partition(one: Partition, site: Site) -> Sequence[str]:
         _time(one.longest_s),
         _time(one.default_s),
         f"{least} to {most if most is not None else 'all'}",
+        _who(one),
         "up" if one.accepting else "takes no jobs",
     )
+
+
+def _who(one: Partition) -> str:
+    """Whose jobs it takes, and the QOS whose limits hold for them."""
+    parts = (
+        ("accounts", one.accounts), ("no accounts", one.not_accounts), ("QOS", one.only_qos), ("no QOS", one.not_qos),
+        ("limits of QOS", (one.qos,) if one.qos else ()),
+    )  # fmt: skip
+    return "; ".join(f"{words} {' '.join(names)}" for words, names in parts if names) or "all"
 
 
 def _count(nodes: str, site: Site) -> int | str:
@@ -143,8 +155,13 @@ def _time(seconds: float | None) -> str:
 def _reservation(one: Reservation, site: Site) -> Sequence[str]:
     begin = f"{datetime.fromtimestamp(one.start_s, UTC):%Y-%m-%d %H:%M:%S}"
     every = f", every {duration(one.every_s)}" if one.every_s else ""
-    nodes = len(parse_intervals(one.nodes))
-    return one.name, begin + every, duration(one.length_s), str(nodes), ", ".join(one.flags) or NONE
+    everything = not one.nodes and "ALL_NODES" in one.flags
+    nodes = str(_count("", site) if everything else len(parse_intervals(one.nodes)))
+    also = [f"{count} of {name}" for name, count in one.licenses.items()]
+    also += [f"{size(amount)} of {name}" for name, amount in one.tres.items() if name.startswith("bb/")]
+    who = ", ".join((*one.users, *(f"account {name}" for name in one.accounts)))
+    kept = ", ".join(also) or NONE
+    return one.name, begin + every, duration(one.length_s), nodes, kept, who or NONE, ", ".join(one.flags) or NONE
 
 
 def _shares(associations: Sequence[Association]) -> Iterator[Sequence[str]]:
@@ -210,11 +227,13 @@ def _lines(site: Site) -> Iterator[str]:
         yield f"{title}: {words or 'the defaults'}"
 
 
-def _plain(name: str, value: object) -> str:
+def _plain(name: str, value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(f"{key}={amount}" for key, amount in value.items())
     if isinstance(value, tuple):
         return " ".join(map(str, value))
     if isinstance(value, float):
         return duration(value) if name.endswith("_s") else f"{value:g}"
+    if name == "granularity":
+        return size(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

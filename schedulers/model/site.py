@@ -307,7 +307,7 @@ def faults(site: Site) -> Iterator[str]:
     for gpus in site.gpus:
         yield from outside("gpu: nodes", gpus.nodes, site.nodes)
     for reservation in site.reservations:
-        yield from outside(f"reservation {shown(reservation.name)}: nodes", reservation.nodes, site.nodes)
+        yield from _reservation(reservation, site)
     yield from _accounts(site.associations)
     for resource in site.resources:
         yield from layer_faults(resource, site.nodes)
@@ -319,6 +319,23 @@ def _unknown(where: str, what: str, names: Iterable[str], site: Site) -> Iterato
     for name in names:
         if name and known and name not in known:
             yield f"{where}: {what} {shown(name)} is none of {', '.join(sorted(known))}"
+
+
+def _reservation(one: Reservation, site: Site) -> Iterator[str]:
+    """Faults of a reservation: nodes and licenses that are not there, and two of its intervals at once."""
+    where = f"reservation {shown(one.name)}"
+    yield from outside(f"{where}: nodes", one.nodes, site.nodes)
+    if one.every_s and one.length_s > one.every_s:
+        yield f"{where}: length_s is {one.length_s:g} s, above every_s {one.every_s:g} s: it would overlap itself"
+    counts = {license.name: license.count for license in site.licenses}
+    layered = {resource.name for resource in site.resources}
+    for name, count in one.licenses.items() if counts else ():
+        if name in layered:
+            continue
+        if name not in counts:
+            yield f"{where}: license {shown(name)} is none of {', '.join(sorted(counts))}"
+        if count > counts.get(name, count):
+            yield f"{where}: it keeps {count} of license {shown(name)}, of which there are {counts[name]}"
 
 
 def _circle(several: tuple[Qos, ...]) -> Iterator[str]:

@@ -111,9 +111,9 @@ class Priorities:
         pair's job; ``partitions``: its partition.
         """
         rows = self._rows_of(jobs)[at]
-        for row, place, partition in zip(rows, at.tolist(), partitions.tolist(), strict=True):
-            if len(jobs[place].partitions) > 1:
-                row[_FIXED], row[_TIER] = self._in_partition(jobs[place], partition)
+        several = np.fromiter((len(job.partitions) > 1 for job in jobs), np.bool_, len(jobs))
+        for pair in np.flatnonzero(several[at]).tolist():
+            rows[pair, [_FIXED, _TIER]] = self._in_partition(jobs[at[pair]], int(partitions[pair]))
         self._calculate(rows)
         return self._order(rows), rows[:, _PRIORITY]
 

@@ -158,6 +158,8 @@ def _parse(text: str, begins_s: float | None) -> Window:
         nodes = tuple(_range(one) for one in found["nodes"].split()) if found["nodes"] else None
         if not 0 < length_s < every_s:
             raise ValueError("its length must be above 0, and below the time from one to the next")
+        if begins_s is not None and every_s == math.inf and start_s + length_s <= 0:
+            raise ValueError(f"it is over when the simulation begins, on {date_of(begins_s)}")
     except ValueError as error:
         raise OptionError(
             "setting maintenance must be START LENGTH [every PERIOD] [nodes 0-15 20], times since the begin of the "

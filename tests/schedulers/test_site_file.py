@@ -112,6 +112,20 @@ def test_places_without_names():
             "[[reservation]]\nname = 'r'\nlength_s = 1\nstart = 5",
             r"reservation\[0\]: start: expected a date with a time",
         ),
+        (
+            "[[reservation]]\nname = 'r'\nlength_s = 7200\nevery_s = 3600\nstart = 2026-01-01T00:00:00",
+            "reservation 'r': length_s is 7200 s, above every_s 3600 s: it would overlap itself",
+        ),
+        (
+            "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
+            "licenses={k=1}",
+            "reservation 'r': license 'k' is none of l",
+        ),
+        (
+            "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
+            "licenses={l=3}",
+            "reservation 'r': it keeps 3 of license 'l', of which there are 2",
+        ),
         ("[[reservation]]\nname = 'r'\nlength_s = 0\nstart = 2026-01-01T00:00:00", "length_s: expected float > 0"),
         ("priority = [1]", "priority: expected a table"),
         ("[priority]\nage = 5000000000", "priority: age: expected int <= 4294967295"),

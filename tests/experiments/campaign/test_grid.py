@@ -114,6 +114,15 @@ def test_literal_is_told_apart_only_where_needed() -> None:
     assert with_labels([PolicySpec(policy="easy", literal=True)])[0].label == "easy"
 
 
+def test_what_the_site_did_is_called_replay() -> None:
+    """The baseline is found by this name: settings of the session were part of it, so that there was no baseline."""
+    staged = {"bb_life": "slurm"}
+    found = with_labels([PolicySpec(policy="replay", session=staged), PolicySpec(policy="easy", session=staged)])
+    assert [spec.label for spec in found] == ["replay", "easy bb_life=slurm"]
+    two = with_labels([PolicySpec(policy="replay", session=staged), PolicySpec(policy="replay")])
+    assert [spec.label for spec in two] == ["replay bb_life=slurm", "replay"]
+
+
 def test_slug() -> None:
     """Names become safe file names."""
     assert slug("a b/c:d=1.5") == "a-b-c-d=1.5"

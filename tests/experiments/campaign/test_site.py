@@ -46,6 +46,44 @@ def test_buffers_beside_the_site(tmp_path: Path):
     assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1TB"
 
 
+def test_buffers_that_the_log_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """With a site as without one: a pool for the largest request. It was 40 GB for every 8 nodes, the log refused."""
+    log = tmp_path / "jobs.txt"
+    log.write_text(
+        "JobID|Partition|State|Submit|Start|End|Timelimit|NNodes|ReqTRES\n"
+        "1|standard|COMPLETED|2026-11-01T08:00:00|2026-11-01T08:00:05|2026-11-01T08:10:05|01:00:00|2|bb/lua=300G,node=2\n"
+        "2|standard|COMPLETED|2026-11-01T08:01:00|2026-11-01T08:01:05|2026-11-01T08:10:05|01:00:00|2|bb/lua=700G,node=2\n"
+    )
+    command = ["run", str(log), "--policy", "fcfs", "--workers", "1", "--no-plots", "--no-uncontended", "--no-replay"]
+    assert main([*command, "--notes", "--site", str(SMALL), "--out", str(tmp_path / "out")]) == 0
+    assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1.1TB"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "machine: 16 nodes (those of the site), 1.1TB of burst buffers in one pool (requests of 2 jobs" in said
+    assert "where partition" not in said
+
+
+def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A job that waits for its reservation waited "for free compute nodes" alone; nodes are named as the machine has
+    them, since Batsim numbers hosts by their names' letters: node_2 of these twelve is its host 4."""
+    (tmp_path / "site.toml").write_text(
+        "nodes = 12\n[[partition]]\nname = 'p'\n[[reservation]]\nname = 'course'\nstart = 2026-11-01T09:00:00\n"
+        "length_s = 3600\nnodes = '2-3'\nusers = ['ann']\n"
+    )
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|User|Partition|Reservation|State|Submit|Start|End|Timelimit|NNodes\n"
+        "1|ann|p|course|COMPLETED|2026-11-01T08:00:00|2026-11-01T09:00:00|2026-11-01T09:10:00|00:30:00|2\n"
+    )
+    options = ["--site", str(tmp_path / "site.toml"), "--workers", "1", "--no-plots", "--no-uncontended", "--no-replay"]
+    options += ["--policy", "fcfs", "--explain", "--out", str(tmp_path / "out")]
+    assert main(["run", str(tmp_path / "jobs.txt"), *options]) == 0
+    (folder,) = (found.parent for found in (tmp_path / "out").glob("*/run.json"))
+    capsys.readouterr()
+    assert main(["explain", str(folder), "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "It was for reservation course: 1 h from day 0, 01:00:01 on." in said
+    assert "on node_[2-3] of partition p" in said
+
+
 def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """The file, the key, what to do; exit code 2."""
     path = tmp_path / "site.toml"

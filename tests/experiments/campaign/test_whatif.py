@@ -445,6 +445,10 @@ def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
     assert [(row["policy"], float(row["jobs"])) for row in beside] == [("easy", 120.0)]  # without a window
     assert "Of 2 windows maintenance=10800s 10min costs least: jobs wait" in said
     assert "0 s more than without a window; maintenance=3600s 10min costs most" in said
+    assert {row["policy"] for row in table(out).values()} == {"replay", "easy"}
+    with (out / "summary.csv").open(newline="") as stream:  # under one name their runs were pooled with those without
+        names = [row["policy"] for row in csv.DictReader(stream)]
+    assert names == ["replay", "easy", "easy maintenance=3600s 10min", "easy maintenance=10800s 10min"]
     assert whatif.starts_of("2026-12-01T08:00..2026-12-03T08:00/1d")[1:] == [
         "2026-12-02T08:00:00",
         "2026-12-03T08:00:00",

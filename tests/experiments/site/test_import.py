@@ -276,6 +276,7 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
     ("text", "error"),
     [
         ("hello\n", ": expected what one of these prints or holds: sacctmgr show assoc -P, "),
+        ("JobID|User|Account|State\n1|u|a|COMPLETED\n", ": expected what one of these prints or holds: sacctmgr"),
         ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes must be expected host names .*, got 'n\[1-'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxTime=soon\n", "line 1: MaxTime must be a time such as .*'soon'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxNodes=few\n", "MaxNodes must be a whole number, got 'few'"),
@@ -323,7 +324,9 @@ def test_show(capsys: pytest.CaptureFixture[str]):
     def row(name: str) -> list[str]:
         return next([cell.strip() for cell in line.split("│")[1:-1]] for line in lines if line.startswith(f"│ {name}"))
 
-    assert row("long") == ["long", "4", "2", "1", "7 d", "–", "1 to 2", "up"]
+    assert row("long") == ["long", "4", "2", "1", "7 d", "–", "1 to 2", "all", "up"]
+    assert row("gpu")[7] == "accounts physics; limits of QOS gpu"
+    assert row("maintenance") == ["maintenance", "2026-12-01 08:00:00", "12 h", "16", "–", "–", "MAINT"]
     assert row("physics")[:3] == ["physics", "3", "0.7500"]
     assert row("  bob")[2] == "0.2500"
     assert row("matlab") == ["matlab", "30", "the cluster"]
@@ -331,6 +334,19 @@ def test_show(capsys: pytest.CaptureFixture[str]):
     assert not any("hierarchical" in line for line in lines if line.startswith("not played yet"))
     assert not any("licences" in line for line in lines if line.startswith("not played yet"))
     assert not any("jobs may use any node" in line for line in lines)
+
+
+def test_show_says_what_a_reservation_keeps(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Licences, burst buffers and who may use them: without these lines one cannot see that they were read."""
+    text = (
+        "nodes = 4\n[[reservation]]\nname = 'r'\nstart = 2026-12-01T08:00:00\nlength_s = 60\nlicenses = { m = 3 }\n"
+        "tres = { 'bb/lua' = 5000000000 }\nusers = ['ann']\naccounts = ['lab']\nflags = ['ALL_NODES']\n"
+        "[burst_buffer]\ngranularity = 2000000000\n"
+    )
+    assert main(["site", "show", str(write(tmp_path / "site.toml", text))]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "│ 1 min │ 4 │ 3 of m, 5 GB of bb/lua │ ann, account lab │ ALL_NODES │" in said
+    assert "granularity 2 GB" in said
 
 
 def test_show_says_nothing_of_what_a_site_does_not_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.base.dates import seconds_of
 from spillway.base.errors import OptionError
 from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
@@ -75,6 +76,16 @@ def test_some_nodes_and_again(tmp_path: Path) -> None:
     (reasons,) = (tmp_path / "out").glob("w_*/rejections.csv")
     expected = "walltime 60 s > 50 s between two windows of maintenance, and 3 nodes > 2 outside of them"
     assert expected in reasons.read_text()
+
+
+def test_a_window_that_is_over_at_the_begin() -> None:
+    """A date before the log costs nothing, and was said to cost nothing; one that recurs, or goes on, counts."""
+    begins_s = seconds_of("2026-11-01T08:00:00")
+    with pytest.raises(OptionError, match="it is over when the simulation begins, on 2026-11-01T08:00:00"):
+        parse_windows("2025-11-02T08:00 12h", begins_s)
+    (again,) = parse_windows("2026-10-02T08:00 12h every 7d", begins_s)
+    (open_,) = parse_windows("2026-11-01T07:00 12h", begins_s)
+    assert (again.start_s, open_.start_s) == (-30 * 86400.0, -3600.0)
 
 
 def test_a_partition_within_a_window(tmp_path: Path) -> None:
