@@ -127,7 +127,7 @@ class Admission:
             if reason is None:
                 job, reason = self._counted.assign(job)
             if reason is None and self._layers is not None:
-                reason = self._layers.reason(job)
+                job, reason = self._layers.assign(job)
         return job, reason
 
     def warnings(self) -> Iterable[str]:

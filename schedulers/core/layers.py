@@ -90,26 +90,33 @@ class Layers:
         self._empty = Timeline(machine, 0.0, placement)
         self._crossing: dict[tuple[str, ...], str | None] = {}
 
-    def reason(self, job: Job) -> str | None:
-        """Why a job can never run; ``None`` where it can. Its partitions and its amounts are known."""
+    def assign(self, job: Job) -> tuple[Job, str | None]:
+        """The job with those of its partitions that can serve it, and why none can (``None`` where one does).
+
+        Its amounts are known.
+        """
         machine = self._machine
         requested = {resource: amount for resource, (amount, _) in requests(machine, job.pools).items()}
         if not requested:
-            return None
+            return job, None
         links = bool(job.io_rate and machine.links)
         names = (*requested, *(["links"] if links else []))
         if names not in self._crossing:
             self._crossing[names] = self._crosses([*requested], links=links)
         if self._crossing[names] is not None:
-            return self._crossing[names]
+            return job, self._crossing[names]
         alone = msgspec.structs.replace(job, pools=job.pools[: len(machine.pools)])
-        if self._empty.fit_now(alone, 1.0) is not None:
-            return None
+        ways: list[tuple[int, ...]] = [(place,) for place in job.partitions]
+        serving = [
+            one for one in ways or [()] if self._empty.fit_now(msgspec.structs.replace(alone, partitions=one), 1.0)
+        ]
+        if serving:
+            return msgspec.structs.replace(job, partitions=tuple(place for one in serving for place in one)), None
         amounts = ", ".join(
             f"{job.gpus} GPUs" if resource.startswith(f"{GPUS} ") else f"{amount} of {resource}"
             for resource, amount in requested.items()
         )
-        return f"no {job.nodes} nodes together have {amounts}, even when all are free"
+        return job, f"no {job.nodes} nodes together have {amounts}, even when all are free"
 
     def _crosses(self, resources: list[str], *, links: bool) -> str | None:
         """Which of the sets of nodes that limit what a node takes overlap, and are not one in the other.

@@ -13,7 +13,7 @@ import pytest
 
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Layer, Limits, Resource
+from spillway.schedulers.model.site_parts import Gpus, Layer, Limits, Resource
 from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import SHARING
 from tests.properties.small_world import NODES, workload
@@ -82,6 +82,19 @@ def requests(rng: Random, data: dict[str, Any]) -> dict[str, dict[str, int]]:
     return asked
 
 
+GPUS = (Gpus(1, "1-7"), Gpus(4, "3-5"))
+"""One on each node but the first, four on each of three."""
+
+
+def with_gpus(rng: Random, data: dict[str, Any]) -> dict[str, set[int]]:
+    """Let some jobs need GPUs on each of their nodes; return the nodes that have as many by the job's full id."""
+    usable: dict[str, set[int]] = {}
+    for job in data["jobs"]:
+        job["gpus"] = rng.choice((0, 0, 0, 1, 2))
+        usable[str(job["id"])] = {0: set(range(8)), 1: set(range(1, 8)), 2: {3, 4, 5}}[job["gpus"]]
+    return usable
+
+
 def charged(asked: dict[str, int], nodes: set[int]) -> dict[str, int]:
     """What a job with these nodes takes, by our own reading of the modes; of mode 1 in all."""
     found = {name: amount for name, amount in asked.items() if name in ("few", "many", "one")}
@@ -109,7 +122,7 @@ def with_users(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 
 NAMES = [
     "few", "many", *["one"] * 3,
-    *(f"{one.name} of layer {layer.name}" for one in RESOURCES[1:] for layer in one.layers),
+    *(f"{one.name} of layer {layer.name}" for one in RESOURCES[1:] for layer in one.layers), *["gpus"] * len(GPUS),
 ]  # fmt: skip
 
 
@@ -156,8 +169,8 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
         named = with_partitions(rng, data, [one.name for one in sets])
         asked = requests(rng, data)
         counted = with_users(rng, data)
-        depends = with_dependencies(rng, data)
-        site = site_text(Site(partitions=sets, licenses=LICENSES, resources=RESOURCES, qos=LIMITS))
+        depends, usable = with_dependencies(rng, data), with_gpus(rng, data)
+        site = site_text(Site(partitions=sets, licenses=LICENSES, resources=RESOURCES, gpus=GPUS, qos=LIMITS))
         spec = dataclasses.replace(spec, settings={**spec.settings, "site": site})
         expected = play(spec, data, check=True)
         for place, line in enumerate(expected[0]):
@@ -166,6 +179,7 @@ def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: 
             nodes, own = set(line[3].nodes), named[line[2].rsplit("!", 1)[-1]] or ("p0",)
             assert any(nodes <= nodes_of(one) for one in sets if one.name in own), (spec, line)
             name = line[2].rsplit("!", 1)[-1]
+            assert nodes <= usable[name], (spec, line)
             if line[1] == "started":
                 assert held(line[3].pools) == (charged(asked[name], nodes), counted[name]), (spec, line)
                 assert kept(line, depends, expected[0][:place]), (spec, line)

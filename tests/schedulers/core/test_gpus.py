@@ -75,7 +75,7 @@ def test_too_few_nodes() -> None:
     """Two nodes have four GPUs, three are wanted."""
     site = Site(gpus=SITE.gpus)
     job = counted(site).assign(needing(4, 3, ()))[0]
-    assert Layers(machine(), Placement()).reason(job) == "no 3 nodes together have 4 GPUs, even when all are free"
+    assert Layers(machine(), Placement()).assign(job)[1] == "no 3 nodes together have 4 GPUs, even when all are free"
 
 
 def test_the_guard_looks_at_nodes() -> None:
@@ -107,3 +107,15 @@ def test_jobs_run_on_nodes_with_gpus(policy: str) -> None:
     assert {found[n][3].nodes for n in range(1, 8, 2)} <= {(4,), (5,)}
     times = sorted(found[n][0] for n in range(1, 8, 2))
     assert all(later - sooner >= 10 for sooner, later in zip(times[::2], times[2::2], strict=False))
+
+
+def test_partitions_that_cannot_serve() -> None:
+    """Of three partitions only one has three nodes with two GPUs: the job is left with that one."""
+    site = Site(gpus=SITE.gpus, partitions=(Partition("a", "0-3"), Partition("b"), Partition("c", "4-7")))
+    bare = simple_machine(8)
+    here = Machine(
+        bare.nodes, node_link=bare.node_link, nearest_storages=bare.nearest_storages, node_index=bare.node_index,
+        partitions=node_sets(site, 8), pools=counted(site).pools,
+    )  # fmt: skip
+    job = counted(site).assign(needing(2, 3, (0, 1, 2)))[0]
+    assert Layers(here, Placement()).assign(job)[0].partitions == (1,)

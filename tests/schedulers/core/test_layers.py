@@ -150,15 +150,15 @@ def test_a_count_of_zero(mode: int, reason: str | None) -> None:
     """It blocks its nodes in mode 2 and does nothing in mode 1: of eight nodes the first four have none."""
     site = Site(resources=(Resource("r", mode, (Layer("all", "0-7", 9), Layer("none", "0-3", 0))),))
     layers = Layers(machine(site, 8), Placement())
-    assert layers.reason(requesting("r:1", 4, site)) is None
-    assert layers.reason(requesting("r:1", 5, site)) == reason
+    assert layers.assign(requesting("r:1", 4, site))[1] is None
+    assert layers.assign(requesting("r:1", 5, site))[1] == reason
 
 
 @pytest.mark.parametrize("mode", [1, 2])
 def test_a_count_without_end(mode: int) -> None:
     """It never holds a job back."""
     site = Site(resources=(Resource("r", mode, (Layer("all", "0-7", -1),)),))
-    assert Layers(machine(site, 8), Placement()).reason(requesting("r:9999999999", 8, site)) is None
+    assert Layers(machine(site, 8), Placement()).assign(requesting("r:9999999999", 8, site))[1] is None
 
 
 @pytest.mark.parametrize(("licenses", "nodes", "reason"), [
@@ -171,7 +171,7 @@ def test_a_count_without_end(mode: int) -> None:
 ])  # fmt: skip
 def test_what_can_never_be_had(licenses: str, nodes: int, reason: str | None) -> None:
     """By placing the job on the empty machine; a request wider than the layer that pays takes other nodes, too."""
-    assert Layers(machine(), Placement()).reason(requesting(licenses, nodes)) == reason
+    assert Layers(machine(), Placement()).assign(requesting(licenses, nodes))[1] == reason
 
 
 def test_sets_that_cross() -> None:
@@ -184,9 +184,9 @@ def test_sets_that_cross() -> None:
         pools=layer_pools(site, 8),
     )  # fmt: skip
     layers, job = Layers(crossed, Placement()), requesting("power:1", 1, site)
-    assert layers.reason(job) is None
+    assert layers.assign(job)[1] is None
     with_rate = Job("w!1", 0, 0.0, 9.0, 1, io_rate=1, pools=job.pools)
-    assert layers.reason(with_rate) == (
+    assert layers.assign(with_rate)[1] == (
         "power of layer b and link left share some of their nodes only: a job cannot request both"
     )
 
@@ -215,7 +215,7 @@ def test_nodes_without_a_layer() -> None:
     here = machine(site, 8)
     job = requesting("r:1", 2, site)
     assert fault(here, job, (3, 4), (1,)) == "node n3 belongs to no layer of r"
-    assert Layers(here, Placement()).reason(requesting("r:1", 5, site)) is not None
+    assert Layers(here, Placement()).assign(requesting("r:1", 5, site))[1] is not None
 
 
 @pytest.mark.parametrize(("licenses", "pools", "nodes"), [
