@@ -1,7 +1,8 @@
 """How near a schedule's waits are to the site's own: the error of each job's wait, in all and by partition.
 
-The site's waits are those of the policy ``replay``. The relative deviation of the mean is what Slurm simulators state
-of themselves; the errors of single jobs are what users would notice.
+The site's waits are those that its log states; the policy ``replay`` plays them as far as the machine lets it. The
+relative deviation of the mean is what Slurm simulators state of themselves; the errors of single jobs are what users
+would notice.
 
 References
 ----------

@@ -44,5 +44,6 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
         and console.measure(lines, options=console.options.update(max_width=_UNBROKEN)).maximum > console.width
     ):
         for place, column in enumerate(lines.columns[:names]):  # a least width would be added after the others shrank
-            column.width = min(max(len(str(row[place])) for row in table.rows), WHOLE) or None
+            cells = [str(row[place]) for row in table.rows]
+            column.width = min(max(map(len, [*cells, *table.headings[place].split()]), default=0), WHOLE) or None
     console.print(lines)
