@@ -77,6 +77,7 @@ class Priorities:
         self._places: dict[str, int] = {}
         self._elsewhere: dict[tuple[str, int], tuple[float, int]] = {}
         self._rows: Floats = np.empty((32, _COLUMNS))
+        self._last: tuple[float, list[Job], Floats] = -math.inf, [], self._rows[:0]  # what was ordered last
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and calculate anew where a period has begun since the last time."""
@@ -102,7 +103,10 @@ class Priorities:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
         rows = self._rows_of(these)
-        return [these[place] for place in self._order(rows).tolist()]
+        order = self._order(rows)
+        found = [these[place] for place in order.tolist()]
+        self._last = self._time_s, found, rows[order]
+        return found
 
     def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> tuple[Indices, Floats]:
         """Jobs in each of their partitions: the order by tier, priority, submission and number, and the priorities.
@@ -110,9 +114,9 @@ class Priorities:
         Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
         pair's job; ``partitions``: its partition.
         """
-        rows = self._rows_of(jobs)[at]
-        several = np.fromiter((len(job.partitions) > 1 for job in jobs), np.bool_, len(jobs))
-        for pair in np.flatnonzero(several[at]).tolist():
+        time_s, last, its_rows = self._last
+        rows = (its_rows if last is jobs and time_s == self._time_s else self._rows_of(jobs))[at]
+        for pair in np.flatnonzero(np.bincount(at, minlength=len(jobs))[at] > 1).tolist():
             rows[pair, [_FIXED, _TIER]] = self._in_partition(jobs[at[pair]], int(partitions[pair]))
         self._calculate(rows)
         return self._order(rows), rows[:, _PRIORITY]
