@@ -11,6 +11,7 @@ import msgspec
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
+from spillway.base.options import show as show_option
 from spillway.base.units import NONE, duration, size
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as print_table
@@ -18,6 +19,7 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
+from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
 
@@ -51,7 +53,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ),
     (
         "scheduler",
-        "parameters of the schedulers: state them as options of policy slurm-backfill",
+        "parameters of the schedulers, but as options of policy slurm-backfill",
         lambda site: msgspec.structs.replace(site.scheduler, preempt="", preempts="", exempt_s=0.0) != Scheduler(),
     ),
     (
@@ -80,6 +82,7 @@ def show(site: Site, console: Console) -> None:
         say(console, line)
     for words in not_played(site):
         say(console, f"not played yet: {words}")
+    say(console, f"the site's schedulers: --policy {policy_of(site)}")
 
 
 def _tables(site: Site) -> Iterator[tuple[str, Table]]:
@@ -211,6 +214,17 @@ def _pools(site: Site) -> Iterator[Sequence[str]]:
             yield f"{resource.name} (mode {resource.mode}), {layer.name}", count, where + base
     for gpus in site.gpus:
         yield "GPUs", f"{gpus.count} a node", f"{_count(gpus.nodes, site)} nodes"
+
+
+def policy_of(site: Site) -> str:
+    """The policy that decides with the site's parameters, as ``--policy`` takes it."""
+    given = ["order=multifactor"] if site.weights != Weights() else []
+    options = {info.name for info in POLICIES["slurm-backfill"].options()}
+    for field in site.scheduler.__struct_fields__:
+        value, name = getattr(site.scheduler, field), field.removesuffix("_s")
+        if name in options and value != getattr(Scheduler(), field):
+            given.append(f"{name}={show_option(value / 60.0 if name == 'bf_window' else value)}")
+    return "slurm-backfill" + (f":{','.join(given)}" if given else "")
 
 
 def _lines(site: Site) -> Iterator[str]:
