@@ -147,7 +147,7 @@ def _run_grids(
     for run in runs:
         inputs.check_described(run.workload, run.model)
         inputs.check_stated(run.workload, run.policy)
-        inputs.check_site(run.platform, run.policy)
+        inputs.check_site(run.workload, run.platform, run.policy)
     places.claim(root, workloads)
     if inputs.folded and not notes:
         note(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")

@@ -22,7 +22,7 @@ import numpy as np
 from spillway.analysis.names import slug
 from spillway.base import durable, units
 from spillway.base.files import read_file
-from spillway.base.limits import InputError
+from spillway.base.limits import InputError, shown
 from spillway.experiments.campaign import machines
 from spillway.experiments.campaign.grid import DIGEST_CHARACTERS, EventsOf
 from spillway.experiments.campaign.machines import Machine
@@ -94,6 +94,7 @@ class Inputs:
         self._nodes: dict[str, int] = {}
         self._jobs: dict[str, int] = {}
         self._begins_s: dict[str, float | None] = {}
+        self._qos: dict[str, Counter[str]] = {}
         self._fields: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._stated: dict[str, Counter[str]] = {}
         self._notes_of: dict[str, list[str]] = {}
@@ -203,7 +204,7 @@ class Inputs:
                     "--site-wait"
                 )
 
-    def check_site(self, platform: Prepared, spec: PolicySpec) -> None:
+    def check_site(self, workload: Prepared, platform: Prepared, spec: PolicySpec) -> None:
         """Refuse a machine whose number of nodes is not the site's: partitions state nodes by their place. Keep a copy
         of the site.
 
@@ -224,6 +225,13 @@ class Inputs:
             )
         if not (copy := self._root / provenance.site_copy(text)).exists():
             durable.write_text(copy, text)
+        for name in sorted(self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}):
+            jobs = self._qos[workload.path][name]
+            self.note(
+                f"{workload.name}: {jobs:,} jobs name the QOS {shown(name)}, which the site does not have: they have "
+                "no priority and no limits of one",
+                workload,
+            )
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
         """The machine, its file, and the machine without what was changed."""
@@ -267,6 +275,7 @@ class Inputs:
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._omissions[prepared.path] = workload.omissions
             self._begins_s[prepared.path] = workload.begins_s
+            self._qos[prepared.path] = Counter(str(job.extras.get("qos", "")) for job in workload.jobs)
             self._jobs[prepared.path] = len(workload.jobs)
             self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (

@@ -62,6 +62,19 @@ def test_buffers_that_the_log_needs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "where partition" not in said
 
 
+def test_an_unknown_qos_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Jobs may name a QOS that is gone from the site: they run without one, and it is said."""
+    jobs = [{"id": number, "subtime": 0, "res": 1, "walltime": 9, "profile": "p", "qos": "gone"} for number in (1, 2)]
+    (tmp_path / "w.json").write_text(
+        json.dumps({"nb_res": 16, "jobs": jobs, "profiles": {"p": {"type": "delay", "delay": 1}}})
+    )
+    command = ["run", str(tmp_path / "w.json"), *RUN[2:], "--notes", "--site", str(SMALL), "--begins", "2026-11-01"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
+    words = "w: 2 jobs name the QOS 'gone', which the site does not have: they have no priority and no limits of one"
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in (tmp_path / "out" / "assumptions.txt").read_text()
+
+
 def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """A job that waits for its reservation waited "for free compute nodes" alone; nodes are named as the machine has
     them, since Batsim numbers hosts by their names' letters: node_2 of these twelve is its host 4."""
