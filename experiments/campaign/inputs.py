@@ -225,7 +225,8 @@ class Inputs:
             )
         if not (copy := self._root / provenance.site_copy(text)).exists():
             durable.write_text(copy, text)
-        for name in sorted(self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}):
+        unknown = self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}
+        for name in sorted(unknown) if site.qos else ():
             jobs = self._qos[workload.path][name]
             self.note(
                 f"{workload.name}: {jobs:,} jobs name the QOS {shown(name)}, which the site does not have: they have "
