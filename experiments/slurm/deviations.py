@@ -44,6 +44,57 @@ def _deviation(recorded_s: float | None, start_s: float) -> float:
     return math.inf if recorded_s is None or math.isnan(start_s) else abs(start_s - recorded_s)
 
 
+class Waits(NamedTuple):
+    """Waits from submission to start, dependencies included; infinite for a job that was never started.
+
+    Attributes
+    ----------
+    recorded_s, simulated_s
+        Mean in Slurm and in the simulator, s.
+    error_s
+        Mean over the jobs of the absolute difference between the two waits of a job, s.
+    """
+
+    recorded_s: float
+    simulated_s: float
+    error_s: float
+
+    @property
+    def deviation(self) -> float:
+        """The simulated mean beyond that in Slurm, as a share of the latter."""
+        return _share(self.simulated_s - self.recorded_s, self.recorded_s)
+
+    @property
+    def error(self) -> float:
+        """Mean error of a job's wait, as a share of the mean wait in Slurm."""
+        return _share(self.error_s, self.recorded_s)
+
+    def __str__(self) -> str:
+        return (
+            f"mean {self.recorded_s:.2f} s in Slurm, {self.simulated_s:.2f} s simulated ({self.deviation:+.2%}), "
+            f"mean error of a job's wait {self.error_s:.3f} s ({self.error:.2%})"
+        ).replace("%", " %")
+
+
+def waits(recording: Recording, starts: Sequence[float]) -> Waits:
+    """Compare the waits until the simulated starts (s) with the recorded ones."""
+    recorded, simulated = [], []
+    for job, start_s in zip(recording.jobs, starts, strict=True):
+        assert job.submitted is not None
+        assert job.started is not None
+        recorded.append(job.started - job.submitted)
+        simulated.append(math.inf if math.isnan(start_s) else start_s - job.submitted)
+    errors = [abs(one - other) for one, other in zip(simulated, recorded, strict=True)]
+    return Waits(statistics.fmean(recorded), statistics.fmean(simulated), statistics.fmean(errors))
+
+
+def _share(part: float, whole: float) -> float:
+    """Part of a whole; of nothing, nothing is 0 and all else infinite."""
+    if whole:
+        return part / whole
+    return math.copysign(math.inf, part) if part else 0.0
+
+
 class Priorities(NamedTuple):
     """Priorities of waiting jobs in each of their partitions, at the instants of a recording.
 

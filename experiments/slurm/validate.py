@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.slurm.configuration import Settings
-from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, priorities, table
+from spillway.experiments.slurm.deviations import MEDIAN_S, deviations, priorities, table, waits
 from spillway.experiments.slurm.live import run
 from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Recording, read
@@ -99,13 +99,15 @@ def compared(recording: Recording) -> tuple[str, bool]:
     """
     simulated, seen = replayed(recording, passes=True)
     found = deviations(recording, simulated)
-    regular = deviations(recording, starts(recording, passes=False))
+    regular = starts(recording, passes=False)
     lines = [
         table(recording, simulated),
         f"{len(recording.jobs)} jobs, {recording.settings.nodes} nodes, Slurm {recording.slurm}",
         f"deviation of starts, passes as Slurm had them: {found} "
         f"(bounds: median {MEDIAN_S:g} s, p95 {found.bound_p95_s:g} s)",
-        f"deviation of starts, passes at regular times:  {regular}",
+        f"deviation of starts, passes at regular times:  {deviations(recording, regular)}",
+        f"waits, passes as Slurm had them: {waits(recording, simulated)}",
+        f"waits, passes at regular times:  {waits(recording, regular)}",
     ]
     if recording.site:
         lines.append(f"priorities, passes as Slurm had them: {priorities(recording, seen)}")

@@ -100,5 +100,7 @@ def test_a_recording_is_compared_without_a_slurm(capsys: pytest.CaptureFixture[s
     assert main(["validate", "slurm", "--replay", str(recording), "--out", str(tmp_path / "table.txt")]) == 0
     printed = capsys.readouterr().out
     assert printed == (tmp_path / "table.txt").read_text(encoding="utf-8")
-    assert len(printed.splitlines()) == 1 + 4 + 3
+    assert len(printed.splitlines()) == 1 + 4 + 5
     assert "passes as Slurm had them: median 0.001 s" in printed
+    assert "\nwaits, passes as Slurm had them: mean " in printed
+    assert "\nwaits, passes at regular times:  mean " in printed
