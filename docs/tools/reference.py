@@ -56,6 +56,7 @@ def pages() -> dict[str, str]:
     made = {
         "campaigns.md": campaigns(),
         "policies.md": policies(),
+        "policy-options.md": policy_options(),
         "models.md": models(),
         "lives.md": lives(),
         "job-fields.md": job_fields(),
@@ -156,16 +157,22 @@ def campaigns() -> str:
 
 
 def policies() -> str:
-    """Every policy and its options."""
+    """Every policy."""
+    words = "`--policy NAME[:key=value,...]`, with these [options](policy-options.md)."
     rows = [(f"`{name}`", entry.summary, entry.reference) for name, entry in POLICIES.items()]
-    parts = [f"# Policies\n\n{_table(('policy', 'what it does', 'source'), rows)}"]
+    return f"# Policies\n\n{words}\n\n{_table(('policy', 'what it does', 'source'), rows)}"
+
+
+def policy_options() -> str:
+    """The options of every policy."""
+    parts = ["# Options of policies\n\nWhat the [policies](policies.md) do stands on a page of its own.\n"]
     families: dict[type, list[str]] = {}
     for name, entry in POLICIES.items():
         families.setdefault(entry.cls, []).append(name)
     for names in families.values():
         entry = POLICIES[names[0]]
         title = ", ".join(f"`{name}`" for name in names)
-        text = f"## Options of {title}\n\n{_first_paragraph(entry.cls)}\n\n{_options(entry.options())}"
+        text = f"## {title}\n\n{_first_paragraph(entry.cls)}\n\n{_options(entry.options())}"
         for name in names[1:]:
             differ = _differences(POLICIES[name].options(), entry.options())
             text += f"\nDefaults of `{name}` that differ: {differ}.\n" if differ else ""
