@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from spillway.analysis import site_waits
-from spillway.analysis.campaign import ASSUMPTIONS, read_campaign
-from spillway.analysis.tables import JobTable, read_run
+from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.base import durable
-from spillway.base.files import read_file
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
 from spillway.experiments.campaign import kept, machines, places, rejected, summary
@@ -33,11 +29,10 @@ from spillway.experiments.run.batsim import simulator_command
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.spec import AUTO, Campaign, RunSpec
-from spillway.experiments.run.terminal import say, show
+from spillway.experiments.run.terminal import say
 from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.schedulers.site_file import played_of
-from spillway.workloads.batsim_json import parse_batsim
 
 
 class Conclude(Protocol):
@@ -275,7 +270,10 @@ def _write_results(
     written = [table, table.with_name(summary.RESULTS), root / ASSUMPTIONS, root / _ENVIRONMENT, root / places.RECORD]
     written += further
     written += summary.write_further(rows, root, paper.tables)
-    written += _beside_the_site(unchanged, root, console)
+    if any(run.policy.label == policies.REPLAY for run in unchanged):
+        from spillway.experiments.campaign import beside  # loads comparisons, which no run without a log needs
+
+        written += beside.write(unchanged, root, console)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
@@ -297,36 +295,6 @@ def _write_results(
         say(console, f"note: removed outdated files: {shown}")
     say(console, f"table: {table}")
     manifest.seal(root, [str(path.relative_to(root)) for path in written], [str(row["run"]) for row in rows])
-
-
-def _beside_the_site(unchanged: Sequence[RunSpec], root: Path, console: Console) -> list[Path]:
-    """Print and write how near waits are to the site's own, where these are known; of a what-if question those of the
-    runs in which nothing is changed.
-    """
-    if not any(run.policy.label == policies.REPLAY for run in unchanged):
-        return []
-    results = read_campaign(root)
-    by_name = {run.id: run for run in unchanged}
-    results = dataclasses.replace(results, rows=tuple(row for row in results.rows if row.run in by_name))
-    found = site_waits.rows_of(results, {row.run: _as_stated(by_name[row.run], root) for row in results.rows})
-    if not found:
-        return []
-    durable.write_text(root / site_waits.CSV, site_waits.csv_of(found))
-    table = site_waits.table_of(found)
-    names = len(table.headings) - len(site_waits.COLUMNS)
-    show(console, table, "waits beside the site's own", names=names)
-    return [root / site_waits.CSV]
-
-
-def _as_stated(run: RunSpec, root: Path) -> JobTable:
-    """A run's jobs; of the site's own schedule as the log states it, which may not fit the machine."""
-    table = read_run(root / run.id)
-    if run.policy.policy != policies.REPLAY:
-        return table
-    jobs = parse_batsim(read_file(root / run.workload.path), run.workload.path).jobs
-    start_s = {job.name: job.subtime + job.extras[SITE_WAIT] for job in jobs}
-    stated = np.array([start_s[name] for name in table.job_id])
-    return dataclasses.replace(table, start_s=np.where(table.executed, np.maximum(stated, table.submit_s), np.nan))
 
 
 def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:

@@ -16,11 +16,10 @@ from spillway.analysis.document.text import to_csv
 from spillway.analysis.metrics import Summary
 from spillway.analysis.ratios import Wording
 from spillway.analysis.shakes import band_of, together
-from spillway.analysis.tables import read_eligible
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
-from spillway.base.files import read_file
 from spillway.base.units import number
+from spillway.experiments.campaign.beside import stated_waits_s
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
 from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
@@ -28,8 +27,6 @@ from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.run.terminal import say, show
-from spillway.schedulers.policies.replay import SITE_WAIT
-from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
@@ -239,10 +236,7 @@ def _misfit(root: Path, site: RunSpec) -> str:
 
 def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
     """What the log itself states, and whether its schedule fits the machine."""
-    jobs = parse_batsim(read_file(root / site.workload.path), site.workload.path).jobs
-    eligible_s = {job: time_s for (_, job), time_s in read_eligible(root / site.id).items()}
-    waits_s = [job.extras[SITE_WAIT] - max(0.0, eligible_s.get(job.name, 0.0) - job.subtime) for job in jobs]
-    stated = float(np.mean(np.maximum(waits_s, 0.0)))
+    stated = float(np.mean(list(stated_waits_s(site, root).values())))
     assert rows.site is not None
     text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
     rejected = rows.site.value("rejected")

@@ -238,9 +238,9 @@ class SlurmBackfill:
             view.notebook[WOKEN] = next_s
             yield WakeAt(next_s)
 
-    def _pass(self, view: View, *, apart: bool) -> _Pass:
+    def _pass(self, view: View, *, apart: bool) -> OnePass:
         """What the passes of a call have in common."""
-        return _Pass(view, apart, self.order, RELEASES[self.release])
+        return OnePass(view, apart, self.order, RELEASES[self.release])
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
         """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
@@ -256,7 +256,7 @@ class SlurmBackfill:
             and kept.seen == self._seen(view)
         )
 
-    def _keep(self, view: View, name: str, depth: float, one: _Pass) -> None:
+    def _keep(self, view: View, name: str, depth: float, one: OnePass) -> None:
         """Keep until when a pass that came to nothing would do so."""
         until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
         if until_s > view.now_s and seen is not None:
@@ -329,7 +329,7 @@ class SlurmBackfill:
 
     # ------------------------------------------------------------------ the main pass
 
-    def _main(self, one: _Pass, depth: float) -> Iterator[Decision]:
+    def _main(self, one: OnePass, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
 
@@ -376,7 +376,7 @@ class SlurmBackfill:
 
     # ------------------------------------------------------------------ the backfill pass
 
-    def _backfill(self, one: _Pass) -> Iterator[Decision]:
+    def _backfill(self, one: OnePass) -> Iterator[Decision]:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = one.view.now_s
         one.planned.clear()
@@ -422,7 +422,7 @@ class SlurmBackfill:
             RELEASES[self.release].ends_up,
         )
 
-    def _start_s(self, one: _Pass, planning: Planning, pair: Pair) -> float:
+    def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
         not_before_s = one.view.now_s
         while True:
@@ -433,7 +433,7 @@ class SlurmBackfill:
             not_before_s = licensed_s
 
 
-class _Pass:
+class OnePass:
     """What a pass knows, and what it does to one job."""
 
     def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:

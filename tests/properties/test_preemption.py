@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.lives import LIVES
@@ -22,17 +22,14 @@ from spillway.schedulers.model.site import License, Partition, Qos, Site, site_t
 from spillway.schedulers.model.site_parts import Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.view import Running
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
 from tests.properties import outage_world
 from tests.properties.buffer_cases import SHARING
+from tests.properties.checked import play_checked
 from tests.properties.small_world import workload
 from tests.properties.test_outages import as_events, settled
 from tests.properties.test_partitions import nodes_of
-from tests.properties.test_passes import TINY, Story, jobs, play, spec_of
+from tests.properties.test_passes import Story, jobs, play, spec_of
 
 MODELS = ("rigid", "io", "checkpointed")
 WORLDS = [
@@ -155,20 +152,10 @@ def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float],
     raise AssertionError(told)
 
 
-def play_checked(spec: SessionSpec, data: dict[str, Any]) -> tuple[Watch, Session]:
-    """Play a world; queue, book and runtime are proven to agree after every message."""
-    watch, needs = Watch(), spec.needs()
-    session = spec.session(watch, direct=needs.dynamic_jobs)
-
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        return reply
-
-    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(TINY) as engine:
-        Simulation(TINY, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
-    return watch, session
+def watched(spec: SessionSpec, data: dict[str, Any]) -> tuple[Watch, Session]:
+    """Play a world (:func:`play_checked`); what was seen of it."""
+    watch = Watch()
+    return watch, play_checked(spec, workload_from_object(data), watch)
 
 
 class Drawn(NamedTuple):
@@ -205,7 +192,7 @@ def test_every_world(policy: str, life: str, model: str) -> None:
     requeued one is followed by another; explained passes come to the same."""
     for seed in range(3):
         spec, data, of = draw(policy, life, model, seed)
-        watch, session = play_checked(spec, data)
+        watch, session = watched(spec, data)
         assert session.finished, spec
         assert not session.waiting
         assert not session.book.running
@@ -223,7 +210,7 @@ def test_there_is_preemption() -> None:
     kinds = Counter[tuple[str, str]]()
     for seed in range(60):
         spec, data, of = draw("easy", "with-nodes", "rigid", seed)
-        for _, _, what, told_s, end_s in play_checked(spec, data)[0].told:
+        for _, _, what, told_s, end_s in watched(spec, data)[0].told:
             kinds[of.scheduler.preempt, what[:6]] += 1
             kinds[of.scheduler.preempt, "later" if end_s > told_s + 1.0 else "at once"] += 1
     assert len(kinds) == 8, kinds

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from spillway.schedulers.model.decisions import Decision, Hold, Start
+from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, SlurmBackfill
-from spillway.schedulers.policykit.holds import fit_now, try_hold
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, OnePass, SlurmBackfill
+from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.nodespace import looked_at_after
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
-from spillway.schedulers.policykit.passes import binding_now, start_on
+from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
@@ -363,8 +363,8 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
     return -tier, -float(priorities[0]), submitted_s(job), job.number
 
 
-class _Pass:
-    """What a pass knows, and what it does to one job."""
+class _Pass(OnePass):
+    """What a pass knows, and what it does to one job: plain sets, choices and starts; the rest of a job is the same."""
 
     def __init__(self, view: View, apart: bool, order: str, resolution_s: float) -> None:
         queue = ordered(view, view.queue, order)
@@ -398,10 +398,6 @@ class _Pass:
                 left &= ~mask_of(one.nodes)
         return bool(self.view.taken) and left.bit_count() < pair.job.nodes and not left & ~self.space.idle
 
-    def lacks_buffer(self, job: Job) -> bool:
-        """Whether a job must be given its buffer before its nodes, and has none yet."""
-        return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
-
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
         """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
         if not job.pools:
@@ -412,55 +408,9 @@ class _Pass:
             for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
         )
 
-    def _licenses(self, job: Job) -> tuple[int, ...]:
-        """What a job needs of the counted pools that are licenses; () for nothing."""
-        if not job.pools:
-            return ()
-        found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=False))
-        return found if any(found) else ()
-
-    def licensed_from(self, job: Job, not_before_s: float) -> float:
-        """The earliest time from which on a job's licenses are free for as long as it may run (s)."""
-        licenses = self._licenses(job)
-        if not licenses:
-            return not_before_s
-        alone = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None)
-        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), not_before_s, Resource.POOLS)
-        return math.inf if fit is None else fit.start_s
-
-    def reserve_licenses(self, job: Job, start_s: float) -> None:
-        """Keep a job's licenses from its expected start on, for the rest of the pass."""
-        licenses = self._licenses(job)
-        if licenses:
-            allocation = Allocation((), pools=licenses)
-            self.view.timeline.reserve(start_s, start_s + self.view.estimate_s(job), allocation, Resource.POOLS)
-
-    def stages_in(self, job: Job) -> bool:
-        """Whether a job's buffer is being filled."""
-        if job.id not in self.view.held or job.id in self.view.filled_s:
-            return False
-        self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
-        return True
-
-    def try_hold(self, job: Job) -> Hold | None:
-        """Book and return the buffer of a job if it fits now, else ``None``."""
-        hold = try_hold(self.view, job)
-        if hold is None:
-            self.note(job, Role.PASSED_OVER, Binding.BURST_BUFFERS)
-        else:
-            self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
-        return hold
-
-    def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
-        not fit.
-        """
-        lacking = [job for job in self.waiting if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
-            hold = self.try_hold(job)
-            if hold is None:
-                return
-            yield hold
+    def left(self) -> Iterator[Job]:
+        """Jobs that wait still, in order of priority."""
+        return iter(self.waiting)
 
     def try_start(self, pair: _Pair, nodes: int, role: Role) -> Start | None:
         """Start a job on some of these idle nodes of its partition, chosen as Slurm does where any node will do."""
@@ -484,23 +434,8 @@ class _Pass:
         del self.waiting[job]
         return start
 
-    def _is_free(self, allocation: Allocation, duration_s: float) -> bool:
-        """Whether these nodes are not reserved for as long."""
-        timeline, now_s = self.view.timeline, self.view.now_s
-        try:
-            timeline.reserve(now_s, now_s + duration_s, allocation, Resource.NODES)
-        except ValueError:
-            return False
-        timeline.release(now_s, now_s + duration_s, allocation, Resource.NODES)
-        return True
-
     def reserve(self, job: Job, plan: Plan, begin_s: float, end_s: float) -> None:
         """Keep a job's nodes for the rest of the pass."""
         self.space.reserve(begin_s, end_s, plan.nodes)
         if not self.lacks_buffer(job) and not self.stages_in(job):
             self.note(job, Role.RESERVED, start_s=plan.start_s)
-
-    def note(self, job: Job, role: Role, binding: Binding | None = None, start_s: float | None = None) -> None:
-        """Write down what keeps a job from starting."""
-        if self.view.notes is not None:
-            self.view.notes.write(job.id, role, binding or binding_now(self.view, job), start_s)

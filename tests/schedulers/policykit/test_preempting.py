@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from spillway.base.errors import DecisionRefused, OptionError
-from spillway.platforms.catalogue import platform_from
-from spillway.protocol.messages import JobState, Message, Reply
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.decisions import Decision, Preempt, Start
@@ -24,8 +23,8 @@ from spillway.simulator.reading.registry import Workload
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
+from tests.properties.checked import TINY, play_checked
 
-TINY = platform_from("tiny")
 GB = 10**9
 
 
@@ -93,18 +92,8 @@ def play(
     """Play jobs 1, 2, ... on eight nodes; queue, book and runtime are proven to agree after every message."""
     settings = {"site": site_text(site), **settings}
     spec = SessionSpec(policy, policy_options or {}, model, model_options or {}, settings=settings)
-    story, needs = Story(), spec.needs()
-    session = spec.session(story, direct=needs.dynamic_jobs)
-
-    def handle(message: Message) -> Reply:
-        reply = session.handle(message)
-        session.check()
-        return reply
-
-    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
-    with FluidEngine(TINY) as engine:
-        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(handle), options).run()
-    assert session.finished
+    story = Story()
+    assert play_checked(spec, _workload(jobs), story).finished
     return story
 
 
