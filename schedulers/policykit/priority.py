@@ -36,7 +36,11 @@ _MEMORY = "priorities"
 _MOST = 2**32 - 1
 """Largest priority."""
 
-_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
+_FEWEST = 32
+"""Rows that there are at least."""
+
+_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(8)
+"""Columns of rows of jobs."""
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -75,9 +79,7 @@ class Priorities:
         self._time_s = self._now_s = -math.inf
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
-        self._elsewhere: dict[tuple[str, int], tuple[float, int]] = {}
-        self._rows: Floats = np.empty((32, _COLUMNS))
-        self._last: tuple[float, list[Job], Floats] = -math.inf, [], self._rows[:0]  # what was ordered last
+        self._rows: Floats = np.empty((_FEWEST, _COLUMNS))
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and calculate anew where a period has begun since the last time."""
@@ -90,8 +92,7 @@ class Priorities:
         if self._weights.fairshare:
             self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
         if len(self._places) > 2 * len(self._waiting) + 1000:
-            self._places.clear()
-            self._elsewhere.clear()  # most jobs that have rows do not wait any more
+            self._keep([job.id for job in self._waiting if job.id in self._places])  # most do not wait any more
         self._calculate(self._rows[: len(self._places)])
 
     @property
@@ -102,32 +103,31 @@ class Priorities:
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
-        rows = self._rows_of(these)
-        order = self._order(rows)
-        found = [these[place] for place in order.tolist()]
-        self._last = self._time_s, found, rows[order]
-        return found
+        return [these[place] for place in self._order(self._rows_of(these)).tolist()]
 
-    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> tuple[Indices, Floats]:
-        """Jobs in each of their partitions: the order by tier, priority, submission and number, and the priorities.
+    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> Floats:
+        """Jobs in each of their partitions, a row of numbers each, which the caller keeps (:meth:`order`).
 
         Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
         pair's job; ``partitions``: its partition.
         """
-        time_s, last, its_rows = self._last
-        rows = (its_rows if last is jobs and time_s == self._time_s else self._rows_of(jobs))[at]
-        for pair in np.flatnonzero(np.bincount(at, minlength=len(jobs))[at] > 1).tolist():
-            rows[pair, [_FIXED, _TIER]] = self._in_partition(jobs[at[pair]], int(partitions[pair]))
+        rows: Floats = self._rows_of(jobs)[at]
+        for pair, (place, partition) in enumerate(zip(at.tolist(), partitions.tolist(), strict=True)):
+            job = jobs[place]
+            if len(job.partitions) > 1:
+                fixed, _ = self._terms.of(job, partition)
+                rows[pair, [_FIXED, _TIER]] = self._sum(job, fixed), fixed.tier
         self._calculate(rows)
-        return self._order(rows), rows[:, _PRIORITY]
+        return rows
 
-    def _in_partition(self, job: Job, place: int) -> tuple[float, int]:
-        """The terms that stay, and the tier, of a job in one of several partitions."""
-        found = self._elsewhere.get((job.id, place))
-        if found is None:
-            fixed, _ = self._terms.of(job, place)
-            found = self._elsewhere[job.id, place] = self._sum(job, fixed), fixed.tier
-        return found
+    def order(self, rows: Floats, *, anew: bool) -> Indices:
+        """The order of such rows by tier, priority, submission and number; of equals the first comes first.
+
+        ``anew``: they were made before the last calculation.
+        """
+        if anew:
+            self._calculate(rows)
+        return self._order(rows)
 
     def _sum(self, job: Job, fixed: Fixed) -> float:
         terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
@@ -135,7 +135,7 @@ class Priorities:
 
     def of(self, jobs: Sequence[Job]) -> Floats:
         """The priority of each of these jobs."""
-        priorities: Floats = self._rows_of(jobs)[:, _PRIORITY]
+        priorities: Floats = self._rows_of(jobs)[:, PRIORITY]
         return priorities
 
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
@@ -148,12 +148,12 @@ class Priorities:
             fixed, assumed = self._terms.of(one)
             assumed = [*assumed, *self._sharers.assumed(one)]
             yield job.id, Priority(
-                int(row[0, _PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
+                int(row[0, PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
                 fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
 
     def _order(self, rows: Floats) -> Indices:
-        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
+        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, PRIORITY], -rows[:, _TIER]))
 
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
         try:
@@ -164,6 +164,13 @@ class Priorities:
             self._add(job for job in jobs if job.id in new)
             found = [self._places[job.id] for job in jobs]
         return self._rows[found]
+
+    def _keep(self, ids: Sequence[str]) -> None:
+        """Keep the rows of these jobs alone."""
+        rows = self._rows[[self._places[one] for one in ids]]
+        self._rows = np.empty((max(len(rows), _FEWEST), _COLUMNS))
+        self._rows[: len(rows)] = rows
+        self._places = {one: place for place, one in enumerate(ids)}
 
     def _add(self, jobs: Iterable[Job]) -> None:
         """Make rows for jobs that have none."""
@@ -189,7 +196,7 @@ class Priorities:
 
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
-        rows[:, _PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, _MOST)
+        rows[:, PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, _MOST)
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """The terms that change: age and fair share."""
