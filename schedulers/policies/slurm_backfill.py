@@ -112,7 +112,7 @@ RELEASES: Mapping[str, _Rules] = {
 
 
 class _Kept(NamedTuple):
-    """A pass that came to nothing: what it saw, until when it would do so again (s), how many jobs it looked at."""
+    """A pass that came to nothing: what it saw, until when it would do so again (s), at how many jobs at most."""
 
     seen: tuple[float, ...]
     until_s: float
@@ -260,7 +260,8 @@ class SlurmBackfill:
         """Keep until when a pass that came to nothing would do so."""
         until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
         if until_s > view.now_s and seen is not None:
-            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, depth)
+            looked_at = math.inf if one.looked_at_all else depth
+            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, looked_at)
 
     def _seen(self, view: View) -> tuple[float, ...] | None:
         """What tells that nothing has changed, but for the time; ``None`` where that cannot be told."""
@@ -448,6 +449,7 @@ class OnePass:
         self.apart = apart
         self._rules = rules
         self._tried = False
+        self._walk: Walk | None = None
         self._pools = view.machine.pools
         self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
 
@@ -477,7 +479,13 @@ class OnePass:
     def walk(self, depth: float, *, asks_all: bool) -> Walk:
         """A main pass over so many of the pairs."""
         asks_all = asks_all or self.view.notes is not None or bool(self.view.taken)
-        return Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
+        self._walk = Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
+        return self._walk
+
+    @property
+    def looked_at_all(self) -> bool:
+        """Whether the last main pass would have looked at no more pairs, had its depth been more."""
+        return self._walk is not None and self._walk.looked_at_all
 
     def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_] | None) -> Planning:
         """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the

@@ -107,6 +107,18 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     assert of(site, [one], 600.0, notebook=notebook) == [90]
 
 
+def test_age_is_kept_when_rows_of_other_jobs_are_given_up() -> None:
+    """Held until 0 s, seen from then on beside 1,100 jobs that are gone at 300 s: it has aged since 0 s, also when the
+    rows of those have been given up.
+    """
+    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
+    one = msgspec.structs.replace(job(0, 1, 60.0), held_s=500.0)
+    others = [job(number, 1, 60.0) for number in range(1, 1101)]
+    of(site, [one, *others], 0.0, notebook=notebook)
+    assert of(site, [one], 300.0, notebook=notebook) == [300]
+    assert len(notebook["priorities"]._places) == 1
+
+
 def test_age_counts_in_whole_seconds() -> None:
     """Submitted at 100.9 s, calculated at 200.1 s, 150 s after a first calculation at 50.1 s: 100 s old."""
     weights = Weights(age=1000, longest_age_s=1000.0, period_s=150.0, phase_s=50.1)
