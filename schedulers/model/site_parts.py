@@ -147,7 +147,8 @@ class Reservation(Values, frozen=True):
     licenses, tres
         What else it keeps; buffers as ``bb/NAME`` in bytes.
     users, accounts
-        Who may use it.
+        Who may use it: both must hold, (): all, of accounts also those below; with a minus sign before them who may
+        not.
     flags
         As Slurm names them (``MAINT``, ``IGNORE_JOBS``, ``FLEX`` ...).
     """

@@ -53,7 +53,7 @@ def at_site(site: Site) -> Machine:
 
 def admitted(site: Site, one: Job) -> Job:
     """A job with the partitions that it may use."""
-    found, reason = Partitions(site.partitions, at_site(site), Placement()).assign(one)
+    found, reason = Partitions(site, at_site(site), Placement()).assign(one)
     assert reason is None
     return found
 

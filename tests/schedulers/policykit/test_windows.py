@@ -93,7 +93,7 @@ def test_a_partition_within_a_window(tmp_path: Path) -> None:
     site = tmp_path / "site.toml"
     site.write_text("[[partition]]\nname = 'p'\nnodes = '0-1'\ndefault = true\n", encoding="utf-8")
     jobs = [_job(0, 1, 60, 60), _job(0, 1, 30, 40)]
-    table = _rows(_play(tmp_path, jobs, "easy", "60s 50s every 100s nodes 0-1", "--site", str(site)))
+    table = _rows(_play(tmp_path, jobs, "easy", "50s 50s every 100s nodes 0-1", "--site", str(site)))
     assert (table[1]["final_state"], table[2]["final_state"]) == ("REJECTED", "COMPLETED_SUCCESSFULLY")
 
 
