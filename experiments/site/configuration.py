@@ -87,9 +87,9 @@ def notes_of(pieces: Pieces) -> Iterator[str]:
     entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
         yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"
-    if pieces.scheduler is not None and not pieces.scheduler.enforces_limits:
-        if any(one.limits != Limits() for one in (*pieces.associations, *pieces.qos)):
-            yield "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played"
+    limited = any(one.limits != Limits() for several in (pieces.associations, pieces.qos) for one in several)
+    if limited and pieces.scheduler is not None and not pieces.scheduler.enforces_limits:
+        yield "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played"
 
 
 def _weights(entry: Entry) -> Weights:

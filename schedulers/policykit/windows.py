@@ -29,6 +29,7 @@ from spillway.schedulers.model.job import RESERVATION_FIELD, Job, sized_as
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.holds import book
+from spillway.schedulers.policykit.user_limit import held_bytes
 from spillway.schedulers.policykit.view import Around, Taken, View
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
@@ -39,7 +40,8 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(T.*)?", re.ASCII)
 _AHEAD = 12
 """Occurrences of a recurring window that passes look ahead to."""
 
-_CALLED = "maintenance.called_s"
+_CALLED, _IDLE = "maintenance.called_s", "maintenance.idle"
+"""Keys of the notebook: the last call that was requested; what was to be seen when nothing ran, and since when."""
 
 FLEX = "FLEX"
 """Flag of a reservation whose jobs may run outside of it, too."""
@@ -293,8 +295,12 @@ class Windows(Around):
             nodes = frozenset(window.indices(width))
             coming += [_Occurrence(start_s, end_s, nodes, window) for start_s, end_s in window.coming(view.now_s)]
         inside, outside = self._divided(view.queue)
-        yield from self._calls(view, coming, inside)
+        stalled = self._stalled(view)
+        if not stalled:
+            yield from self._calls(view, coming, inside)
         never = dict(_never(view, self.windows, inside, outside))
+        if stalled and not _away(view):
+            never |= dict.fromkeys((job for job in view.queue if job not in never), stalled)
         if never:
             yield from (Reject(job, reason) for job, reason in never.items())
             inside, outside = self._divided([job for job in view.queue if job not in never])
@@ -356,6 +362,26 @@ class Windows(Around):
             view.notebook[_CALLED] = following
             yield WakeAt(following)
 
+    def _stalled(self, view: View) -> str:
+        """Why jobs wait for ever: nothing runs, and nothing has happened in many periods of windows; "" where they may
+        not.
+
+        For what :func:`_never` does not see: several windows of different periods, buffers that are held before nodes.
+        """
+        every_s = max((one.every_s for one in self.windows if one.every_s < math.inf), default=0.0)
+        if not every_s or not view.queue or view.running:
+            view.notebook.pop(_IDLE, None)
+            return ""
+        seen = (view.finished.total, view.unavailable, [job.id for job in view.queue], sorted(view.held))
+        before, since_s = view.notebook.get(_IDLE, (None, math.nan))
+        if before != seen:
+            view.notebook[_IDLE] = seen, view.now_s
+            return ""
+        last_s = max((one.start_s + one.length_s for one in self.windows if one.every_s == math.inf), default=since_s)
+        if view.now_s < max(since_s, last_s) + _AHEAD * every_s:
+            return ""
+        return f"it did not start in {_AHEAD} periods of windows of {every_s:g} s in which nothing ran"
+
     def _ended(self, now_s: float) -> int:
         """How many windows have ended: each may let jobs start that could not before."""
         ended = 0
@@ -381,6 +407,13 @@ def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occur
         since_s = one.end_s
     found.append(_Occurrence(since_s, math.inf, inside, nothing))
     return found
+
+
+def _away(view: View) -> bool:
+    """Whether anything of the machine is out or drained, and may come back."""
+    storages = view.machine.storages
+    there = sum(view.timeline.free_storage_now()) + sum(held_bytes(view).values())
+    return bool(view.unavailable) or there < sum(one.capacity_bytes for one in storages)
 
 
 def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:

@@ -283,7 +283,9 @@ def test_limits_that_are_not_enforced(tmp_path: Path, line: str, capsys: pytest.
     site, said = of(*FILES[:2], qos, write(tmp_path / "slurm.conf", f"ClusterName=c\n{line}\n"))
     assert site.qos[0].limits == Limits(user_jobs=2)
     assert not site.scheduler.enforces_limits
-    assert "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played" in said
+    assert (
+        "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played" in said
+    )
     assert of(*FILES[:2], qos)[0].scheduler.enforces_limits
     assert main(["site", "show", str(write(tmp_path / "site.json", site_text(site)))]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -294,7 +296,9 @@ def test_limits_that_are_not_enforced(tmp_path: Path, line: str, capsys: pytest.
 def test_who_else_may_not_use_a_partition(tmp_path: Path):
     """Groups of users are not known; a reservation that moves or attracts jobs is not played so."""
     partition = "PartitionName=p Nodes=n[1-2] TotalNodes=2 AllowGroups=staff RootOnly=YES\n"
-    reservation = "ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-03T00:00:00 Nodes=n1 Flags=MAGNETIC,MAINT\n"
+    reservation = (
+        "ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-03T00:00:00 Nodes=n1 Flags=MAGNETIC,MAINT\n"
+    )
     site, said = of(write(tmp_path / "p", partition), write(tmp_path / "r", reservation))
     assert not site.partitions[0].accepting
     assert "partition p: AllowGroups=staff is not kept: any user may use it" in said

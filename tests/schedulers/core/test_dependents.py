@@ -134,7 +134,9 @@ def _known(job_id: str) -> bool:
 def _held(jobs: Mapping[str, Mapping[str, Any]]) -> tuple[Dependents, list[str]]:
     """Jobs submitted at 0 s, in order; and the names of those that need not be held."""
     dependents = Dependents()
-    made = [Job(f"w!{name}", place, 0.0, 9.0, 1, extras=dict(extras)) for place, (name, extras) in enumerate(jobs.items())]
+    made = [
+        Job(f"w!{name}", place, 0.0, 9.0, 1, extras=dict(extras)) for place, (name, extras) in enumerate(jobs.items())
+    ]
     return dependents, [job.name for job in made if dependents.submitted(job, _known, 0.0) is not None]
 
 

@@ -161,7 +161,11 @@ def test_jobs_that_state_neither_account_nor_qos(partition: str, stated: dict[st
         ),
         associations=(
             *(Association("ours"), Association("team", parent="ours"), Association("theirs")),
-            *(Association("ours", "ann"), Association("team", "bob", default_qos="quick"), Association("theirs", "eve")),
+            *(
+                Association("ours", "ann"),
+                Association("team", "bob", default_qos="quick"),
+                Association("theirs", "eve"),
+            ),
         ),
     )
     job = Job("w!1", 0, 0.0, 9.0, 1, extras={**stated, "partition": partition})

@@ -162,6 +162,34 @@ def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("jobs", "reservation", "options"),
+    [
+        (
+            [{"bb": 5 * GB}, {"bb": 4 * GB}],
+            ("length_s = 40", "every_s = 90", 'tres = { "bb/lua" = 6000000000 }'),
+            ("--bb-life", "slurm"),
+        ),
+        (
+            [{"nodes": 4}, {"nodes": 1}],
+            ("length_s = 40", "every_s = 80", 'nodes = "0-1"'),
+            ("--maintenance", "45s 5s every 40s"),
+        ),
+    ],
+)
+def test_jobs_that_wait_for_ever(
+    tmp_path: Path, jobs: list[Mapping[str, Any]], reservation: Sequence[str], options: Sequence[str]
+) -> None:
+    """A buffer that is given without end, before the nodes, is never free in the first case. In the second one the
+    first job needs 33 s on all nodes: 35 are between two windows of maintenance, 40 between two reservations, 31 beside
+    both. They are rejected when nothing has happened for twelve periods; the others run. Such runs had no end."""
+    common = {"at": 0, "nodes": 1, "run": 30, "walltime": 33}
+    listed = [{**common, **jobs[0]}, {**common, **jobs[1]}]
+    platform = ("--platform", "nodes:4,burst_buffer_total=10GB")
+    run = _play(tmp_path, listed, _reserved("r", 1, *reservation), *platform, *options)
+    assert set(_starts(run)) == {2}
+
+
 def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
     """Nodes 0 and 1 are reserved every day, and only 2 and 3 have GPUs: a job that names it and needs one is rejected,
     one that needs none starts."""
