@@ -17,7 +17,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spillway.base.dates import date_of, seconds_of
 from spillway.base.errors import DecisionRefused, OptionError, shown
@@ -30,7 +30,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.holds import book
 from spillway.schedulers.policykit.user_limit import held_bytes
-from spillway.schedulers.policykit.view import Around, Taken, View
+from spillway.schedulers.policykit.view import Around, Running, Taken, View
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 _FORM = re.compile(
@@ -314,6 +314,15 @@ class Windows(Around):
                 _check(view, decision, coming)
             yield decision
 
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterator[str]:
+        """What the policy found, and windows of nodes that are not there."""
+        yield from super().warnings(notebook, machine, now_s)
+        for window in self.windows:
+            last = max((last for _, last in window.nodes or ()), default=0)
+            if last >= machine.width:
+                name = f"reservation {window.name}" if window.name else "a window of maintenance"
+                yield f"{name} is for node {last}, the machine has the nodes 0 to {machine.width - 1}"
+
     def _divided(self, queue: Sequence[Job]) -> tuple[dict[Window, list[Job]], Sequence[Job]]:
         """Jobs of each reservation, and the jobs of none."""
         named = {window.name: window for window in self.windows if window.name}
@@ -344,7 +353,10 @@ class Windows(Around):
         for decision in self.policy(own):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
-                book(view, decision.job, Fit(view.now_s, decision.allocation), view.estimate_s(decision.job))
+                length_s = view.estimate_s(decision.job)
+                book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
+                started = Running(decision.job, view.now_s, view.now_s + length_s, decision.allocation)
+                view.running = (*view.running, started)  # also for what the others of this pass may have beside it
             elif type(decision) is Evict:
                 holding = view.held[decision.job.id]
                 view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)

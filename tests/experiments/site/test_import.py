@@ -227,6 +227,12 @@ def test_trees_of_accounts(tmp_path: Path):
     assert any("account b has no association of its own" in line for line in said)
 
 
+def test_limits_of_the_cluster_are_named(tmp_path: Path):
+    """They stand at the account above all, which is no association of ours."""
+    text = "Cluster|Account|User|Share|GrpTRES\nc|root||1|node=8\nc|a||1|\n"
+    assert "limits of the whole cluster (account root) are not kept" in of(write(tmp_path / "assoc", text))[1]
+
+
 def test_several_clusters(tmp_path: Path):
     """One has to be chosen: by --cluster, or by slurm.conf's own name."""
     path = write(tmp_path / "assoc", f"{ASSOC}c|a||2\nd|b||3\n")

@@ -190,6 +190,16 @@ def test_jobs_that_wait_for_ever(
     assert set(_starts(run)) == {2}
 
 
+def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) -> None:
+    """Ann may have 6 GB of burst buffer: her job of no reservation waits until that of the reservation has ended, though
+    both are looked at in one pass, where the one has just started."""
+    common = {"at": 1, "nodes": 1, "run": 30, "walltime": 33, "user": "ann", "bb": 5 * GB}
+    jobs = [{**common, "run": 20, "at": 0, "bb": GB}, common, {**common, "reservation": "r"}]
+    reservation = _reserved("r", 0, "length_s = 500", 'nodes = "0-1"')
+    options = ("--platform", "nodes:4,burst_buffer_total=20GB", "--bb-user-limit", "6e9")
+    assert _starts(_play(tmp_path, jobs, reservation, *options)) == {1: 0, 2: 31, 3: 1}
+
+
 def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
     """Nodes 0 and 1 are reserved every day, and only 2 and 3 have GPUs: a job that names it and needs one is rejected,
     one that needs none starts."""
