@@ -108,7 +108,7 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
 
 
 def test_age_goes_on_when_rows_of_others_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job that was held is seen first at 510 s, beside four that leave: at 600 s and at 900 s it is as old as ever."""
+    """A job that was held is seen first at 510 s, beside four that leave: at 600 and 900 s it is as old as ever."""
     monkeypatch.setattr("spillway.schedulers.policykit.priority._SPARE", 1)
     site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
     one = msgspec.structs.replace(job(4, 1, 60.0, submit_s=500.0), held_s=500.0)

@@ -191,8 +191,8 @@ def test_jobs_that_wait_for_ever(
 
 
 def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) -> None:
-    """Ann may have 6 GB of burst buffer: her job of no reservation waits until that of the reservation has ended, though
-    both are looked at in one pass, where the one has just started."""
+    """Ann may have 6 GB of burst buffer: her job of no reservation waits until that of the reservation has ended. Both
+    are looked at in one pass, in which the one has just started."""
     common = {"at": 1, "nodes": 1, "run": 30, "walltime": 33, "user": "ann", "bb": 5 * GB}
     jobs = [{**common, "run": 20, "at": 0, "bb": GB}, common, {**common, "reservation": "r"}]
     reservation = _reserved("r", 0, "length_s = 500", 'nodes = "0-1"')

@@ -91,7 +91,7 @@ def test_a_window_that_is_over_at_the_begin() -> None:
 def test_a_window_of_nodes_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It kept nothing, and nothing was said."""
     _play(tmp_path, [_job(0, 1, 10, 20)], "easy", "0s 50s nodes 2-9")
-    said = " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().out.split())
     assert "a window of maintenance is for node 9, the machine has the nodes 0 to 3" in said
 
 
