@@ -33,11 +33,11 @@ from spillway.schedulers.policykit.view import View
 _MEMORY = "priorities"
 """Key of the notebook."""
 
+_SPARE = 1000
+"""Jobs that need not wait any more whose rows are kept."""
+
 _MOST = 2**32 - 1
 """Largest priority."""
-
-_FEWEST = 32
-"""Rows that there are at least."""
 
 _FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(8)
 """Columns of rows of jobs."""
@@ -79,7 +79,7 @@ class Priorities:
         self._time_s = self._now_s = -math.inf
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
-        self._rows: Floats = np.empty((_FEWEST, _COLUMNS))
+        self._rows: Floats = np.empty((32, _COLUMNS))
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and calculate anew where a period has begun since the last time."""
@@ -91,9 +91,15 @@ class Priorities:
         self._time_s = time_s
         if self._weights.fairshare:
             self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
-        if len(self._places) > 2 * len(self._waiting) + 1000:
-            self._keep([job.id for job in self._waiting if job.id in self._places])  # most do not wait any more
+        if len(self._places) > 2 * len(self._waiting) + _SPARE:
+            self._let_go()
         self._calculate(self._rows[: len(self._places)])
+
+    def _let_go(self) -> None:
+        """Keep the rows of jobs that wait, with since when their ages count; most others do not wait any more."""
+        kept = [job.id for job in self._waiting if job.id in self._places]
+        self._rows[: len(kept)] = self._rows[[self._places[job_id] for job_id in kept]]
+        self._places = {job_id: place for place, job_id in enumerate(kept)}
 
     @property
     def calculated_s(self) -> float:
@@ -164,13 +170,6 @@ class Priorities:
             self._add(job for job in jobs if job.id in new)
             found = [self._places[job.id] for job in jobs]
         return self._rows[found]
-
-    def _keep(self, ids: Sequence[str]) -> None:
-        """Keep the rows of these jobs alone."""
-        rows = self._rows[[self._places[one] for one in ids]]
-        self._rows = np.empty((max(len(rows), _FEWEST), _COLUMNS))
-        self._rows[: len(rows)] = rows
-        self._places = {one: place for place, one in enumerate(ids)}
 
     def _add(self, jobs: Iterable[Job]) -> None:
         """Make rows for jobs that have none."""
