@@ -142,6 +142,14 @@ class SlurmBackfill:
     bf_window: float = option(
         1440.0, unit="min", low=1.0, high=1e7, help="how far ahead a backfill pass plans: later starts get no nodes"
     )
+    bf_window_linear: float = option(
+        0.0,
+        unit="s",
+        low=0.0,
+        high=1e6,
+        help="expected ends count together that are in windows, each so much longer than the one before, from 30 s on "
+        "(select/cons_tres); 0: each counts by itself, as in select/linear",
+    )
     bf_resolution: float = option(
         60.0,
         unit="s",
@@ -417,6 +425,7 @@ class SlurmBackfill:
             now_s,
             self.bf_resolution,
             now_s + 60.0 * self.bf_window,
+            self.bf_window_linear,
             self.bf_max_job_part,
             self.bf_max_job_user,
             self.bf_job_part_count_reserve,

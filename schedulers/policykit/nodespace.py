@@ -171,6 +171,8 @@ class Limits(NamedTuple):
         Reservations begin and end at whole multiples of it (s).
     until_s
         Later starts get no reservation (s).
+    linear_s
+        How much longer each window is than the one before, in which expected ends count as one (s); 0: no windows.
     most_of_partition, most_of_user
         Pairs that are looked at; 0: any number.
     most_reserved
@@ -184,6 +186,7 @@ class Limits(NamedTuple):
     now_s: float
     resolution_s: float
     until_s: float
+    linear_s: float = 0.0
     most_of_partition: int = 0
     most_of_user: int = 0
     most_reserved: int = 0
@@ -260,7 +263,7 @@ class Planning:
         starts_only: bool = False,
     ) -> None:
         self._space, self._pairs, self._waiting = space, pairs, waiting
-        self._rules = (*map(float, limits[:3]), *map(int, limits[3:]), int(starts_only))
+        self._rules = (*map(float, limits[:4]), *map(int, limits[4:]), int(starts_only))
         self._starts_only = starts_only
         table = pairs.table
         if asks:

@@ -193,7 +193,7 @@ def test_passes_are_those_of_the_plain_ones(seed: int, explain: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_jobs_with_gpus_are_planned_on_nodes_that_have_them(seed: int) -> None:
-    """As all others are, on nodes of their partition with as many GPUs."""
+    """As all others are, on nodes of their partition with as many GPUs; expected ends by themselves or in windows."""
     rng = Random(seed)
     options, settings, data = world(seed)
     settings |= {"site": site_text(GPUS), "maintenance": ""}
@@ -202,6 +202,7 @@ def test_jobs_with_gpus_are_planned_on_nodes_that_have_them(seed: int) -> None:
         job["partition"] = rng.choice(("a", "b", "all", "a,b", "all,a"))
         if rng.random() < 0.5:
             job |= {"gpus": rng.choice((1, 1, 2, 4)), "res": rng.choice((1, 1, 2, 3))}
+    options["bf_window_linear"] = rng.choice((0.0, 1.0, 60.0))
     explain = bool(seed % 2)
     assert played(SlurmBackfill(**options), settings, data, explain=explain) == played(
         PlainSlurm(**options), settings, data, explain=explain

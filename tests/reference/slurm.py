@@ -120,17 +120,26 @@ class NodeSpace:
                 return self._times[segment]
         return math.inf
 
-    def will_run(self, nodes: int, count: int) -> Plan | None:
-        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
+    def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
+        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them.
+
+        ``linear_s``: those leave together that are expected to within a window from the first of them on, each window
+        so much longer than the one before, 30 s at first.
+        """
         if nodes.bit_count() < count:
             return None  # most of the times that are tried, where many jobs have reservations
         found = self.idle & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
-        for end_s, left in self._leaving:
-            found |= left & nodes
+        leaving = [(end_s, left & nodes) for end_s, left in self._leaving if left & nodes]
+        window_s = 30.0 if linear_s else 0.0
+        while leaving:
+            together = [one for one in leaving if one[0] <= leaving[0][0] + window_s] if linear_s else leaving[:1]
+            leaving, window_s = leaving[len(together) :], window_s + linear_s
+            for _, left in together:
+                found |= left
             if found.bit_count() >= count:
-                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
+                return Plan(max(together[-1][0], self.now_s + 1.0), consecutive(found, count))
         return None
 
 
@@ -323,7 +332,7 @@ class PlainSlurm(SlurmBackfill):
         while not_before_s < math.inf:
             later_s = space.candidate_after(not_before_s)
             nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.serving
-            plan: Plan | None = space.will_run(nodes, job.nodes)
+            plan: Plan | None = space.will_run(nodes, job.nodes, self.bf_window_linear)
             if plan is None:
                 not_before_s = later_s
                 continue
