@@ -21,7 +21,7 @@ DIGEST_CHARACTERS = 8
 _LATER = (
     ("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""), ("bf_window_linear", 0.0),
 )  # fmt: skip
-"""Settings and options that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
+"""Settings and options that came later, at their defaults: they are left out of the digest, runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
 """External events of a workload on a platform with a seed."""
