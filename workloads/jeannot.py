@@ -95,7 +95,7 @@ class JeannotOptions:
     """How a workload is drawn."""
 
     family: str = required(choices=FAMILIES, help="sizes, durations and shares of I/O of the jobs")
-    load: float = option(0.5, low=1e-9, high=1.0, help="I/O load to reach, equation (2)")
+    load: float = option(0.5, low=1e-3, high=1.0, help="I/O load to reach, equation (2)")
     jobs: int = option(100, low=1, high=10_000_000, help="number of jobs; the paper does not state it")
     seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
     volume: str = option(

@@ -140,7 +140,7 @@ def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert found.workload.checksum in printed
     assert f"I/O load {found.load:.3f}" in printed
     assert main(["periodic", "M-No", "--load", "2", "--out", str(tmp_path / "x.json")]) == 2
-    assert "alpha" in capsys.readouterr().err
+    assert "--load: expected a number from 0.001 to 1, got '2'" in capsys.readouterr().err
 
 
 def test_a_periodic_job_by_hand() -> None:

@@ -91,4 +91,4 @@ def test_command_line_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "30 jobs with I/O phases" in capsys.readouterr().out
     assert len(resizable(read_batsim(path))) > 20
     assert main(["malleable", "kth-like:jobs=30", "--out", str(path), "--share", "2"]) == 2
-    assert "'share' must be" in capsys.readouterr().err
+    assert "--share: expected a number from 0 to 1" in capsys.readouterr().err
