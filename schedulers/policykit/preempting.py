@@ -368,7 +368,7 @@ def _resumed(view: View) -> Iterator[Start]:
                 view.notes.write(job.id, Role.STARTED, estimate_s=view.now_s)
             yield Start(job, fit.allocation)
         elif fit is not None and view.notes is not None:
-            view.notes.write(job.id, Role.RESERVED, Binding.PREEMPTED, fit.start_s)
+            view.notes.write(job.id, Role.RESERVED, Binding.SUSPENDED, fit.start_s)
 
 
 def _booked(view: View, claim: _Claim, left: Sequence[Allocation]) -> bool:
