@@ -259,10 +259,10 @@ class Simulation:
         assert allocation is not None
         if job.state is not JobState.COMPLETED_KILLED and not self.options.no_scheduler:
             self.kernel.post(allocation.latency, self.server.job_completed, job)
-        if self._next_progress and self.outputs.jobs.totals.jobs >= self._next_progress:
+        if self._next_progress and self.outputs.jobs.jobs >= self._next_progress:
             self._next_progress += self.options.progress_every
             assert self._progress is not None
-            self._progress(self.kernel.clock, self.outputs.jobs.totals.jobs)
+            self._progress(self.kernel.clock, self.outputs.jobs.jobs)
 
     def _job_tells(self, job: Job, message: Any, resume: Callable[[], None]) -> None:
         assert job.allocation is not None

@@ -106,14 +106,14 @@ class Server:
         allocation = job.allocation
         assert allocation is not None
         self.pending.append(JobCompleted(self.now, job.id, job.state, job.return_code, allocation.ids))
-        self.outputs.jobs.add(job)
+        self.outputs.jobs.add((job,))
         self._reported.append(job)
 
     def job_rejected(self, job: Job) -> None:
         """The scheduler has refused a job."""
         job.state = JobState.REJECTED
         self.completed += 1
-        self.outputs.jobs.add(job)
+        self.outputs.jobs.add((job,))
         self._reported.append(job)
 
     def killing_done(self, content: tuple[list[Job], dict[str, TaskProgress]]) -> None:
