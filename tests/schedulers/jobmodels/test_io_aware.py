@@ -92,7 +92,7 @@ class Wire:
         if sub_id in self.killed:
             state = JobState.COMPLETED_KILLED
         code = {JobState.COMPLETED_SUCCESSFULLY: 0, JobState.COMPLETED_KILLED: -2}.get(state, -1)
-        self.guard.completed(sub_id)
+        self.guard.completed((sub_id,))
         step = self.phased.handle(JobCompleted(now_s, sub_id, state, code, ()), now_s)
         assert step is not None
         self.apply(step.requests)
@@ -345,5 +345,4 @@ def test_every_sequence_of_ends_and_kills_ends_the_job_once(
     assert len(wire.ended) == 1
     assert len(wire.records) == 1
     assert not wire.phased._processes
-    assert not wire.phased._sub_jobs
-    assert not wire.phased._abandoned
+    assert not wire.phased._parts
