@@ -61,7 +61,7 @@ def expand(
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), policy in itertools.product(workloads[model.label, seed], labelled):
             spec = sessions.begun(policy, begins_s(workload))
-            settings = policies.settings(spec) | sessions.complete(spec)
+            settings = sessions.options(spec) | sessions.complete(spec)
             named, model_options = sessions.complete_model(spec, model)
             occurring = events(workload, platform, seed)
             if occurring is None and settings["on_outage"] != "continue":

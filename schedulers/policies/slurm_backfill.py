@@ -132,6 +132,9 @@ class SlurmBackfill:
 
     source: ClassVar[str] = "Slurm 22.05, sched/backfill and burst_buffer/lua"
 
+    site_parameters: ClassVar[bool] = True
+    """A site's ``SchedulerParameters`` are the defaults of its options."""
+
     order: str = option("fcfs", choices=ORDER_NAMES, help="order of priority; PriorityType=priority/basic: fcfs")
     bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
     bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass looks at")
