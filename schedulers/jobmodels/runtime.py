@@ -748,12 +748,12 @@ class ProgramRuntime:
 
     def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
         """A sub-job has ended, or a job that was run as it was submitted."""
+        if event.state is JobState.COMPLETED_SUCCESSFULLY and not event.return_code:
+            return self._sub_jobs_completed(SubJobsCompleted(event.timestamp, (event.job_id,)), now_s)
         part = self._parts.pop(event.job_id, None)
         if part is None:
             return None
         del part.left[event.job_id]
-        if event.state is JobState.COMPLETED_SUCCESSFULLY and self._ended_among_others(part, now_s):
-            return NOTHING
         return self._ended(part, event.state, event.return_code, now_s)
 
     def _sub_jobs_completed(self, event: SubJobsCompleted, now_s: float) -> Step | None:
@@ -765,24 +765,14 @@ class ProgramRuntime:
                 return None
             left = part.left
             del left[sub_id]
-            if left and not part.beside:
+            if left and (not part.beside or part.abandoned):
                 continue
-            if not self._ended_among_others(part, now_s):
+            if not left or part.process.over:
                 step = self._ended(part, *SUCCESS, now_s)
-                rest = SubJobsCompleted(event.timestamp, ids[count:]) if count < len(ids) else None
-                return step if rest is None else step._replace(rest=rest)
-        return NOTHING
-
-    def _ended_among_others(self, part: _Part, now_s: float) -> bool:
-        """Whether others of a part run on after the good end of a sub-job, from which nothing follows then."""
-        if not part.left:
-            return False
-        if part.beside and not part.abandoned:
-            if part.process.over:
-                return False
+                return step if count == len(ids) else step._replace(rest=SubJobsCompleted(event.timestamp, ids[count:]))
             assert isinstance(part.operation, Transfer)
             part.process.record.took(part.operation.stage, now_s - part.began_s)
-        return True
+        return NOTHING
 
     def _ended(self, part: _Part, state: JobState, return_code: int, now_s: float) -> Step:
         """What follows from the end of a sub-job: the last one of its part, a failure, or beside a job that is over."""

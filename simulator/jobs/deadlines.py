@@ -30,28 +30,34 @@ class Deadlines:
         Timers get every second number from ``first`` on.
         """
         deadline = self._last
+        timers: list[tuple[float, int, Callable[[Deadline], None], Deadline]] = []
         for place, (job, moment) in enumerate(zip(jobs, moments, strict=True)):
             if job.budget < 0:
                 continue
             time = moment + job.budget
             if deadline.time != time or deadline.made != moment or not deadline.live:
                 deadline = Deadline(time, moment, first + 2 * place)
-                self._kernel.at(time, self._end, deadline, deadline.number)
+                timers.append((time, deadline.number, self._end, deadline))
             deadline.jobs.append(job)
             deadline.live += 1
             job.limit = deadline
         self._last = deadline
+        if timers:
+            self._kernel.at_each(timers)
 
     def release(self, jobs: Iterable[Job]) -> None:
         """Watch jobs no longer."""
+        over: list[int] = []
         for job in jobs:
             deadline = job.limit
             if deadline is not None:
                 job.limit = None
                 deadline.live -= 1
                 if deadline.live == 0:
-                    self._kernel.forget(deadline.number)
+                    over.append(deadline.number)
                     deadline.jobs.clear()
+        if over:
+            self._kernel.forget(*over)
 
     def _end(self, deadline: Deadline) -> None:
         jobs = [job for job in deadline.jobs if job.limit is deadline]

@@ -113,7 +113,7 @@ class Group:
         self.left = left
 
 
-class Deadline:
+class Deadline(msgspec.Struct, eq=False):
     """Jobs whose walltime ends at the same moment.
 
     Attributes
@@ -126,14 +126,11 @@ class Deadline:
         All of them; how many are still watched.
     """
 
-    __slots__ = ("jobs", "live", "made", "number", "time")
-
-    def __init__(self, time: float, made: float, number: int) -> None:
-        self.time = time
-        self.made = made
-        self.number = number
-        self.jobs: list[Job] = []
-        self.live = 0
+    time: float
+    made: float
+    number: int
+    jobs: list[Job] = msgspec.field(default_factory=list)
+    live: int = 0
 
 
 class Chain:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, repeat
 from typing import Any, NoReturn, TypeAlias
 
@@ -107,19 +107,20 @@ class Kernel:
         self._sequence += count
         return number
 
-    def at(self, time: float, action: Action, argument: Any = None, number: int = 0) -> int:
-        """Call ``action(argument)`` at ``time`` (s); the number returned is for :meth:`forget`.
-
-        ``number`` is one of :meth:`next_number`, by default the next one.
-        """
-        if not number:
-            self._sequence = number = self._sequence + 1
+    def at(self, time: float, action: Action, argument: Any = None) -> int:
+        """Call ``action(argument)`` at ``time`` (s); the number returned is for :meth:`forget`."""
+        self._sequence = number = self._sequence + 1
         heapq.heappush(self._timers, (time, number, action, argument))
         return number
 
-    def forget(self, number: int) -> None:
-        """Drop a timer that has not fired yet."""
-        self._dead.add(number)
+    def at_each(self, calls: Iterable[tuple[float, int, Action, Any]]) -> None:
+        """As :meth:`at`, of several; each a time, a number of :meth:`next_number`, an action and its argument."""
+        for call in calls:
+            heapq.heappush(self._timers, call)
+
+    def forget(self, *numbers: int) -> None:
+        """Drop timers that have not fired yet."""
+        self._dead.update(numbers)
 
     def post(
         self, latency: float, handler: Action, content: Any = None, resume: Callable[[], None] | None = None
@@ -365,7 +366,7 @@ class Kernel:
         while mailbox and self._arriving is None and not (self.stopped or self.paused):
             if mailbox[0][0] > 0.0:
                 self._arriving = post = mailbox.popleft()
-                self._arriving_number = self.next_number()
+                self._sequence = self._arriving_number = self._sequence + 1
                 self._arrival = self.clock + post[0]
             elif self.instant_end:
                 return
