@@ -56,7 +56,7 @@ _LEFT_OUT = (
 )  # fmt: skip
 
 
-def limits_of(entry: Entry, pieces: Pieces) -> Limits:
+def _limits_of(entry: Entry, pieces: Pieces) -> Limits:
     """The limits of an association or a QOS; those that are not kept are noted, once each."""
     found: dict[str, Any] = {
         field: value for key, (field, reader) in _LIMITS.items() if (value := entry.read(reader, key, None)) is not None
@@ -121,7 +121,7 @@ def _association(entry: Entry, parent: str, pieces: Pieces) -> Association:
         priority=entry.read(whole, "Priority", 0),
         qos=tuple(one.lstrip("+") for one in entry.names("QOS")),
         default_qos=entry.text("DefQOS", "DefaultQOS"),
-        limits=limits_of(entry, pieces),
+        limits=_limits_of(entry, pieces),
     )
 
 
@@ -163,7 +163,7 @@ def read_qos(text: str, name: str, pieces: Pieces) -> None:
                 name=entry.text("Name"),
                 priority=entry.read(whole, "Priority", 0),
                 usage_factor=entry.read(number, "UsageFactor", 1.0),
-                limits=limits_of(entry, pieces),
+                limits=_limits_of(entry, pieces),
                 preempt=entry.names("Preempt"),
                 preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
                 grace_s=entry.read(bare_seconds, "GraceTime", 0.0) or 0.0,

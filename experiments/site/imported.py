@@ -93,7 +93,7 @@ COMMANDS = tuple(dict.fromkeys(kind.command for kind in KINDS))
 
 
 @dataclass(frozen=True)
-class Imported:
+class _Imported:
     """A site's description.
 
     Attributes
@@ -108,7 +108,7 @@ class Imported:
     said: list[str] = field(default_factory=list)
 
 
-def imported(files: Sequence[Path], cluster: str = "") -> Imported:
+def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
     """The description of the site that some files are about, in any order.
 
     Parameters
@@ -124,7 +124,7 @@ def imported(files: Sequence[Path], cluster: str = "") -> Imported:
     return imported_texts({str(path): _text(path) for path in files}, cluster)
 
 
-def imported_texts(texts: Mapping[str, str], cluster: str = "") -> Imported:
+def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _Imported:
     """As :func:`imported`, from the texts of files by their names."""
     pieces = Pieces(cluster)
     kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
@@ -137,7 +137,7 @@ def imported_texts(texts: Mapping[str, str], cluster: str = "") -> Imported:
     text = written(made)
     site_of(parse_toml(text, limits.SITE_BYTES), "the description of these files")
     read = [f"{name}: read as {command}" for name, command in pieces.kinds.items()]
-    return Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
+    return _Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
 
 
 def _text(path: Path) -> str:

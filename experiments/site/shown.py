@@ -23,7 +23,7 @@ from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_optio
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
 
-PLAYER = "slurm-backfill"
+_PLAYER = "slurm-backfill"
 """The policy whose options a site's parameters are."""
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
@@ -69,7 +69,7 @@ def not_played(site: Site) -> list[str]:
     found = [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
     options, without = _stated(site)
     if options:
-        found.append(f"parameters of the schedulers, but under policy {PLAYER}, whose options they are")
+        found.append(f"parameters of the schedulers, but under policy {_PLAYER}, whose options they are")
     return found + ([f"parameters of the schedulers: {', '.join(without)}"] if without else [])
 
 
@@ -221,11 +221,11 @@ def _pools(site: Site) -> Iterator[Sequence[str]]:
 def policy_of(site: Site) -> str:
     """The policy that decides with the site's parameters, as ``--policy`` takes it."""
     stated = _stated(site).text
-    return PLAYER + (f":{stated}" if stated else "")
+    return _PLAYER + (f":{stated}" if stated else "")
 
 
 def _stated(site: Site) -> SiteOptions:
-    return site_options(site, POLICIES[PLAYER].options(), {})
+    return site_options(site, POLICIES[_PLAYER].options(), {})
 
 
 def _lines(site: Site) -> Iterator[str]:

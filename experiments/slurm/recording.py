@@ -34,7 +34,7 @@ NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
 RESPONSE = re.compile(r"node_did_resp n(\d+)")
 """A node has answered; the first one after the end of a job was asked to end it."""
-ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
+_ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
 """As many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. Where
 a pass begins in the same ms, the order in the log says which was first."""
 
@@ -195,7 +195,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
                 if step == "started":
                     job.backfilled = BACKFILLED in line
                     held |= dict.fromkeys(_nodes(line), job)
-        if match := ALL_RESPONSES.search(line):
+        if match := _ALL_RESPONSES.search(line):
             in_order_s = 0.0004 if any(times and times[-1] == at_s for times in passes.values()) else -0.0004
             for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
                 job.idle = at_s + in_order_s

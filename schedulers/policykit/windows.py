@@ -116,7 +116,7 @@ def parse_windows(text: str, begins_s: float | None = 0.0) -> tuple[Window, ...]
     return tuple(_parse(part.strip(), begins_s) for part in text.split(";"))
 
 
-MOST_STARTS = 100
+_MOST_STARTS = 100
 """Most begins that a range of them may stand for."""
 
 
@@ -137,8 +137,8 @@ def starts_of(text: str) -> list[str]:
         raise ValueError("expected FIRST and LAST both as times since the begin of the simulation, or both as dates")
     first_s, last_s = _start_s(first, 0.0), _start_s(last, 0.0)
     step_s = TIME.read(step)
-    if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < MOST_STARTS):
-        raise ValueError(f"expected LAST at or after FIRST, and at most {MOST_STARTS} windows, a STEP above 0 apart")
+    if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < _MOST_STARTS):
+        raise ValueError(f"expected LAST at or after FIRST, and at most {_MOST_STARTS} windows, a STEP above 0 apart")
     times = [first_s + number * step_s for number in range(math.floor((last_s - first_s) / step_s + 1e-9) + 1)]
     return [date_of(time_s) if dated else f"{time_s:.10g}s" for time_s in times]
 
@@ -173,11 +173,11 @@ def _start_s(text: str, begins_s: float | None) -> float:
     if not _DATE.fullmatch(text):
         return TIME.read(text)
     if begins_s is None:
-        raise ValueError(UNKNOWN_BEGIN)
+        raise ValueError(_UNKNOWN_BEGIN)
     return seconds_of(text) - begins_s
 
 
-UNKNOWN_BEGIN = (
+_UNKNOWN_BEGIN = (
     "the date of the simulation's time 0 is not known: the workload states none, so set begins to it "
     "(--begins 2026-11-01T00:00:00)"
 )
@@ -207,7 +207,7 @@ def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
     found = []
     for one in site.reservations:
         if begins_s is None:
-            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {UNKNOWN_BEGIN}")
+            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {_UNKNOWN_BEGIN}")
         places = parse_intervals(one.nodes) if one.nodes else ()
         everything = not one.nodes and "ALL_NODES" in one.flags
         found.append(

@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from spillway.experiments.studies.claims import Choice, Claim, Parameter, Region, at_least, between, within
 from spillway.experiments.studies.figures import Lines
-from spillway.experiments.studies.herbein.logs import SUBMISSIONS, at_hand
+from spillway.experiments.studies.herbein.logs import LOGS, SUBMISSIONS
 from spillway.experiments.studies.herbein.play import AWARE, IGNORANT, inputs, play, policies
+from spillway.experiments.studies.local_logs import at_hand
 from spillway.experiments.studies.measures import Compared, Mean, mean, ratio
 from spillway.experiments.studies.points import Point, Value
 from spillway.experiments.studies.results import Results
@@ -188,7 +189,7 @@ CHOICES = (
     Choice(
         "log",
         "the traces of LLNL's Cab and Zin are not public (4.2)",
-        {name: _LOG_WORDS[name] for name in at_hand() if name in _LOG_WORDS},
+        {name: _LOG_WORDS[name] for name in at_hand(LOGS) if name in _LOG_WORDS},
     ),
     Choice(
         "size",
