@@ -93,6 +93,8 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     for entry in entries:
         account, user = entry.text("Account"), entry.text("User")
         if account == ROOT and not user:
+            if _limits_of(entry, pieces) != Limits():
+                pieces.notes.append("limits of the whole cluster (account root) are not kept")
             continue
         if (account, user) in seen:
             repeated += 1

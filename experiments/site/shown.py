@@ -40,6 +40,20 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
     (
+        "unenforced",
+        "limits, which the site does not enforce (AccountingStorageEnforce)",
+        lambda site: (
+            not site.scheduler.enforces_limits
+            and any(one.limits != Limits() for several in (site.associations, site.qos) for one in several)
+        ),
+    ),
+    (
+        "flags of qos",
+        "flags of QOS",
+        lambda site: {flag for one in site.qos for flag in one.flags} - {"DenyOnLimit"},
+    ),
+    ("qos of associations", "which QOS users may name: any", lambda site: any(one.qos for one in site.associations)),
+    (
         "reservation",
         "reservations (a window in which nothing runs is the setting 'maintenance')",
         lambda site: site.reservations,

@@ -2,7 +2,8 @@
 
 Of limits of one kind the QOS of the job's partition comes first, then the job's own QOS, then its user in its account
 and the accounts above: the first that states one counts. Only limits of groups count at all accounts above. A job that
-may run in partitions with several QOS is held to the limits of each of them.
+may run in partitions with several QOS is held to the limits of each of them. A site that enforces no limits
+(``AccountingStorageEnforce``) has none.
 
 References
 ----------
@@ -116,12 +117,12 @@ class SiteLimits:
     def __init__(self, site: Site) -> None:
         self._charging = Charging(site)
         self._partition_qos = tuple(partition.qos for partition in site.partitions)
-        self._limits = {
+        stated = {
             _Owner("user", one.user, one.account) if one.user else _Owner("account", one.account): one.limits
             for one in site.associations
-            if one.limits != Limits()
-        }
-        self._limits |= {_Owner("QOS", one.name): one.limits for one in site.qos if one.limits != Limits()}
+        } | {_Owner("QOS", one.name): one.limits for one in site.qos}
+        enforced = site.scheduler.enforces_limits
+        self._limits = {owner: limits for owner, limits in stated.items() if enforced and limits != Limits()}
 
     def __bool__(self) -> bool:
         """Whether there are any."""
