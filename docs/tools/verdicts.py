@@ -75,7 +75,7 @@ def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
 def _moved(row: Row) -> str:
     if not row["before"] or row["before"] == row["verdict"]:
         return ""
-    return MOVED[row["study"]]
+    return row["why"] if row["verdict"] == Verdict.FITTED.value else MOVED[row["study"]]
 
 
 def pages(rows: Sequence[Row]) -> dict[Path, str]:
