@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from spillway.schedulers.model.decisions import Decision, Preempt, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Hold, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Group, Preemption
@@ -116,9 +116,16 @@ class Preempting(Around):
                     served.add(decision.job.id if isinstance(decision, Start) else decision.by.id)
                 yield decision
         hidden = served | memory.claims.keys()
-        yield from self.policy(
-            view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held) if hidden else view
-        )
+        shown = view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held) if hidden else view
+        filled = set[str]()
+        for decision in self.policy(shown):
+            yield decision
+            if isinstance(decision, Start):
+                filled.discard(decision.job.id)
+            elif isinstance(decision, Hold) and decision.job.id in view.filled_s and self.rules.height(decision.job):
+                filled.add(decision.job.id)
+        if filled and self.due is None:  # at once, with no message: they were looked at before
+            yield WakeAt(view.now_s + _LATE_S)
 
     def keep(self, view: View) -> None:
         """Book in the pass's timeline what is promised; called anew does nothing for what is booked.
