@@ -37,7 +37,7 @@ from tests.properties.test_outages import as_events
 from tests.properties.test_partitions import GPUS, RESOURCES, nodes_of
 from tests.properties.test_passes import TINY, Story, Whole, jobs, spec_of
 
-MOST_MESSAGES = 20_000
+MOST_MESSAGES = 5_000
 """A run with more has no end."""
 USER_BYTES = 12e9
 BEGINS = "1970-01-01T00:00:00"
