@@ -118,12 +118,12 @@ class Preempting(Around):
         hidden = served | memory.claims.keys()
         shown = view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held) if hidden else view
         filled = set[str]()
-        for decision in self.policy(shown):
-            yield decision
-            if isinstance(decision, Start):
-                filled.discard(decision.job.id)
-            elif isinstance(decision, Hold) and decision.job.id in view.filled_s and self.rules.height(decision.job):
-                filled.add(decision.job.id)
+        for one in self.policy(shown):
+            yield one
+            if isinstance(one, Start):
+                filled.discard(one.job.id)
+            elif isinstance(one, Hold) and one.job.id in view.filled_s and self.rules.height(one.job):
+                filled.add(one.job.id)
         if filled and self.due is None:  # at once, with no message: they were looked at before
             yield WakeAt(view.now_s + _LATE_S)
 

@@ -195,7 +195,7 @@ def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_tasks_of_one_array_with_different_limits() -> None:
-    """They go in their order: 3 waits for the ends of 1 and 2, for it may be one at a time; then 4, which may be two."""
+    """They go in their order: 3 waits for the ends of 1 and 2, for it may be one at a time; then 4, one of two."""
     limits = {"1": 2, "2": 2, "3": 1, "4": 2}
     dependents, ready = _held({name: {"array": 1, "array_limit": limit} for name, limit in limits.items()})
     assert ready == ["1", "2"]

@@ -26,5 +26,5 @@ def test_weights_that_are_none(weights: str, words: str) -> None:
 @pytest.mark.parametrize("key", ["longest_s", "default_s"])
 def test_times_of_partitions_are_above_0(key: str) -> None:
     """A job that states no walltime would have one of 0 s: policies started others on its nodes, and the run broke."""
-    with pytest.raises(OptionError, match=rf"Expected `float` > 0.0 - at `\$.partitions\[...\].{key}`"):
+    with pytest.raises(OptionError, match=rf"Expected `float` > 0.0 - at `\$.partitions\[0\].{key}`"):
         parse_site(f'{{"partitions":[{{"name":"p","{key}":0}}]}}')
