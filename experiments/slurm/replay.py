@@ -28,7 +28,7 @@ from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.fixed import FixedEngine
@@ -107,7 +107,7 @@ class _Look:
         while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:
             pairs = [(at, place) for at, job in enumerate(view.waiting) for place in job.partitions]
             at, partitions = np.array(pairs, np.intp).reshape(-1, 2).T
-            _, found = priorities_of(view).in_partitions(view.waiting, at, partitions)
+            found = priorities_of(view).in_partitions(view.waiting, at, partitions)[:, PRIORITY]
             names = [(int(view.waiting[at].name), view.machine.partitions[place].name) for at, place in pairs]
             self.priorities.append(dict(zip(names, found.astype(int).tolist(), strict=True)))
 

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,8 +82,8 @@ def test_running_jobs_leave_one_after_another() -> None:
     """Idle now, after the first, after both; never more than there are; a job that is late leaves in a second."""
     jobs = [Job(f"w!{nodes}", nodes, 0.0, 1.0, nodes, partitions=(0,)) for nodes in (1, 3, 4, 5)]
     view = view_of(4, [(300.0, (3,)), (90.0, (1, 2))], jobs, now_s=100.0)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
-    planning = Planning(space, pairs, np.ones(4, np.int64), Limits(100.0, 60.0, 1e9), asks=True)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
+    planning = Planning(space, pairs, Limits(100.0, 60.0, 1e9), asks=True)
     found = [(planning.start_s(pair, 100.0), members(space.chosen)) for pair, _ in planning]
     assert found[:3] == [(100.0, (0,)), (101.0, (0, 1, 2)), (300.0, (0, 1, 2, 3))]
     assert found[3][0] == math.inf
@@ -128,10 +127,10 @@ def test_plans_are_those_of_the_reference(
     """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them."""
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
     limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
     apart = [job for job in jobs if job.bb_bytes == 1]
-    planning = Planning(space, pairs, np.ones(len(jobs), np.int64), limits, overlapping=apart, asks=True)
+    planning = Planning(space, pairs, limits, overlapping=apart, asks=True)
     found = []
     for pair, _ in planning:
         start_s = planning.start_s(pair, 0.0)
@@ -184,7 +183,7 @@ def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
     view = view_of(4, [], jobs)
     view.taken = (taken := Taken(100.0, 150.0, frozenset({0, 1})),)
     limits = Limits(0.0, 60.0, 1e9)
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, jobs), np.ones(2, np.int64), limits, asks=True)
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [180.0, 0.0]
     assert looked_at_after(taken._replace(gap=True), 60.0) == 150.0
 
