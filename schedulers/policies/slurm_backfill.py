@@ -14,6 +14,7 @@ import bisect
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -27,6 +28,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import (
+    EXACT_S,
     Limits,
     NodeSpace,
     Planning,
@@ -35,6 +37,7 @@ from spillway.schedulers.policykit.nodespace import (
     members,
     number_of,
     of_nodes,
+    whole_s,
 )
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
@@ -77,9 +80,6 @@ MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 _LOOP_S = 1.0
 """How often Slurm's controller looks whether something has happened since the last main pass, s."""
 
-EXACT_S = 1e-6
-"""Two times that differ by less are the same instant."""
-
 
 _SHORTEST_S = 1e-9
 """Stands for this instant."""
@@ -120,10 +120,13 @@ class _Kept(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """When the two schedulers had their passes, s, ascending."""
+    """When the two schedulers had their passes, s, ascending; what limits of jobs with buffers were extended by because
+    they were configured at first, by name (s).
+    """
 
     main: tuple[float, ...]
     backfill: tuple[float, ...]
+    extended_s: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -240,7 +243,10 @@ class SlurmBackfill:
 
     def _pass(self, view: View, *, apart: bool) -> OnePass:
         """What the passes of a call have in common."""
-        return OnePass(view, apart, self.order, RELEASES[self.release])
+        return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
+
+    def _space(self, view: View) -> NodeSpace:
+        return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
         """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
@@ -336,9 +342,11 @@ class SlurmBackfill:
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
         below the least priority that gets a reservation. One that lacks something counted is passed over; where
         backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
-        looked at. One that a window of maintenance keeps out is passed over, too.
+        looked at. One that a window of maintenance keeps out is passed over, too. A job for which a partition has too
+        few nodes left, those that are busy among them, ends it before its buffer is looked at.
         """
         unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
+        latest_s = whole_s(one.view.now_s)
         licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
@@ -346,17 +354,24 @@ class SlurmBackfill:
                 one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif licenses_first and one.lacks_counted(job, licenses=True):
+                continue
+            if walk.lacks(pair):
+                one.note(job, Role.PASSED_OVER)
+                walk.end(pair)
+                continue
+            if licenses_first and one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
-            elif one.lacks_buffer(job):
+                continue
+            latest_s = max(latest_s, one.planned.get(job.id, latest_s))
+            if one.lacks_buffer(job):
                 one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
-                    one.planned[job.id], unseen = one.view.now_s, True
+                    one.planned[job.id], unseen = latest_s, True
             elif one.stages_in(job):
                 one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
@@ -378,7 +393,7 @@ class SlurmBackfill:
 
     def _backfill(self, one: OnePass) -> Iterator[Decision]:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
-        now_s = one.view.now_s
+        now_s = whole_s(one.view.now_s)
         one.planned.clear()
         planning = one.planning(self._limits(now_s), self.bf_max_job_test, one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
@@ -424,7 +439,7 @@ class SlurmBackfill:
 
     def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
-        not_before_s = one.view.now_s
+        not_before_s = whole_s(one.view.now_s)
         while True:
             start_s = planning.start_s(pair, not_before_s)
             licensed_s = one.licensed_from(pair.job, start_s) if self.bf_licenses and start_s < math.inf else start_s
@@ -436,10 +451,10 @@ class SlurmBackfill:
 class OnePass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:
+    def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
         queue = ordered(view, view.queue, order)
         self.view = view
-        self.space = NodeSpace.of(view)
+        self.space = space
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
@@ -592,7 +607,7 @@ class OnePass:
         not fit.
         """
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id], submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return
@@ -624,7 +639,7 @@ class OnePass:
             if (taken & ~nodes).any():
                 return None
             start = start_on(view, job, allocation, role)
-        space.take(taken, view.now_s + duration_s)
+        space.take(job, taken, duration_s)
         self.waiting[pair.place] = 0
         return start
 
