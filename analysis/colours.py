@@ -77,11 +77,6 @@ def colour_of(policy: str) -> str:
     return OTHERS[int.from_bytes(hashlib.sha256(policy.encode()).digest()[:4], "big") % len(OTHERS)]
 
 
-def colours_of(policies: Iterable[str]) -> dict[str, str]:
-    """Colours of several policies by name."""
-    return {name: colour_of(name) for name in policies}
-
-
 def in_order(names: Iterable[str]) -> dict[str, str]:
     """Colours for names that are no policies, by their place; the palette repeats after its end."""
     return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(names)}

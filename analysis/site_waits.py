@@ -147,7 +147,7 @@ def section(results: CampaignResults) -> list[Block]:
         "The same jobs' waits at the site and here, job by job. A simulation that had everything the site's scheduler "
         "had, and its policy, would have errors of 0."
     )
-    left = unplayed(results)
+    left = _unplayed(results)
     blocks: tuple[Block, ...] = (Paragraph("Not played:"), Listing([*map(Words, left)]))
     return [
         Heading("How near the site's own waits"),
@@ -157,7 +157,7 @@ def section(results: CampaignResults) -> list[Block]:
     ]
 
 
-def unplayed(results: CampaignResults) -> list[str]:
+def _unplayed(results: CampaignResults) -> list[str]:
     """What of the log and of the site's description no run plays, each once."""
     found: dict[str, None] = {}
     for row in results.rows:

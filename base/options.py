@@ -40,6 +40,30 @@ Value = bool | int | float | str | None
 _METADATA = "spillway.option"
 
 
+class Form(msgspec.Struct, frozen=True):
+    """How values are written where their type does not say it: quantities with units, names, lists of hosts.
+
+    Attributes
+    ----------
+    read
+        Gives the value of what a TOML file has; raises :class:`ValueError` that says what was expected and what came.
+    write
+        Gives what a TOML file has of a value.
+    expected
+        What a value must be, in words.
+    example
+        A value, as a TOML file has it.
+    unit
+        Unit of a bare number ("" where it has none).
+    """
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+    expected: str
+    example: str
+    unit: str = ""
+
+
 class OptionInfo(msgspec.Struct, frozen=True):
     """What is known about one option of a policy.
 
@@ -48,9 +72,10 @@ class OptionInfo(msgspec.Struct, frozen=True):
     name
         Field name, and the key on the command line (``-o name=value``).
     type
-        The value's type: ``int``, ``float``, ``bool``, ``str`` or an :class:`enum.Enum` subclass.
+        The value's type: ``int``, ``float``, ``bool``, ``str`` or an :class:`enum.Enum` subclass; of a table the
+        dataclass that it is read into (:mod:`spillway.base.tables`).
     default
-        Value when the option is not given.
+        Value when the option is not given; ``dataclasses.MISSING`` where it must be.
     optional
         Whether the text ``none`` (the value ``None``) is allowed.
     unit
@@ -61,10 +86,14 @@ class OptionInfo(msgspec.Struct, frozen=True):
         The only values allowed, empty for all.
     help
         One sentence of meaning.
+    form
+        How it is written, where its type does not say that.
+    several
+        Whether it is a tuple of tables.
     """
 
     name: str
-    type: type
+    type: Any
     default: Any
     optional: bool = False
     unit: str = ""
@@ -72,6 +101,18 @@ class OptionInfo(msgspec.Struct, frozen=True):
     high: float | None = None
     choices: tuple[Any, ...] = ()
     help: str = ""
+    form: Form | None = None
+    several: bool = False
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is dataclasses.MISSING
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table, or several, with options of its own."""
+        return dataclasses.is_dataclass(self.type)
 
     @property
     def type_name(self) -> str:
@@ -81,7 +122,9 @@ class OptionInfo(msgspec.Struct, frozen=True):
     @property
     def expected(self) -> str:
         """What a value must be, in words: type, unit and range or the choices."""
-        if self.choices:
+        if self.form is not None:
+            words = self.form.expected
+        elif self.choices:
             words = "one of " + ", ".join(show(choice) for choice in self.choices)
         else:
             words = f"{_ARTICLES[self.type]}{_range(self.low, self.high)}"
@@ -97,6 +140,7 @@ def option(
     high: float | None = None,
     choices: tuple[Any, ...] = (),
     help: str = "",
+    form: Form | None = None,
 ) -> T:
     """Declare a dataclass field as an option.
 
@@ -113,10 +157,17 @@ def option(
         The only values allowed; for an enum all its members unless given.
     help
         One sentence of meaning, without a full stop.
+    form
+        How it is written, where its type does not say that; the field may then have any type.
     """
-    info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help}
+    info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help, "form": form}
     field: Any = dataclasses.field(default=default, metadata={_METADATA: info})
     return cast(T, field)
+
+
+def required(**declared: Any) -> Any:
+    """Declare a dataclass field as an option that must be given; takes what :func:`option` does, but for a default."""
+    return option(cast(Any, dataclasses.MISSING), **declared)
 
 
 def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> list[OptionInfo]:
@@ -210,6 +261,16 @@ def parse(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
     OptionError
         It is no value of the option.
     """
+    try:
+        return value_of(info, value, typed=typed)
+    except ValueError as error:
+        raise OptionError(f"option {info.name!r}{':' if info.form else ''} {error}") from None
+
+
+def value_of(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
+    """As :func:`parse`, but raise :class:`ValueError` that says what it must be and what came, without its name."""
+    if info.form is not None:
+        return info.form.read(value)
     try:
         if isinstance(value, str) and not (typed and info.type_name in ("int", "float", "bool")):
             found = None if info.optional and value.strip().lower() == "none" else _read(info, value)
@@ -309,17 +370,21 @@ def _info(policy_class: type, field: dataclasses.Field[Any], hint: Any) -> Optio
     arms = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     kinds = [arm for arm in arms if arm is not types.NoneType]
     kind = kinds[0] if len(kinds) == 1 else None
+    several = typing.get_origin(kind) is tuple and dataclasses.is_dataclass(typing.get_args(kind)[0])
+    kind = typing.get_args(kind)[0] if several else kind
     is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
-    if not isinstance(kind, type) or not (is_enum or kind in _PARSERS):
+    free = dataclasses.is_dataclass(kind) or field.metadata[_METADATA]["form"] is not None
+    if not free and (not isinstance(kind, type) or not (is_enum or kind in _PARSERS)):
         raise TypeError(f"{policy_class.__name__}.{field.name}: an option cannot be of type {hint}")
     metadata = dict(field.metadata[_METADATA])
     if is_enum and not metadata["choices"]:
         metadata["choices"] = tuple(vars(kind)["_member_map_"].values())
-    if kind is str and len(arms) > len(kinds) and not metadata["choices"]:
+    if kind is str and len(arms) > len(kinds) and not metadata["choices"] and not free:
         raise TypeError(
             f"{policy_class.__name__}.{field.name}: a text that may be None cannot be distinguished from 'none'"
         )
-    return OptionInfo(name=field.name, type=kind, default=field.default, optional=len(arms) > len(kinds), **metadata)
+    optional = len(arms) > len(kinds)
+    return OptionInfo(name=field.name, type=kind, default=field.default, optional=optional, several=several, **metadata)
 
 
 def _within(info: OptionInfo, value: float) -> bool:
@@ -336,8 +401,8 @@ def _range(low: float | None, high: float | None) -> str:
     return f" of at most {show(high)}" if high is not None else ""
 
 
-def _refusal(info: OptionInfo, value: Any) -> OptionError:
-    return OptionError(f"option {info.name!r} must be {info.expected}, got {show(value)!r}")
+def _refusal(info: OptionInfo, value: Any) -> ValueError:
+    return ValueError(f"must be {info.expected}, got {show(value)!r}")
 
 
 def unknown(name: str, known: list[str]) -> str:

@@ -20,7 +20,6 @@ import dataclasses
 import hashlib
 import importlib
 import importlib.util
-import inspect
 import re
 import sys
 import traceback
@@ -146,11 +145,6 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
         raise OptionError(f"{kind} {text!r}: expected FILE.py:CLASS or MODULE:CLASS")
     module = module_from_file(Path(place), kind) if place.endswith(".py") else _from_module(place, kind)
     return checked(_found(module, place, name, kind), f"{kind} {text!r}", methods)
-
-
-def source_path(cls: type) -> Path:
-    """File that a class was loaded from: what a digest has to hash."""
-    return Path(inspect.getfile(cls))
 
 
 def module_from_file(path: Path, kind: str) -> ModuleType:

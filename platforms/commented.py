@@ -72,7 +72,7 @@ def _line(key: Key, value: Any) -> str:
     if given is None:
         text = key.default if key.default not in ("", ABSENT) else key.example
         return f"# {key.name} = {text}"
-    text = toml(key.parser, given)
+    text = toml(key.info, given)
     return f"# {key.name} = {text}" if text == key.default else f"{key.name} = {text}"
 
 

@@ -1,4 +1,4 @@
-# ruff: noqa: RUF009  (setting() makes a dataclass field; nothing is shared)
+# ruff: noqa: RUF009  (option() makes a dataclass field; nothing is shared)
 """A machine in a few lines of TOML: what can be said, with units, ranges and defaults.
 
 A description has a ``topology`` and the table that goes with it (``dragonfly``, or ``cluster`` for a tree), and
@@ -14,28 +14,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spillway.base import units
+from spillway.base.errors import OptionError
 from spillway.base.files import parse_toml
 from spillway.base.limits import HOSTS, InputError
+from spillway.base.options import Form, option, required
+from spillway.base.tables import read_table
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.settings import (
-    Choice,
-    Quantity,
-    Several,
-    Whole,
-    flag,
-    free_text,
-    host_names,
-    identifier,
-    read_table,
-    setting,
-    watts,
-    whole_bytes,
-)
+from spillway.platforms.forms import BANDWIDTH, BYTES, HOST_NAMES, LATENCY, NAME, SPEED, WATTS
 
-_BANDWIDTH = Quantity(units.BANDWIDTH)
-_LATENCY = Quantity(units.TIME, zero=True)
-_COUNT = Whole(1, 1_000_000)
+_MOST = 1_000_000
+"""Most of anything that is counted."""
+
+
+def _written(form: Form, default: str) -> Any:
+    """An option that is written in a form, like its default."""
+    return option(form.read(default), form=form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +48,10 @@ class Nodes:
         to itself through its switch.
     """
 
-    prefix: str = setting(identifier, "node_")
-    speed: float = setting(Quantity(units.SPEED), "1Gf")
-    cores: int = setting(Whole(1, 100_000), 1)
-    loopback: float = setting(_BANDWIDTH, "1000MBps")
+    prefix: str = _written(NAME, "node_")
+    speed: float = _written(SPEED, "1Gf")
+    cores: int = option(1, low=1, high=100_000)
+    loopback: float = _written(BANDWIDTH, "1000MBps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +81,15 @@ class Dragonfly:
         Parallel cables between two groups, likewise.
     """
 
-    groups: int = setting(_COUNT)
-    chassis: int = setting(_COUNT)
-    routers: int = setting(_COUNT)
-    nodes: int = setting(_COUNT)
-    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
-    latency: float = setting(_LATENCY, "50us")
-    green: int = setting(Whole(1, 1000), 1)
-    black: int = setting(Whole(1, 1000), 1)
-    blue: int = setting(Whole(1, 1000), 1)
+    groups: int = required(low=1, high=_MOST)
+    chassis: int = required(low=1, high=_MOST)
+    routers: int = required(low=1, high=_MOST)
+    nodes: int = required(low=1, high=_MOST)
+    bandwidth: float = _written(BANDWIDTH, "1250MBps")
+    latency: float = _written(LATENCY, "50us")
+    green: int = option(1, low=1, high=1000)
+    black: int = option(1, low=1, high=1000)
+    blue: int = option(1, low=1, high=1000)
 
     def __post_init__(self) -> None:
         if self.groups > 1 and self.routers < self.groups:
@@ -127,12 +120,12 @@ class Level:
         Whether schedulers count this link (host property ``io_path``). Absent: yes, but not the nodes' own.
     """
 
-    name: str = setting(identifier)
-    count: int = setting(_COUNT, 1)
-    bandwidth: float | None = setting(_BANDWIDTH, None)
-    latency: float = setting(_LATENCY, "1us")
-    duplex: bool = setting(flag, False)
-    scheduled: bool | None = setting(flag, None)
+    name: str = required(form=NAME)
+    count: int = option(1, low=1, high=_MOST)
+    bandwidth: float | None = option(None, form=BANDWIDTH)
+    latency: float = _written(LATENCY, "1us")
+    duplex: bool = option(False)
+    scheduled: bool | None = option(None)
 
     def __post_init__(self) -> None:
         if self.scheduled and self.bandwidth is None:
@@ -153,9 +146,9 @@ class Rack:
         Capacity of its storage node; absent: as table ``storage`` says.
     """
 
-    nodes: tuple[str, ...] = setting(host_names, "")
-    storage: str | None = setting(identifier, None)
-    capacity: int | None = setting(whole_bytes, None)
+    nodes: tuple[str, ...] = _written(HOST_NAMES, "")
+    storage: str | None = option(None, form=NAME)
+    capacity: int | None = option(None, form=BYTES)
 
     def __post_init__(self) -> None:
         if not self.nodes and self.storage is None:
@@ -181,10 +174,10 @@ class TreeCluster:
         ``count``. Absent: the levels' counts say how many there are.
     """
 
-    name: str = setting(identifier)
-    uplink: Level = setting(Level)
-    levels: tuple[Level, ...] = setting(Several(Level))
-    rack: tuple[Rack, ...] = setting(Several(Rack), ())
+    name: str = required(form=NAME)
+    uplink: Level = required()
+    levels: tuple[Level, ...] = required()
+    rack: tuple[Rack, ...] = option(())
 
     def __post_init__(self) -> None:
         if self.rack and (len(self.levels) != 2 or any(level.count != 1 for level in self.levels)):
@@ -239,15 +232,15 @@ class Storage:
         Tree only: bandwidth at which its devices are written, likewise.
     """
 
-    per: str = setting(identifier)
-    capacity: int = setting(whole_bytes)
-    granule: int = setting(whole_bytes, 1)
-    prefix: str = setting(identifier, "bb")
-    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
-    latency: float = setting(_LATENCY, "1us")
-    duplex: bool = setting(flag, True)
-    read_bandwidth: float | None = setting(_BANDWIDTH, None)
-    write_bandwidth: float | None = setting(_BANDWIDTH, None)
+    per: str = required(form=NAME)
+    capacity: int = required(form=BYTES)
+    granule: int = option(1, form=BYTES)
+    prefix: str = _written(NAME, "bb")
+    bandwidth: float = _written(BANDWIDTH, "1250MBps")
+    latency: float = _written(LATENCY, "1us")
+    duplex: bool = option(True)
+    read_bandwidth: float | None = option(None, form=BANDWIDTH)
+    write_bandwidth: float | None = option(None, form=BANDWIDTH)
 
     @property
     def has_devices(self) -> bool:
@@ -275,10 +268,10 @@ class FileSystem:
         Whether schedulers count this link (host property ``io_path``).
     """
 
-    bandwidth: float = setting(_BANDWIDTH)
-    name: str = setting(identifier, "pfs")
-    latency: float = setting(_LATENCY, "100us")
-    scheduled: bool = setting(flag, True)
+    bandwidth: float = required(form=BANDWIDTH)
+    name: str = _written(NAME, "pfs")
+    latency: float = _written(LATENCY, "100us")
+    scheduled: bool = option(True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +291,10 @@ class Master:
         does a job start. Absent: as a node's.
     """
 
-    name: str = setting(identifier, "master")
-    bandwidth: float = setting(_BANDWIDTH, "1250MBps")
-    latency: float = setting(_LATENCY, "100us")
-    loopback: float | None = setting(_BANDWIDTH, None)
+    name: str = _written(NAME, "master")
+    bandwidth: float = _written(BANDWIDTH, "1250MBps")
+    latency: float = _written(LATENCY, "100us")
+    loopback: float | None = option(None, form=BANDWIDTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,10 +315,10 @@ class Power:
         Power of the file system's host; needed where there is one.
     """
 
-    node: str = setting(watts)
-    master: str = setting(watts)
-    storage: str | None = setting(watts, None)
-    pfs: str | None = setting(watts, None)
+    node: str = required(form=WATTS)
+    master: str = required(form=WATTS)
+    storage: str | None = option(None, form=WATTS)
+    pfs: str | None = option(None, form=WATTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,16 +349,16 @@ class Description:
         Watts; absent: none are known, and energy cannot be measured.
     """
 
-    name: str = setting(identifier)
-    topology: str = setting(Choice(("dragonfly", "tree")))
-    summary: str = setting(free_text, "")
-    node: Nodes = setting(Nodes, {})
-    dragonfly: Dragonfly | None = setting(Dragonfly, None)
-    cluster: tuple[TreeCluster, ...] = setting(Several(TreeCluster), ())
-    storage: Storage | None = setting(Storage, None)
-    pfs: FileSystem | None = setting(FileSystem, None)
-    master: Master = setting(Master, {})
-    power: Power | None = setting(Power, None)
+    name: str = required(form=NAME)
+    topology: str = required(choices=("dragonfly", "tree"))
+    summary: str = option("")
+    node: Nodes = option(Nodes())
+    dragonfly: Dragonfly | None = option(None)
+    cluster: tuple[TreeCluster, ...] = option(())
+    storage: Storage | None = option(None)
+    pfs: FileSystem | None = option(None)
+    master: Master = option(Master())
+    power: Power | None = option(None)
 
     @property
     def server_loopback(self) -> float:
@@ -418,7 +411,7 @@ def read_description(
         for key, value in (overrides or {}).items():
             table = _merge(table, _nested(key, value))
         description = read_table(Description, table, "")
-    except PlatformError as error:
+    except (OptionError, PlatformError) as error:
         raise PlatformError(str(error), source) from None
     assert isinstance(description, Description)
     return description

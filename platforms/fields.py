@@ -5,28 +5,12 @@ The page of the format and commented descriptions are made of this, so that neit
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
-from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from spillway.base import units
-from spillway.base.hostlist import compressed
+from spillway.base.options import OptionInfo, describe
 from spillway.platforms.description import Description
-from spillway.platforms.settings import (
-    Choice,
-    Quantity,
-    Several,
-    Whole,
-    flag,
-    free_text,
-    host_names,
-    identifier,
-    parser_of,
-    watts,
-    whole_bytes,
-)
 
 
 class Key(NamedTuple):
@@ -46,8 +30,8 @@ class Key(NamedTuple):
         In words.
     example
         A value, as TOML; "" for tables.
-    parser
-        Reads it.
+    info
+        How it is read.
     """
 
     name: str
@@ -56,7 +40,7 @@ class Key(NamedTuple):
     default: str
     meaning: str
     example: str
-    parser: Any
+    info: OptionInfo
 
 
 class Table(NamedTuple):
@@ -91,15 +75,12 @@ ABSENT = "absent"
 def tables(kind: type = Description, path: str = "", several: bool = False) -> list[Table]:
     """All tables, each before those in it."""
     meanings = meanings_of(kind)
-    fields = dataclasses.fields(kind)
-    keys = tuple(_key(field, meanings.get(field.name, "")) for field in fields)
+    infos = describe(kind)
+    keys = tuple(_key(info, meanings.get(info.name, "")) for info in infos)
     found = [Table(path, several, first_paragraph(kind), keys)]
-    for field in fields:
-        inner = parser_of(field)
-        many = isinstance(inner, Several)
-        inner = inner.kind if many else inner
-        if isinstance(inner, type):
-            found += tables(inner, f"{path}.{field.name}" if path else field.name, many)
+    for info in infos:
+        if info.is_table:
+            found += tables(info.type, f"{path}.{info.name}" if path else info.name, info.several)
     return found
 
 
@@ -117,29 +98,27 @@ def meanings_of(kind: type) -> dict[str, str]:
     return {name: " ".join(lines) for name, lines in found.items()}
 
 
-def toml(parser: Any, value: Any) -> str:
+def toml(info: OptionInfo, value: Any) -> str:
     """A value as a description has it, with its unit."""
-    if isinstance(parser, Quantity):
-        return json.dumps(parser.scale.write(float(value)))
-    if parser is host_names:
-        return json.dumps(compressed(value))
-    return json.dumps(units.SIZE.write(float(value)) if parser is whole_bytes else value)
+    return json.dumps(_plain(info, value))
 
 
 def table_of(value: Any) -> dict[str, Any]:
     """A description, or a table of one, as TOML has it; what is absent is left out."""
     found: dict[str, Any] = {}
-    for field in dataclasses.fields(value):
-        parser, given = parser_of(field), getattr(value, field.name)
+    for info in describe(type(value)):
+        given = getattr(value, info.name)
         if given is None or given == ():
             continue
-        if isinstance(parser, Several):
-            found[field.name] = [table_of(one) for one in given]
-        elif isinstance(parser, type):
-            found[field.name] = table_of(given)
+        if info.several:
+            found[info.name] = [table_of(one) for one in given]
         else:
-            found[field.name] = json.loads(toml(parser, given))
+            found[info.name] = table_of(given) if info.is_table else _plain(info, given)
     return found
+
+
+def _plain(info: OptionInfo, value: Any) -> Any:
+    return value if info.form is None else info.form.write(value)
 
 
 class _Words(NamedTuple):
@@ -148,47 +127,32 @@ class _Words(NamedTuple):
     example: str
 
 
-_BASES = {units.BANDWIDTH: "bytes/s", units.SPEED: "flop/s", units.TIME: "s", units.SIZE: "bytes"}
-"""Units of bare numbers, in words."""
-
-_PLAIN: Mapping[Callable[..., Any], _Words] = {
-    flag: _Words("true or false", "", "true"),
-    free_text: _Words("text", "", '"a machine of ours"'),
-    host_names: _Words("names of hosts, numbers in brackets", "", '"node[1-16]"'),
-    identifier: _Words("name: letters, digits, `_`, `-`, `.`", "", '"name"'),
-    watts: _Words("text `IDLE:ALLCORES` or `IDLE:EPSILON:ALLCORES`", "W", '"100:200"'),
-    whole_bytes: _Words("text with a unit, or a number, at least 0", "bytes", '"40GB"'),
-}
+_PLAIN = {bool: _Words("true or false", "", "true"), str: _Words("text", "", '"a machine of ours"')}
 
 
-def _key(field: dataclasses.Field[Any], meaning: str) -> Key:
-    parser = parser_of(field)
-    words = _words(parser)
-    return Key(field.name, words.value, words.unit, _default(field, parser), meaning, words.example, parser)
+def _key(info: OptionInfo, meaning: str) -> Key:
+    words = _words(info)
+    return Key(info.name, words.value, words.unit, _default(info), meaning, words.example, info)
 
 
-def _words(parser: Any) -> _Words:
-    if isinstance(parser, Several):
-        return _Words("tables, at least one", "", "")
-    if isinstance(parser, type):
-        return _Words("table", "", "")
-    if isinstance(parser, Quantity):
-        least = "at least 0" if parser.zero else "above 0"
-        return _Words(f"text with a unit, or a number, {least}", _BASES[parser.scale], json.dumps(parser.scale.example))
-    if isinstance(parser, Whole):
-        return _Words(f"whole number from {parser.least:,} to {parser.most:,}", "", str(parser.least))
-    if isinstance(parser, Choice):
-        listed = " or ".join(json.dumps(value) for value in parser.values)
-        return _Words(listed, "", json.dumps(parser.values[0]))
-    return _PLAIN[parser]
+def _words(info: OptionInfo) -> _Words:
+    if info.is_table:
+        return _Words("tables, at least one" if info.several else "table", "", "")
+    if info.form is not None:
+        return _Words(info.form.expected, info.form.unit, json.dumps(info.form.example))
+    if info.choices:
+        return _Words(" or ".join(json.dumps(value) for value in info.choices), "", json.dumps(info.choices[0]))
+    if info.type is int:
+        return _Words(f"whole number from {info.low:,} to {info.high:,}", "", str(info.low))
+    return _PLAIN[info.type]
 
 
-def _default(field: dataclasses.Field[Any], parser: Any) -> str:
-    if field.default_factory is not dataclasses.MISSING:
-        return "its defaults"
-    if field.default is dataclasses.MISSING:
+def _default(info: OptionInfo) -> str:
+    if info.required:
         return ""
-    return ABSENT if field.default is None or field.default == () else toml(parser, field.default)
+    if info.default is None or info.default == ():
+        return ABSENT
+    return "its defaults" if info.is_table else toml(info, info.default)
 
 
 def first_paragraph(kind: type) -> str:

@@ -23,8 +23,8 @@ from spillway.base.files import parse_json
 from spillway.base.hostlist import compressed
 from spillway.base.limits import NESTING, InputError
 from spillway.platforms.errors import PlatformError
+from spillway.platforms.forms import identifier
 from spillway.platforms.inventory import Inventory, RackFacts, with_nodes
-from spillway.platforms.settings import identifier
 
 CAPACITY = "spillway.capacity_bytes"
 DESCRIPTION = "spillway.description"

@@ -15,8 +15,8 @@ from typing import Any
 
 from spillway.base.hostlist import expanded
 from spillway.platforms.errors import PlatformError
+from spillway.platforms.forms import identifier
 from spillway.platforms.inventory import Inventory, RackFacts
-from spillway.platforms.settings import identifier
 
 
 def is_map(data: Any) -> bool:

@@ -35,23 +35,6 @@ def topology(description: Description) -> nx.Graph:
     return graph
 
 
-def hops(graph: nx.Graph, src: str, dst: str) -> int:
-    """Cables on a shortest way between two vertices; 0 for a vertex and itself.
-
-    This is the distance in the network as built. SimGrid's routes on a Dragonfly can be longer or shorter by a cable
-    (:func:`spillway.platforms.zones.dragonfly.minimal_route`).
-
-    Raises
-    ------
-    PlatformError
-        Where there is no way, or no such vertex.
-    """
-    try:
-        return int(nx.shortest_path_length(graph, src, dst))
-    except (nx.NetworkXNoPath, nx.NodeNotFound) as error:
-        raise PlatformError(f"no way from {src!r} to {dst!r} in the topology: {error}") from None
-
-
 def route_graph(platform: Platform) -> nx.Graph:
     """The graph of any platform, out of its routes: hosts and links are vertices, neighbours on a route are joined.
 

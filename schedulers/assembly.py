@@ -44,6 +44,7 @@ from spillway.schedulers.policykit.estimates import Correction, Estimator, Reque
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
 from spillway.schedulers.policykit.preempting import Preempting, Promised
+from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
 from spillway.schedulers.policykit.view import Policy, View
@@ -463,9 +464,25 @@ class SessionSpec:
     location_shape: tuple[int, ...] = ()
     pass_limit: PassLimit | None = None
 
+    def _of_site(self) -> SiteOptions:
+        """What the site states of the policy's schedulers; nothing where the policy has none of a site's parameters."""
+        given, entry = str(self.settings.get("site") or ""), find_policy(self.policy)
+        if not given or not getattr(entry.cls, "site_parameters", False):
+            return SiteOptions({}, ())
+        return site_options(parse_site(site_setting(given)), entry.options(), self.policy_options)
+
+    def notes(self) -> list[str]:
+        """What the user is told beforehand, a line each: which options are the site's, which of its parameters none."""
+        words = self._of_site().words(self.policy_options)
+        return [f"policy {self.policy}: {words}"] if words else []
+
     def make_policy(self) -> Policy:
-        """The policy; :class:`OptionError` for an unknown one, wrong options, or a limit on one that never searches."""
-        policy = find_policy(self.policy).build(self.policy_options, literal=self.thesis_literal)
+        """The policy, by the options that are given, else the site's, else the defaults; :class:`OptionError` for an
+        unknown one, wrong options, or a limit on one that never searches.
+        """
+        policy = find_policy(self.policy).build(
+            self.policy_options, literal=self.thesis_literal, of_site=self._of_site().options
+        )
         if self.pass_limit is None:
             return policy
         if not isinstance(policy, Limitable):

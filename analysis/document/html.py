@@ -15,16 +15,16 @@ from spillway.analysis.document.markup import Html, fill, fill_page, html_of, jo
 MARKS = {"reproduced": "met", "not reproduced": "missed", "fits one run": "met", "fitted": "open"}
 """Classes of the cells with these words: they get a colour."""
 
-MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}
+_MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:
     """Of figures in several formats the file of each that a page shows: SVG, else PNG; none of those in neither."""
     found: dict[Path, list[Path]] = {}
     for path in paths:
-        if path.suffix in MEDIA:
+        if path.suffix in _MEDIA:
             found.setdefault(path.with_suffix(""), []).append(path)
-    return [min(files, key=lambda path: list(MEDIA).index(path.suffix)) for files in found.values()]
+    return [min(files, key=lambda path: list(_MEDIA).index(path.suffix)) for files in found.values()]
 
 
 _PAIRS = (("#222222", "#e6e6ea"), ("#111111", "#e6e6ea"), ("#000000", "#e6e6ea"), ("#ffffff", "#17171a"))
@@ -93,7 +93,7 @@ def _to_element(block: kit.Block, *, anchors: bool = False) -> Html:
                 '<figure><img alt="{caption}" src="data:{media};base64,{data}">'
                 "<figcaption>{words}</figcaption></figure>",
                 caption=caption,
-                media=MEDIA[path.suffix],
+                media=_MEDIA[path.suffix],
                 data=base64.b64encode(_dark_too(path.read_bytes())).decode(),
                 words=_inline(caption),
             )

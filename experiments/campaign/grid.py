@@ -18,8 +18,10 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, PolicySpec, Prepared, RunSpec
 
 DIGEST_CHARACTERS = 8
-_LATER = (("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""))
-"""Settings that came later, at their defaults: they are left out of the digest, so that runs keep their folders."""
+_LATER = (
+    ("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""), ("bf_window_linear", 0.0),
+)  # fmt: skip
+"""Settings and options that came later, at their defaults: they are left out of the digest, runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
 """External events of a workload on a platform with a seed."""
@@ -61,7 +63,7 @@ def expand(
     for model, seed in itertools.product(campaign.models, campaign.seeds):
         for (workload, platform), policy in itertools.product(workloads[model.label, seed], labelled):
             spec = sessions.begun(policy, begins_s(workload))
-            settings = policies.settings(spec) | sessions.complete(spec)
+            settings = sessions.options(spec) | sessions.complete(spec)
             named, model_options = sessions.complete_model(spec, model)
             occurring = events(workload, platform, seed)
             if occurring is None and settings["on_outage"] != "continue":

@@ -32,6 +32,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared import damage
+from spillway.experiments.run.sessions import session_spec
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
 from spillway.experiments.site.shown import not_played
 from spillway.platforms.xml_reader import load_platform, parse_platform
@@ -216,6 +217,8 @@ class Inputs:
         text = str(spec.session.get(policies.SITE) or "")
         if not text:
             return
+        for note in session_spec(spec).notes():
+            self.note(note, workload, folded=False)
         site = parse_site(text)
         nodes = self._nodes[platform.path]
         if site.nodes and site.nodes != nodes:

@@ -48,7 +48,7 @@ def typed(spec: PolicySpec) -> PolicySpec:
     SpecError, OptionError
         The policy, an option or a value is unknown.
     """
-    every = settings(spec)
+    every = values_of(spec, build_policy(spec))
     return msgspec.structs.replace(spec, options={name: every[name] for name in spec.options})
 
 
@@ -71,9 +71,8 @@ def build_policy(spec: PolicySpec) -> Policy:
         raise
 
 
-def settings(spec: PolicySpec) -> dict[str, Value]:
-    """All options of the policy, defaults included: what the run's identity depends on."""
-    policy = build_policy(spec)
+def values_of(spec: PolicySpec, policy: Policy) -> dict[str, Value]:
+    """The options of a policy that was made from its description."""
     names = [info.name for info in entry(spec.policy).options()]
     assert dataclasses.is_dataclass(policy), "policies are dataclasses"
     return {name: plain(getattr(policy, name)) for name in names}

@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import inspect
 import platform
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -168,10 +169,21 @@ def _place_of_copy(name: str) -> str:
 
 def environment() -> str:
     """Python's version and those of all installed packages, as ``pip install -r`` takes them."""
-    stated = [one.metadata for one in importlib.metadata.distributions()]  # read anew at each look
-    found = {(one["Name"], one["Version"]) for one in stated if one["Name"]}
-    lines = sorted((f"{name}=={version}" for name, version in found), key=str.lower)
+    found = {_stated(one) for one in importlib.metadata.distributions()}
+    lines = sorted((f"{name}=={version}" for name, version in found if name), key=str.lower)
     return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
+
+
+def _stated(package: importlib.metadata.Distribution) -> tuple[str, str]:
+    """Name and version of an installed package, "" where it states none.
+
+    They are lines at the head of a text that may have hundreds; the library's reader of it is that of mails, which took
+    a twelfth of a small run.
+    """
+    text = package.read_text("METADATA") or package.read_text("PKG-INFO") or package.read_text("") or ""
+    head = text.partition("\n\n")[0]
+    name, version = (next(iter(re.findall(rf"(?im)^{key}:[ \t]*(.*\S)", head)), "") for key in ("Name", "Version"))
+    return name, version
 
 
 def _spec_text(name: str, options: Mapping[str, Any]) -> str:

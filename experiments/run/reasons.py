@@ -14,7 +14,7 @@ from spillway.schedulers.policykit.view import Running
 REASONS = "reasons.csv"
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 PRIORITIES = "priorities.csv"
-PRIORITY_COLUMNS = ("job_id", "workload_name", "time_s", *Priority._fields)
+_PRIORITY_COLUMNS = ("job_id", "workload_name", "time_s", *Priority._fields)
 """Columns of ``priorities.csv``, which is only there when a policy looked at jobs in the order of their priorities."""
 
 
@@ -77,7 +77,7 @@ class ReasonRecorder(Recorder):
         self._reasons.close()
         if self._priorities:
             with open_table(self._folder / PRIORITIES) as stream:
-                csv.writer(stream, lineterminator="\n").writerows((PRIORITY_COLUMNS, *self._priorities))
+                csv.writer(stream, lineterminator="\n").writerows((_PRIORITY_COLUMNS, *self._priorities))
 
     def _keep(self, job_id: str) -> None:
         """Write down a job's first and last priority, where there was one."""

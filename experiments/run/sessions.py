@@ -31,6 +31,17 @@ def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int =
     )
 
 
+def options(spec: PolicySpec) -> dict[str, Value]:
+    """All options of the policy, the site's and the defaults included.
+
+    Raises
+    ------
+    OptionError
+        An option or its value is unknown.
+    """
+    return policies.values_of(spec, session_spec(spec).make_policy())
+
+
 def complete(spec: PolicySpec) -> dict[str, Value]:
     """Add the defaults of the settings that a policy's description leaves open.
 

@@ -56,7 +56,7 @@ _LEFT_OUT = (
 )  # fmt: skip
 
 
-def limits_of(entry: Entry, pieces: Pieces) -> Limits:
+def _limits_of(entry: Entry, pieces: Pieces) -> Limits:
     """The limits of an association or a QOS; those that are not kept are noted, once each."""
     found: dict[str, Any] = {
         field: value for key, (field, reader) in _LIMITS.items() if (value := entry.read(reader, key, None)) is not None
@@ -93,6 +93,8 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
     for entry in entries:
         account, user = entry.text("Account"), entry.text("User")
         if account == ROOT and not user:
+            if _limits_of(entry, pieces) != Limits():
+                pieces.notes.append("limits of the whole cluster (account root) are not kept")
             continue
         if (account, user) in seen:
             repeated += 1
@@ -121,7 +123,7 @@ def _association(entry: Entry, parent: str, pieces: Pieces) -> Association:
         priority=entry.read(whole, "Priority", 0),
         qos=tuple(one.lstrip("+") for one in entry.names("QOS")),
         default_qos=entry.text("DefQOS", "DefaultQOS"),
-        limits=limits_of(entry, pieces),
+        limits=_limits_of(entry, pieces),
     )
 
 
@@ -163,7 +165,7 @@ def read_qos(text: str, name: str, pieces: Pieces) -> None:
                 name=entry.text("Name"),
                 priority=entry.read(whole, "Priority", 0),
                 usage_factor=entry.read(number, "UsageFactor", 1.0),
-                limits=limits_of(entry, pieces),
+                limits=_limits_of(entry, pieces),
                 preempt=entry.names("Preempt"),
                 preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
                 grace_s=entry.read(bare_seconds, "GraceTime", 0.0) or 0.0,

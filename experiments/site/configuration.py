@@ -8,7 +8,7 @@ SchedMD, manual pages *slurm.conf(5)* and *burst_buffer.conf(5)*; *Multifactor P
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from spillway.base.errors import InputError, shown
@@ -26,7 +26,7 @@ from spillway.experiments.site.source import (
     whole,
 )
 from spillway.schedulers.model.site import License, Weights
-from spillway.schedulers.model.site_parts import Buffers, Scheduler
+from spillway.schedulers.model.site_parts import Buffers, Limits, Scheduler
 from spillway.workloads.logs.slurm_units import UnitError, size_of
 
 
@@ -61,9 +61,11 @@ _FLAGS = ("bf_continue", "bf_licenses", "bf_one_resv_per_job")
 def read_slurm(text: str, name: str, pieces: Pieces) -> None:
     """``slurm.conf``, or what ``scontrol show config`` prints of it."""
     entry, several = settings(text, name)
+    pieces.configuration |= entry.values
     if entry.values:  # else it is a file of partitions and nodes that slurm.conf includes
-        pieces.weights = _weights(entry, pieces)
-        pieces.scheduler = _scheduler(entry)
+        every = Entry(pieces.configuration, name)
+        pieces.weights = _weights(every)
+        pieces.scheduler = _scheduler(every)
     defaults: Mapping[str, str] = {}
     for line in several:
         if line.text("PartitionName").upper() == "DEFAULT":
@@ -80,9 +82,18 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
         pieces.buffers = Buffers(kind=kind.rpartition("/")[2])
 
 
-def _weights(entry: Entry, pieces: Pieces) -> Weights:
+def notes_of(pieces: Pieces) -> Iterator[str]:
+    """What follows from all files of the configuration together."""
+    entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
-        pieces.notes.append("PriorityType=priority/basic: jobs are in order of submission, all weights are 0")
+        yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"
+    limited = any(one.limits != Limits() for several in (pieces.associations, pieces.qos) for one in several)
+    if limited and pieces.scheduler is not None and not pieces.scheduler.enforces_limits:
+        yield "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played"
+
+
+def _weights(entry: Entry) -> Weights:
+    if entry.text("PriorityType").lower().endswith("basic"):
         return Weights()
     flags = tuple(flag.upper() for flag in entry.names("PriorityFlags"))
     return Weights(
@@ -137,7 +148,7 @@ def _scheduler(entry: Entry) -> Scheduler:
         preempt=entry.text("PreemptType").rpartition("/")[2],
         preempts=entry.read(preempts, "PreemptMode", ""),  # type: ignore[arg-type]  # one of these words
         exempt_s=entry.read(bare_seconds, "PreemptExemptTime", 0.0) or 0.0,
-        enforce=entry.names("AccountingStorageEnforce"),
+        enforce=entry.names("AccountingStorageEnforce") or ("none",),
         others=tuple(others),
         **values,
     )

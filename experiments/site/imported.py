@@ -15,7 +15,7 @@ from spillway.base.errors import InputError
 from spillway.base.files import parse_toml, read_file
 from spillway.base.hostlist import compressed, expanded
 from spillway.experiments.site.accounts import ROOT, read_associations, read_qos, read_users, with_defaults
-from spillway.experiments.site.configuration import read_buffers, read_slurm
+from spillway.experiments.site.configuration import notes_of, read_buffers, read_slurm
 from spillway.experiments.site.hierarchical import read_resources
 from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
 from spillway.experiments.site.pieces import Pieces
@@ -93,7 +93,7 @@ COMMANDS = tuple(dict.fromkeys(kind.command for kind in KINDS))
 
 
 @dataclass(frozen=True)
-class Imported:
+class _Imported:
     """A site's description.
 
     Attributes
@@ -108,7 +108,7 @@ class Imported:
     said: list[str] = field(default_factory=list)
 
 
-def imported(files: Sequence[Path], cluster: str = "") -> Imported:
+def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
     """The description of the site that some files are about, in any order.
 
     Parameters
@@ -124,7 +124,7 @@ def imported(files: Sequence[Path], cluster: str = "") -> Imported:
     return imported_texts({str(path): _text(path) for path in files}, cluster)
 
 
-def imported_texts(texts: Mapping[str, str], cluster: str = "") -> Imported:
+def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _Imported:
     """As :func:`imported`, from the texts of files by their names."""
     pieces = Pieces(cluster)
     kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
@@ -133,11 +133,12 @@ def imported_texts(texts: Mapping[str, str], cluster: str = "") -> Imported:
     ):  # slurm.conf names the cluster
         kind.read(text, name, pieces)
         pieces.kinds[name] = kind.command
+    pieces.notes += notes_of(pieces)
     made = _written(pieces)
     text = written(made)
     site_of(parse_toml(text, limits.SITE_BYTES), "the description of these files")
     read = [f"{name}: read as {command}" for name, command in pieces.kinds.items()]
-    return Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
+    return _Imported(text, [*read, *pieces.notes, *(f"ASSUMED: {line}" for line in made.assumed.values())])
 
 
 def _text(path: Path) -> str:

@@ -33,6 +33,8 @@ _OUTSIDE = re.compile(r"\([^)]*\)")
 """What of ``Gres`` says which sockets or files they belong to."""
 
 _IRREGULAR = ("WEEKDAY", "WEEKEND")
+_NOT_PLAYED = ("MAGNETIC", "TIME_FLOAT", "REPLACE", "REPLACE_DOWN")
+"""Flags of reservations that change who runs in them, and when, and that nothing here reads."""
 
 
 def read_partitions(text: str, name: str, pieces: Pieces) -> None:
@@ -57,6 +59,12 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
             f"partition {entry.text('PartitionName')}: TRESBillingWeights={weights} is not kept; table priority has "
             "billing of nodes and buffers"
         )
+    if (groups := entry.text("AllowGroups")) and groups.upper() != "ALL":
+        pieces.notes.append(
+            f"partition {entry.text('PartitionName')}: AllowGroups={groups} is not kept: any user may use it"
+        )
+    if entry.flag("RootOnly"):
+        pieces.notes.append(f"partition {entry.text('PartitionName')}: RootOnly: it takes no jobs")
     return Partition(
         name=entry.text("PartitionName"),
         nodes=_nodes(entry),
@@ -67,7 +75,7 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
         fewest_nodes=max(entry.read(whole, "MinNodes", 1), 1),
         most_nodes=most,
         default=entry.flag("Default"),
-        accepting=state == "UP",
+        accepting=state == "UP" and not entry.flag("RootOnly"),
         qos=entry.text("QoS"),
         accounts=entry.names("AllowAccounts"),
         not_accounts=entry.names("DenyAccounts"),
@@ -119,6 +127,11 @@ def read_reservations(text: str, name: str, pieces: Pieces) -> None:
             pieces.notes.append(
                 f"reservation {entry.text('ReservationName')}: its flag {irregular[0]} is no fixed period: taken once"
             )
+        pieces.notes += [
+            f"reservation {entry.text('ReservationName')}: its flag {flag} is not played"
+            for flag in flags
+            if flag.upper() in _NOT_PLAYED
+        ]
         pieces.reservations.append(
             Reservation(
                 name=entry.text("ReservationName"),

@@ -24,6 +24,8 @@ class Pieces:
         Of these that have some, by how many each has.
     partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
         As in :class:`~spillway.schedulers.model.site.Site`.
+    configuration
+        Single keys of ``slurm.conf`` and the files that it includes, in lower case.
     configured, configured_nodes
         Partitions and nodes of ``slurm.conf``, for sites whose files have no others.
     configured_licenses
@@ -49,6 +51,7 @@ class Pieces:
     weights: Weights | None = None
     scheduler: Scheduler | None = None
     buffers: Buffers | None = None
+    configuration: dict[str, str] = field(default_factory=dict)
     configured: list[Partition] = field(default_factory=list)
     configured_nodes: list[str] = field(default_factory=list)
     configured_licenses: list[License] = field(default_factory=list)

@@ -11,7 +11,6 @@ import msgspec
 from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
-from spillway.base.options import show as show_option
 from spillway.base.units import NONE, duration, size
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as print_table
@@ -20,8 +19,12 @@ from spillway.schedulers.model.preemption import KINDS, Preemption
 from spillway.schedulers.model.site import Association, Partition, Qos, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Limits, Reservation, Scheduler
 from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
+
+_PLAYER = "slurm-backfill"
+"""The policy whose options a site's parameters are."""
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     (
@@ -36,6 +39,20 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         "limits of resources other than nodes and GPUs",
         lambda site: any(_limited(one) for several in (site.associations, site.qos) for one in several),
     ),
+    (
+        "unenforced",
+        "limits, which the site does not enforce (AccountingStorageEnforce)",
+        lambda site: (
+            not site.scheduler.enforces_limits
+            and any(one.limits != Limits() for several in (site.associations, site.qos) for one in several)
+        ),
+    ),
+    (
+        "flags of qos",
+        "flags of QOS",
+        lambda site: {flag for one in site.qos for flag in one.flags} - {"DenyOnLimit"},
+    ),
+    ("qos of associations", "which QOS users may name: any", lambda site: any(one.qos for one in site.associations)),
     (
         "reservation",
         "reservations (a window in which nothing runs is the setting 'maintenance')",
@@ -52,11 +69,6 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         lambda site: bool(Preemption(site).suspended),
     ),
     (
-        "scheduler",
-        "parameters of the schedulers, but as options of policy slurm-backfill",
-        lambda site: msgspec.structs.replace(site.scheduler, preempt="", preempts="", exempt_s=0.0) != Scheduler(),
-    ),
-    (
         "burst_buffer",
         "settings of burst buffers: their timeouts, and pools beside the platform's",
         lambda site: site.buffers != Buffers(),
@@ -68,7 +80,11 @@ and whether a site states it."""
 
 def not_played(site: Site) -> list[str]:
     """What a site states and no run plays."""
-    return [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
+    found = [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
+    options, without = _stated(site)
+    if options:
+        found.append(f"parameters of the schedulers, but under policy {_PLAYER}, whose options they are")
+    return found + ([f"parameters of the schedulers: {', '.join(without)}"] if without else [])
 
 
 def show(site: Site, console: Console) -> None:
@@ -218,13 +234,12 @@ def _pools(site: Site) -> Iterator[Sequence[str]]:
 
 def policy_of(site: Site) -> str:
     """The policy that decides with the site's parameters, as ``--policy`` takes it."""
-    given = ["order=multifactor"] if site.weights != Weights() else []
-    options = {info.name for info in POLICIES["slurm-backfill"].options()}
-    for field in site.scheduler.__struct_fields__:
-        value, name = getattr(site.scheduler, field), field.removesuffix("_s")
-        if name in options and value != getattr(Scheduler(), field):
-            given.append(f"{name}={show_option(value / 60.0 if name == 'bf_window' else value)}")
-    return "slurm-backfill" + (f":{','.join(given)}" if given else "")
+    stated = _stated(site).text
+    return _PLAYER + (f":{stated}" if stated else "")
+
+
+def _stated(site: Site) -> SiteOptions:
+    return site_options(site, POLICIES[_PLAYER].options(), {})
 
 
 def _lines(site: Site) -> Iterator[str]:

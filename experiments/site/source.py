@@ -18,7 +18,7 @@ _DAYS = re.compile(r"(\d{1,6})-(\d{1,2})(?::(\d{1,2}))?", re.ASCII)
 _NOTHING = {"", "(null)", "n/a", "none", "null"}
 _NO_LIMIT = {"unlimited", "infinite", "-1"}
 
-MINUTE = 60
+_MINUTE = 60
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,9 @@ def seconds(text: str) -> float | None:
     if text.lower() in _NO_LIMIT:
         return None
     if text.isascii() and text.isdecimal() and len(text) < 10:
-        return float(text) * MINUTE
+        return float(text) * _MINUTE
     if found := _DAYS.fullmatch(text):
-        return float(int(found[1]) * 86_400 + int(found[2]) * 3600 + int(found[3] or 0) * MINUTE)
+        return float(int(found[1]) * 86_400 + int(found[2]) * 3600 + int(found[3] or 0) * _MINUTE)
     try:
         total = duration_of(text)
     except UnitError:
@@ -215,12 +215,12 @@ def counts(text: str) -> dict[str, int]:
     return found
 
 
-PREEMPTS = {"off": "off", "cancel": "cancel", "requeue": "requeue", "suspend": "suspend", "gang": "", "cluster": ""}
+_PREEMPTS = {"off": "off", "cancel": "cancel", "requeue": "requeue", "suspend": "suspend", "gang": "", "cluster": ""}
 
 
 def preempts(text: str) -> str:
     """What is done to jobs that are preempted; ``GANG`` and ``WITHIN`` beside it are other things."""
     words = [word for word in text.lower().split(",") if word not in ("gang", "within")]
-    if any(word not in PREEMPTS for word in words):
-        raise UnitError(f"one of {', '.join(PREEMPTS)}")
-    return PREEMPTS[words[0]] if words else ""
+    if any(word not in _PREEMPTS for word in words):
+        raise UnitError(f"one of {', '.join(_PREEMPTS)}")
+    return _PREEMPTS[words[0]] if words else ""

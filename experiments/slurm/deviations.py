@@ -15,7 +15,7 @@ _BEYOND_INTERVAL_S = 2.0
 """The 95th percentile passes up to the interval of backfill passes and this, s."""
 
 
-class Deviations(NamedTuple):
+class _Deviations(NamedTuple):
     """Absolute deviations of starts, s; infinite for a job that never started."""
 
     median_s: float
@@ -32,12 +32,12 @@ class Deviations(NamedTuple):
         return f"median {self.median_s:.3f} s, p95 {self.p95_s:.3f} s, largest {self.largest_s:.3f} s"
 
 
-def deviations(recording: Recording, starts: Sequence[float]) -> Deviations:
+def deviations(recording: Recording, starts: Sequence[float]) -> _Deviations:
     """Compare the simulated starts (s) with the recorded ones."""
     each = sorted(_deviation(job.started, start) for job, start in zip(recording.jobs, starts, strict=True))
     p95_s = each[math.ceil(0.95 * len(each)) - 1]
     bound_s = recording.settings.bf_interval_s + _BEYOND_INTERVAL_S
-    return Deviations(statistics.median(each), p95_s, each[-1], bound_s)
+    return _Deviations(statistics.median(each), p95_s, each[-1], bound_s)
 
 
 def _deviation(recorded_s: float | None, start_s: float) -> float:

@@ -13,9 +13,9 @@ from pathlib import Path
 from spillway.base import durable
 from spillway.experiments.slurm.missing import Missing
 
-SUITES: Mapping[str, str] = {"22.05": "bookworm", "24.11": "trixie"}
+_SUITES: Mapping[str, str] = {"22.05": "bookworm", "24.11": "trixie"}
 """Debian's suite that has a release of Slurm."""
-RELEASES = tuple(SUITES)
+RELEASES = tuple(_SUITES)
 """Releases of Slurm; the first is the default."""
 
 PACKAGES = (
@@ -45,7 +45,7 @@ def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
     Parameters
     ----------
     release
-        One of :data:`SUITES`.
+        One of :data:`_SUITES`.
     folder
         Where root folders are kept; made if it does not exist.
     say
@@ -68,7 +68,7 @@ def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
     say(f"downloading Slurm {release} with all that it depends on (50 to 80 MB, 400 MB unpacked) into {folder} ...")
     with tempfile.TemporaryDirectory(prefix=f"{release}-", dir=folder) as temporary:
         unpacked = Path(temporary) / "root"
-        for package in _downloaded(SUITES[release], Path(temporary)):
+        for package in _downloaded(_SUITES[release], Path(temporary)):
             _called(["dpkg-deb", "-x", str(package), str(unpacked)])
         for name in _ALTERNATIVES:
             (unpacked / "usr" / "sbin" / name).symlink_to(f"{name}-wlm")

@@ -35,16 +35,16 @@ NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
 RESPONSE = re.compile(r"node_did_resp n(\d+)")
 """A node has answered; the first one after the end of a job was asked to end it."""
-ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
+_ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
 """As many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. Where
 a pass begins in the same ms, the order in the log says which was first."""
 
 TIE_S = 0.0004
 """By this much something was before or after a pass that began in the same ms: the log's clock shows no less."""
 
-EXTENDED = re.compile(r"Extending JobId=(\d+) time limit by (\d+) secs for configuration")
+_EXTENDED = re.compile(r"Extending JobId=(\d+) time limit by (\d+) secs for configuration")
 """A job's limit is extended by the seconds of the clock that its configuration took, which follows its start."""
-BETWEEN_PASSES = frozenset({"staged", "ended", "freed"})
+_BETWEEN_PASSES = frozenset({"staged", "ended", "freed"})
 """Steps that are taken between passes and calculations: in the ms of one the order of the log says which was first."""
 
 BACKFILLED = "_start_job: Started"
@@ -207,14 +207,14 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
                 job = found[int(match[1]) - 1]
                 longer_s = sum(map(int, match.groups()[1:])) / 1e6
                 setattr(job, step, at_s - longer_s)
-                if step in BETWEEN_PASSES:
+                if step in _BETWEEN_PASSES:
                     between.append((job, step, at_s, in_order_s))
                 if step == "started":
                     job.backfilled = BACKFILLED in line
                     held |= dict.fromkeys(_nodes(line), job)
-        if match := EXTENDED.search(line):
+        if match := _EXTENDED.search(line):
             found[int(match[1]) - 1].extended = float(match[2])
-        if match := ALL_RESPONSES.search(line):
+        if match := _ALL_RESPONSES.search(line):
             for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
                 job.idle = at_s + in_order_s
                 answered.add(id(job))

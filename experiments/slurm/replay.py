@@ -66,14 +66,14 @@ def starts(recording: Recording, *, passes: bool) -> list[float]:
     return replayed(recording, passes=passes).starts
 
 
-class Replayed(NamedTuple):
+class _Replayed(NamedTuple):
     """The simulated starts (s), and by instant of the recording the priorities of what waited, by job and partition."""
 
     starts: list[float]
     priorities: list[dict[tuple[int, str], int]]
 
 
-def replayed(recording: Recording, *, passes: bool) -> Replayed:
+def replayed(recording: Recording, *, passes: bool) -> _Replayed:
     """As :func:`starts`, with the priorities at the instants of the recording."""
     seen, looked = _Starts(), _Look(recording)
     site = site_text(looked.site) if looked.site is not None else ""
@@ -86,7 +86,7 @@ def replayed(recording: Recording, *, passes: bool) -> Replayed:
         workload = workload_from_object(submissions(recording))
         Simulation(machine, [workload], engine, InProcessLink(session.handle), options).run()
     found = [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
-    return Replayed(found, looked.priorities)
+    return _Replayed(found, looked.priorities)
 
 
 def site_of_recording(recording: Recording) -> Site | None:

@@ -124,14 +124,14 @@ PriorityWeightTRES={site.tres_weights}
 Licenses={licenses}
 AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
-AccountingStoragePort={DATABASE_PORT}
+AccountingStoragePort={_DATABASE_PORT}
 AccountingStorageTRES={tres}
 AccountingStorageEnforce=associations,limits,qos
 {partitions}
 """
 
 
-DATABASE_PORT = 26816
+_DATABASE_PORT = 26816
 
 
 def slurmdbd_conf(host: str, folder: str) -> str:
@@ -139,7 +139,7 @@ def slurmdbd_conf(host: str, folder: str) -> str:
     return f"""AuthType=auth/none
 DbdHost={host}
 DbdAddr=127.0.0.1
-DbdPort={DATABASE_PORT}
+DbdPort={_DATABASE_PORT}
 SlurmUser=root
 LogFile={folder}/slurmdbd.log
 PidFile={folder}/slurmdbd.pid

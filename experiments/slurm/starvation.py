@@ -33,7 +33,7 @@ class Way(NamedTuple):
     select, bf_licenses
         See :class:`~spillway.experiments.slurm.configuration.Settings`.
     counted
-        Whether the buffer is no pool of a plugin, but licenses (:data:`COUNTED`).
+        Whether the buffer is no pool of a plugin, but licenses (:data:`_COUNTED`).
     """
 
     name: str
@@ -50,7 +50,7 @@ WAYS = (
 )
 """``SchedulerParameters=bf_licenses`` or not, the former with ``SelectType=select/linear``, or with licenses alone."""
 
-COUNTED = "bb"
+_COUNTED = "bb"
 """Name of the licenses that stand for the buffer."""
 
 
@@ -69,7 +69,7 @@ def settings(case: StarvationCase, way: Way) -> Settings:
 
 def _licenses(way: Way, licenses: int, gb: int) -> dict[str, int]:
     """Licenses by name, of the site or of a job."""
-    amounts = {LICENSE: licenses, COUNTED: gb if way.counted else 0}
+    amounts = {LICENSE: licenses, _COUNTED: gb if way.counted else 0}
     return {name: amount for name, amount in amounts.items() if amount}
 
 

@@ -17,9 +17,10 @@ from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.studies import report
+from spillway.experiments.studies import pairs, report
+from spillway.experiments.studies.pairs import Reading
 from spillway.experiments.studies.points import Grid, Point, Value
-from spillway.experiments.studies.report import Outcome, Reading
+from spillway.experiments.studies.report import Outcome
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played, play_points
 from spillway.experiments.studies.study import Computed, Study
@@ -44,9 +45,17 @@ def run(study: Study, options: argparse.Namespace) -> int:
         crossed = study.crossed(changes) if options.readings and not options.quick else {}
         draws = [] if withheld else study.varied(changes)
         points = list(dict.fromkeys([*usual, *(point for found in (*crossed.values(), *draws) for point in found)]))
-        played = play_points(
-            study, points, out, executor_of(options), console, workers=options.workers, rerun=options.rerun
-        )
+
+        def play(points: Sequence[Point]) -> Played:
+            executor = executor_of(options)
+            return play_points(study, points, out, executor, console, workers=options.workers, rerun=options.rerun)
+
+        played = play(points)
+        readings = {} if withheld or _audit_failed(study, played) else _judge_readings(study, played, crossed)
+        joined = study.crossed(changes, pairs.to_try(study, readings)) if readings else {}
+        if joined:
+            played = played.and_also(play([point for points in joined.values() for point in points]))
+            readings |= _judge_readings(study, played, joined)
         withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
         claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims
@@ -59,7 +68,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
             results=results,
             judged=judge(claims, results, study.fitted(study.usual), withheld=withheld, varied=varied),
             varied=varied,
-            crossed={} if withheld else _judge_readings(study, played, crossed),
+            crossed={} if withheld else readings,
             withheld=withheld,
             command=" ".join(["spillway", *map(shlex.quote, sys.argv[1:])]),
         )

@@ -3,11 +3,53 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from spillway.workloads.catalogue import cache_folder
 
 VARIABLE = "SPILLWAY_DATA"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log that a study draws from.
+
+    Attributes
+    ----------
+    nodes, processors
+        Nodes of its machine, and processors of a node.
+    source
+        A public log's name, or a generator.
+    file
+        Its place below ``$SPILLWAY_DATA`` ("": none).
+    """
+
+    nodes: int
+    source: str
+    file: str = ""
+    processors: int = 1
+
+    @property
+    def generated(self) -> bool:
+        """Whether it is drawn."""
+        return ":" in self.source
+
+    @property
+    def place(self) -> str:
+        """The local copy, else the source."""
+        return place_of(self.file, self.source)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it can be read without network."""
+        return self.place != self.source or self.generated or (cache_folder() / f"{self.source}.swf.gz").is_file()
+
+
+def at_hand(logs: Mapping[str, Log]) -> list[str]:
+    """Names of the logs that can be read here without network; the generated ones always can."""
+    return [name for name, log in logs.items() if log.at_hand]
 
 
 def place_of(file: str, source: str) -> str:
@@ -23,8 +65,3 @@ def place_of(file: str, source: str) -> str:
     folder = os.environ.get(VARIABLE, "")
     local = Path(folder) / file
     return str(local) if folder and file and local.is_file() else source
-
-
-def is_at_hand(file: str, source: str) -> bool:
-    """Whether a log can be read without network."""
-    return place_of(file, source) != source or ":" in source or (cache_folder() / f"{source}.swf.gz").is_file()

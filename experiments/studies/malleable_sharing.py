@@ -79,11 +79,11 @@ STUDY = Study(
         Parameter("span", "1,500 s, 300 s of them not counted", "about 20 periods of the slowest"),
     ],
     choices=[
-        Choice("weight", "How does Algorithm 6 balance the gain in speed-up and the I/O ratio r?",
+        Choice("weight", "How are the gain in speed-up and the I/O ratio r balanced (Algorithm 6)?",
                {1.0: "gain / r", 2.0: "gain / r^2", 0.5: "gain / sqrt(r)"}, {2.0: ORDER}),
-        Choice("order", "Which application writes next when several wait?",
+        Choice("order", "Which application writes next when several wait (5.2; not said)?",
                {"fifo": "the first to come", "shortest": "the one with least to write"}, {"shortest": ORDER}),
-        Choice("communication", "How long does the communication of an iteration take?",
+        Choice("communication", "How much of a CPU time is communication (Table 2; not said)?",
                {name: f"{process:g} s per process and {row:g} s per row"
                 for name, (process, row) in COMMUNICATIONS.items()},
                dict.fromkeys(("picked", "half"), ORDER)),

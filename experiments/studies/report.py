@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from spillway.experiments.run.folders import write_text
 from spillway.experiments.run.terminal import say
 from spillway.experiments.run.terminal import show as show_table
 from spillway.experiments.studies.claims import Parameter
-from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.pairs import Pair, Reading, apart
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.runner import Played
 from spillway.experiments.studies.study import Study
@@ -40,8 +39,6 @@ MARKS = {
     Verdict.NOT_JUDGED: "?",
 }
 """How verdicts are printed in the table of readings."""
-
-Reading = tuple[tuple[str, Value], ...]
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -123,7 +120,7 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     }
     if outcome.crossed:
         texts["readings.csv"] = _csv(_reading_table(outcome.crossed))
-        texts["pairs.csv"] = _csv(_pair_table(outcome.study, outcome.crossed))
+        texts["pairs.csv"] = _csv(_pair_table(outcome.study, apart(outcome.study, outcome.crossed)))
     if outcome.varied:
         texts["varied.csv"] = _csv(_varied_table(outcome))
     texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind in outcome.study.tables}
@@ -185,27 +182,45 @@ def _reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
     return Table((*axes, *names, "hold"), rows)
 
 
-def _pair_table(study: Study, crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
-    """Pairs of statements of which each holds under some reading, and both under none, not even by their means.
+def _pair_table(study: Study, found: Sequence[Pair]) -> Table:
+    """Pairs of statements that no reading gives together: what decides between them, and joined readings."""
+    rows = [
+        (
+            one.one, one.other, str(len(one.gives_one)), str(len(one.gives_other)),
+            ", ".join(choice.axis for choice in one.decided_by(study.choices)), _joined_words(one),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = ("statement", "excludes", "readings that give it", "that give the other", "decided by", "joined readings")
+    return Table(columns, rows)
 
-    The last column has the questions of the paper that decide between the two: those whose readings that give the one
-    do not give the other.
-    """
-    first = next(iter(crossed.values()))
+
+def _joined_words(pair: Pair) -> str:
+    """How many readings with a change for each of the two were compared."""
+    if not pair.tried and not pair.left:
+        return "no other"
+    return f"{len(pair.tried)} compared" + (f", {len(pair.left)} not" if pair.left else "")
+
+
+def _deciding_table(study: Study, found: Sequence[Pair]) -> Table:
+    """Per point that the paper leaves open: how many pairs it decides; pairs that no single point decides come last."""
     rows = []
-    for one, other in itertools.combinations(range(len(first)), 2):
-        give = [[reading for reading, every in crossed.items() if every[place].verdict.holds] for place in (one, other)]
-        if not all(give) or any(every[one].by_value and every[other].by_value for every in crossed.values()):
-            continue
-        apart = [
-            choice.axis
-            for choice in study.choices
-            if not {dict(reading)[choice.axis] for reading in give[0]}
-            & {dict(reading)[choice.axis] for reading in give[1]}
-        ]
-        names = (first[one].claim.name, first[other].claim.name)
-        rows.append((*names, str(len(give[0])), str(len(give[1])), ", ".join(apart)))
-    return Table(("statement", "excludes", "readings that give it", "that give the other", "decided by"), rows)
+    for choice in study.choices:
+        decided = [one for one in found if choice in one.decided_by(study.choices)]
+        if decided:
+            rows.append((choice.axis, choice.question, str(len(decided)), _most(decided)))
+    others = [one for one in found if not one.decided_by(study.choices)]
+    if others:
+        rows.append(
+            ("", "no single one: a reading of several gives the one or the other", str(len(others)), _most(others))
+        )
+    return Table(("decided by", "what the paper leaves open", "pairs", "statements in most of them"), rows)
+
+
+def _most(found: Sequence[Pair], shown: int = 3) -> str:
+    """Statements that are in most of some pairs, with the number of these."""
+    named = Counter(name for one in found for name in (one.one, one.other))
+    return ", ".join(f"{name} ({count})" for name, count in named.most_common(shown))
 
 
 def _varied_table(outcome: Outcome) -> Table:
@@ -294,7 +309,15 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Paragraph(_reading_sentence(outcome.crossed))
         yield _reading_table(outcome.crossed)
         yield Heading("Statements that no reading gives together", 3)
-        yield _pair_table(study, outcome.crossed)
+        found = apart(study, outcome.crossed)
+        yield Paragraph(
+            f"{len(found)} pairs. Each of the two holds under some reading; both under none, not even by their means. "
+            "Where a reading that gives the one and another that gives the other answer different questions, they were "
+            "joined and compared, too."
+        )
+        if found:
+            yield _deciding_table(study, found)
+            yield _pair_table(study, found)
     if outcome.varied:
         yield Heading("What depends on fitted numbers")
         yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")

@@ -66,6 +66,14 @@ class Played:
     compared: int = 0
     folders: dict[Point, Path] = field(default_factory=dict)
 
+    def and_also(self, other: Played) -> Played:
+        """Both together."""
+        audit = {name: max(self.audit.get(name, 0.0), value) for name, value in other.audit.items()}
+        return Played(
+            self.values | other.values, self.failed | other.failed, self.old + other.old, self.audit | audit,
+            self.compared + other.compared, self.folders | other.folders,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class _Function:

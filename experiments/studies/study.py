@@ -171,7 +171,8 @@ class Study:
         )
 
     def readings(self) -> Iterator[dict[str, Value]]:
-        """Readings that are compared, the study's own first: all combinations, and what is not crossed by itself."""
+        """Readings that are compared first, the study's own before others: all combinations, and what is not crossed by
+        itself; :mod:`spillway.experiments.studies.pairs` says which are compared then."""
         crossed = [choice for choice in self.choices if choice.crossed]
         for values in itertools.product(*(choice.readings for choice in crossed)):
             yield self.usual | {choice.axis: value for choice, value in zip(crossed, values, strict=True)}
@@ -179,12 +180,21 @@ class Study:
             if not choice.crossed:
                 yield from (self.usual | {choice.axis: value} for value in choice.readings if value != choice.usual)
 
-    def crossed(self, changes: Grid | None = None) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
-        """Points of each reading, by its axes; none where readings are not compared."""
+    def crossed(
+        self, changes: Grid | None = None, readings: Sequence[tuple[tuple[str, Value], ...]] | None = None
+    ) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
+        """Points of each of some readings, by its axes; none where readings are not compared.
+
+        Parameters
+        ----------
+        readings
+            Which; ``None``: those of :meth:`readings`.
+        """
         if self.crossing is None or not self.choices or not self.claims:
             return {}
         grids = vary_axes(vary_axes(self._grids(), changes or {}), self.crossing)
-        return {tuple(reading.items()): expand(_without(grids, reading), reading) for reading in self.readings()}
+        wanted = [tuple(reading.items()) for reading in self.readings()] if readings is None else readings
+        return {reading: expand(_without(grids, dict(reading)), dict(reading)) for reading in wanted}
 
     def varied(self, changes: Grid | None = None) -> list[list[Point]]:
         """Points of each draw of all numbers that were fitted and have a range."""

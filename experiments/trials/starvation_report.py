@@ -40,9 +40,9 @@ SUBJECT = "slurm"
 STARVED = 1
 """Exit code where one scheduler was tried, and the large job waited for later ones."""
 
-TITLE = "Who starves for a second resource"
+_TITLE = "Who starves for a second resource"
 
-PYBATSIM = ("easyBackfill", "schedEasySjfBackfill")
+_PYBATSIM = ("easyBackfill", "schedEasySjfBackfill")
 """Schedulers of pybatsim, played where it is installed."""
 
 Found = Mapping[str, Mapping[str, Suffered | str]]
@@ -57,13 +57,13 @@ def command(options: argparse.Namespace) -> int:
     rows, reasons = _rows(found), _reasons(found)
     columns = ["scheduler", *(case.name for case in CASES)]
     console = Console()
-    show(console if console.is_terminal else Console(width=120), Table(columns, rows), TITLE)
+    show(console if console.is_terminal else Console(width=120), Table(columns, rows), _TITLE)
     words = sentences(found)
     for line in (*words, *reasons):
         say(console, line)
     if options.out is not None:
         notes: Sequence[Block] = [Listing(reasons)] if reasons else []
-        blocks = [Heading(TITLE, 1), *map(Paragraph, words), Table(columns, rows), *notes]
+        blocks = [Heading(_TITLE, 1), *map(Paragraph, words), Table(columns, rows), *notes]
         durable.write_text(options.out, to_markdown(blocks))
     if options.json is not None:
         durable.write_text(options.json, as_json(found))
@@ -118,7 +118,7 @@ def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
         print("pybatsim's schedulers are left out: pybatsim is not installed", file=sys.stderr)
         return
     there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files where it runs
-    for name in PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
+    for name in _PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
         path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
         words = [
             "sh",

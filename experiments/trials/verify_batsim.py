@@ -48,7 +48,7 @@ _BOUND_S = 2e-5
 
 _EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
 FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
-FILES_5 = ("jobs.csv",)
+_FILES_5 = ("jobs.csv",)
 """Of Batsim 5, whose other tables have another form."""
 MESSAGES = "messages"
 """The conversation, in the table beside the files."""
@@ -203,7 +203,7 @@ PAIRS = (
 _WITHOUT_STREAMS = "Batsim 5 has no I/O jobs beside others"
 
 
-def not_in_batsim_5(pair: Pair) -> str:
+def _not_in_batsim_5(pair: Pair) -> str:
     """Why Batsim 5 cannot play a pair; empty where it can."""
     if pair.events:
         return "Batsim 5 has no events for outages"
@@ -311,7 +311,7 @@ def verify(
 ) -> dict[str, list[Difference] | str]:
     """Run all pairs on a version of Batsim; by name the differences, or why one of the two could not be finished."""
     embedded = (*_EMBEDDED, "--batsim", "5") if batsim == 5 else _EMBEDDED
-    spelled, files = (_arguments_5, FILES_5) if batsim == 5 else (None, FILES)
+    spelled, files = (_arguments_5, _FILES_5) if batsim == 5 else (None, FILES)
     found: dict[str, list[Difference] | str] = {}
     for pair in pairs:
         root = folder / pair.name
@@ -435,7 +435,7 @@ def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
     if keep is not None and keep.exists():
         raise SpecError(f"--keep: {str(keep)!r} exists already; name a new folder")
     chosen = [known[name] for name in only] or PAIRS
-    lacking = {pair.name: not_in_batsim_5(pair) for pair in chosen if batsim == 5}
+    lacking = {pair.name: _not_in_batsim_5(pair) for pair in chosen if batsim == 5}
     with tempfile.TemporaryDirectory() as temporary:
         played = [pair for pair in chosen if not lacking.get(pair.name)]
         found = verify(played, (program,), keep or Path(temporary), batsim)

@@ -68,7 +68,7 @@ class Admission:
         self._profiles = profiles
         self._limits = Limits(machine, placement)
         self._counted = counted
-        self._partitions = Partitions(site.partitions, machine, placement)
+        self._partitions = Partitions(site, machine, placement)
         self._layers = Layers(machine, placement) if any(pool.layer for pool in machine.pools) else None
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator

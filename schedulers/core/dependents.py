@@ -83,10 +83,10 @@ class Dependents:
 
     def started(self, job_id: str, now_s: float) -> None:
         """A job has started; of a job with several attempts the first one counts."""
-        self._started.note(job_id, now_s, again=False)
+        self._started.note(job_id, now_s)
 
     def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
-        """A job has ended, or was rejected (then it failed)."""
+        """A job has ended, or was rejected (then it failed); of several ends the first one counts."""
         self._ended.note(job_id, -now_s if failed else now_s)
 
     def settled(self, changed: list[str], now_s: float) -> Iterator[Settled]:
@@ -113,18 +113,24 @@ class Dependents:
         for job_id, (_, stated) in tuple(self._held.items()):
             for condition in stated.conditions:
                 if condition.job_id and not known(condition.job_id):
-                    yield self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
+                    yield self._without(job_id, condition)
                     break
 
     def circle(self) -> Settled:
-        """A held job that waits for itself, where nothing else can happen any more: it can never start."""
+        """A held job that waits for itself, where nothing else can happen any more: it can never start.
+
+        Or one that waits for a job which was not submitted, though no more were to come when it came.
+        """
         seen: list[str] = []
         job_id = next(iter(self._held))
         while job_id not in seen:
             seen.append(job_id)
             _, stated = self._held[job_id]
-            waits_for = [self._first(one, stated) for one in stated.conditions]
-            job_id = next(one for one in waits_for if one in self._held)
+            is_open = (one for one in stated.conditions if math.isnan(self._met_s(job_id, stated, one)))
+            condition = next(is_open)
+            job_id = self._first(condition, stated)
+            if job_id not in self._held:
+                return self._without(seen[-1], condition)
         around = seen[seen.index(job_id) :]
         names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
@@ -163,6 +169,9 @@ class Dependents:
             active.add(job_id)
         yield self._settle(job_id)
 
+    def _without(self, job_id: str, condition: Condition) -> Settled:
+        return self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
+
     def _settle(self, job_id: str, reason: str = "") -> Settled:
         return Settled(self._held.pop(job_id)[0], reason)
 
@@ -178,8 +187,8 @@ class Dependents:
         if stated.limit:
             active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, deque())
             active.discard(job_id)
-            for _ in range(len(queue) if len(active) < stated.limit else 0):
-                yield from self._look(queue.popleft(), now_s)  # joins the end again where there is no place for it
+            while queue and len(active) < stated.limit:
+                yield from self._look(queue.popleft(), now_s)
 
     def _first(self, condition: Condition, stated: Dependencies) -> str:
         """The job that a condition waits for; of ``singleton`` the first one."""
@@ -224,17 +233,16 @@ class _Times:
         block = self._blocks.get((workload, number // _BLOCK))
         return math.nan if block is None else block[number % _BLOCK]
 
-    def note(self, job_id: str, time_s: float, *, again: bool = True) -> None:
-        """Keep a job's time; where it has one, only if it may have another one ``again``."""
+    def note(self, job_id: str, time_s: float) -> None:
+        """Keep a job's time, unless it has one."""
         numbered = numbered_id(job_id)
         if numbered is None:
-            if again or job_id not in self._others:
-                self._others[job_id] = time_s
+            self._others.setdefault(job_id, time_s)
             return
         workload, number = numbered
         key, place = (workload, number // _BLOCK), number % _BLOCK
         block = self._blocks.get(key)
         if block is None:
             block = self._blocks[key] = array("d", [math.nan]) * _BLOCK
-        if again or math.isnan(block[place]):
+        if math.isnan(block[place]):
             block[place] = time_s

@@ -2,7 +2,8 @@
 
 Of limits of one kind the QOS of the job's partition comes first, then the job's own QOS, then its user in its account
 and the accounts above: the first that states one counts. Only limits of groups count at all accounts above. A job that
-may run in partitions with several QOS is held to the limits of each of them.
+may run in partitions with several QOS is held to the limits of each of them. A site that enforces no limits
+(``AccountingStorageEnforce``) has none.
 
 References
 ----------
@@ -26,7 +27,7 @@ from spillway.schedulers.model.site_parts import Limits
 _Number = TypeVar("_Number", int, float)
 
 
-class Owner(NamedTuple):
+class _Owner(NamedTuple):
     """Whose limits: what it is (``QOS``, ``account``, ``user``), its name, and for a user the account."""
 
     what: str
@@ -116,12 +117,12 @@ class SiteLimits:
     def __init__(self, site: Site) -> None:
         self._charging = Charging(site)
         self._partition_qos = tuple(partition.qos for partition in site.partitions)
-        self._limits = {
-            Owner("user", one.user, one.account) if one.user else Owner("account", one.account): one.limits
+        stated = {
+            _Owner("user", one.user, one.account) if one.user else _Owner("account", one.account): one.limits
             for one in site.associations
-            if one.limits != Limits()
-        }
-        self._limits |= {Owner("QOS", one.name): one.limits for one in site.qos if one.limits != Limits()}
+        } | {_Owner("QOS", one.name): one.limits for one in site.qos}
+        enforced = site.scheduler.enforces_limits
+        self._limits = {owner: limits for owner, limits in stated.items() if enforced and limits != Limits()}
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -167,23 +168,23 @@ class SiteLimits:
 
     def _stated(
         self, job: Job, of: Callable[[Limits], _Number | None], *, everywhere: bool = False
-    ) -> Iterable[tuple[Owner, _Number]]:
+    ) -> Iterable[tuple[_Owner, _Number]]:
         """Whose limit of a kind holds for a job, and how much it is.
 
         ``everywhere``: of the accounts all count, not only the nearest.
         """
         account = self._charging.account(job.account, job.user)
-        above = [Owner("user", job.user, account)] if account and job.user else []
-        above += [Owner("account", one) for one in self._charging.above(account)]
+        above = [_Owner("user", job.user, account)] if account and job.user else []
+        above += [_Owner("account", one) for one in self._charging.above(account)]
         own = self._charging.qos(job.account, job.user, job.qos)
-        found: dict[Owner, _Number] = {}
+        found: dict[_Owner, _Number] = {}
         for partition in {self._partition_qos[place]: None for place in job.partitions} or {"": None}:
-            qos = [Owner("QOS", name) for name in (partition, own) if name]
+            qos = [_Owner("QOS", name) for name in (partition, own) if name]
             stated = list(self._of(qos, of))[:1] or list(self._of(above, of))[: None if everywhere else 1]
             found.update(stated)
         return found.items()
 
-    def _of(self, owners: Iterable[Owner], of: Callable[[Limits], _Number | None]) -> Iterator[tuple[Owner, _Number]]:
+    def _of(self, owners: Iterable[_Owner], of: Callable[[Limits], _Number | None]) -> Iterator[tuple[_Owner, _Number]]:
         """Those of some owners that state a limit, in their order."""
         for owner in owners:
             most = of(self._limits[owner]) if owner in self._limits else None

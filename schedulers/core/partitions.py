@@ -12,12 +12,13 @@ SchedMD, *slurm.conf*: ``PartitionName`` and its limits, ``EnforcePartLimits=ANY
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
 from spillway.base.errors import OptionError, shown
 from spillway.protocol.intervals import parse_intervals
+from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.job import PARTITION_FIELD, Job
 from spillway.schedulers.model.machine import Machine, NodeSet
 from spillway.schedulers.model.site import Partition, Site
@@ -54,16 +55,17 @@ class Partitions:
 
     Parameters
     ----------
-    partitions
-        Those of the site.
+    site
+        Its partitions, and whose jobs are of which account and QOS.
     machine
         With their nodes, in the same order.
     placement
         Which nodes and storage nodes serve a request.
     """
 
-    def __init__(self, partitions: Sequence[Partition], machine: Machine, placement: Placement) -> None:
-        self._partitions = partitions
+    def __init__(self, site: Site, machine: Machine, placement: Placement) -> None:
+        self._partitions = partitions = site.partitions
+        self._charging = Charging(site)
         self._machine = machine
         self._places = {partition.name: place for place, partition in enumerate(partitions)}
         self._default = tuple(place for place, partition in enumerate(partitions) if partition.default)
@@ -113,7 +115,7 @@ class Partitions:
         partition, nodes = self._partitions[place], len(self._machine.partitions[place].nodes)
         if not partition.accepting:
             return "it takes no jobs"
-        barred = _barred(partition, job)
+        barred = self._barred(partition, job)
         if barred is not None:
             return barred
         if partition.most_nodes is not None and job.nodes > partition.most_nodes:
@@ -129,15 +131,20 @@ class Partitions:
             return f"its {nodes} nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
         return None
 
+    def _barred(self, partition: Partition, job: Job) -> str | None:
+        """Why a partition does not take jobs of the job's account or QOS; ``None`` where it does.
 
-def _barred(partition: Partition, job: Job) -> str | None:
-    """Why a partition does not take jobs of the job's account or QOS; ``None`` where it does."""
-    for what, value, only, never in (
-        ("account", job.account, partition.accounts, partition.not_accounts),
-        ("QOS", job.qos, partition.only_qos, partition.not_qos),
-    ):
-        if only and value not in only:
-            return f"it takes jobs of the {what} {', '.join(only)} alone, not of {shown(value)}"
-        if value in never:
-            return f"it takes no jobs of the {what} {shown(value)}"
-    return None
+        Accounts count with those below them; where only some may use it, whom it denies is not looked at.
+        """
+        charging = self._charging
+        account = charging.account(job.account, job.user)
+        qos = charging.qos(job.account, job.user, job.qos)
+        for what, value, own, only, never in (
+            ("account", account, (account, *charging.above(account)), partition.accounts, partition.not_accounts),
+            ("QOS", qos, (qos,), partition.only_qos, partition.not_qos),
+        ):
+            if only and not any(one in only for one in own):
+                return f"it takes jobs of the {what} {', '.join(only)} alone, not of {shown(value)}"
+            if not only and any(one in never for one in own):
+                return f"it takes no jobs of the {what} {shown(value)}"
+        return None

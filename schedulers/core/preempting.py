@@ -9,7 +9,7 @@ from spillway.schedulers.model.decisions import Preempt
 from spillway.schedulers.model.preemption import Group, Preemption
 from spillway.schedulers.model.site import Site
 
-SAME_S = 1e-6
+_SAME_S = 1e-6
 """Times nearer than this are the same: Batsim's messages have six decimals."""
 
 
@@ -25,7 +25,7 @@ def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preemp
     if not rules.active or not rules.may(by, decision.partitions, group):
         raise DecisionRefused(job_id, f"the site does not let job {shown(by.id)} preempt it")
     left_s = running.start_s + group.exempt_s - now_s
-    if left_s > SAME_S:
+    if left_s > _SAME_S:
         raise DecisionRefused(job_id, f"it may not be preempted for another {left_s:g} s (exempt_s)")
     return group
 
@@ -61,4 +61,4 @@ class Notices:
 
     def due(self, now_s: float) -> list[tuple[str, Death]]:
         """Jobs whose time is over."""
-        return [(job_id, death) for job_id, (due_s, death) in self._given.items() if due_s <= now_s + SAME_S]
+        return [(job_id, death) for job_id, (due_s, death) in self._given.items() if due_s <= now_s + _SAME_S]

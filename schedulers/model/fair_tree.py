@@ -1,9 +1,9 @@
 """Fair Tree: users ranked by what they and the accounts above them have had of their shares.
 
 Of siblings below one account, ``LF = S / U`` says who is served next: S is the share of an association among its
-siblings, U its part of what all of them have used; LF is infinite without usage. The tree is descended depth first, the
-largest LF first, and users are ranked as they are met. A user's factor is its rank over the number of users, counted
-down from it: 1 for the first.
+siblings, U its part of what all of them have used; LF is infinite without usage, and 0 without shares. The tree is
+descended depth first, the largest LF first, and users are ranked as they are met. A user's factor is its rank over the
+number of users, counted down from it: 1 for the first.
 
 Ties: sibling users with equal LF share a rank. A user with the LF of a sibling account takes the rank of the best user
 of that account. Sibling accounts with equal LF are descended as one, their children together.
@@ -105,6 +105,7 @@ class FairTree:
         shared = self._shares * used[self._parents]
         found = np.full(len(used), np.inf)
         np.divide(shared, self._siblings[self._parents] * used, out=found, where=used > 0)
+        found[self._shares == 0] = 0.0  # also without usage
         return found
 
     def _levels_of(self, depths: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:

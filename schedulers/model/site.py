@@ -82,9 +82,9 @@ class Partition(Values, frozen=True):
     qos
         ``QoS``: QOS whose limits hold for all its jobs; "": no such one.
     accounts, not_accounts
-        ``AllowAccounts``, ``DenyAccounts``; (): all, and no one.
+        ``AllowAccounts``, ``DenyAccounts``, with those below them; (): all, and no one. Of both the first counts.
     only_qos, not_qos
-        ``AllowQos``, ``DenyQos``; (): all, and no one.
+        ``AllowQos``, ``DenyQos``, likewise.
     preempts
         ``PreemptMode``: what happens to its jobs that are preempted.
     grace_s

@@ -147,7 +147,8 @@ class Reservation(Values, frozen=True):
     licenses, tres
         What else it keeps; buffers as ``bb/NAME`` in bytes.
     users, accounts
-        Who may use it.
+        Who may use it: both must hold, (): all, of accounts also those below; with a minus sign before them who may
+        not.
     flags
         As Slurm names them (``MAINT``, ``IGNORE_JOBS``, ``FLEX`` ...).
     """
@@ -195,7 +196,8 @@ class Scheduler(Values, frozen=True):
     exempt_s
         ``PreemptExemptTime`` (s).
     enforce
-        ``AccountingStorageEnforce``: what of associations is enforced (``limits``, ``qos`` ...).
+        ``AccountingStorageEnforce``: what of associations is enforced (``limits``, ``qos`` ...; ``none``). Empty: not
+        known, limits are.
     others
         Further parameters as they stand, which nothing here reads.
     """
@@ -226,6 +228,15 @@ class Scheduler(Values, frozen=True):
     exempt_s: Seconds = 0.0
     enforce: tuple[Name, ...] = ()
     others: tuple[Name, ...] = ()
+
+    @property
+    def enforces_limits(self) -> bool:
+        """Whether limits of associations and QOS are enforced; they are where nothing is said of that."""
+        return not self.enforce or not _ENFORCING_LIMITS.isdisjoint(map(str.lower, self.enforce))
+
+
+_ENFORCING_LIMITS = frozenset({"all", "limits", "safe"})
+"""Values of ``AccountingStorageEnforce`` that enforce limits."""
 
 
 class Buffers(Values, frozen=True):

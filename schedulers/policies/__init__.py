@@ -65,10 +65,17 @@ class PolicyEntry:
         """The policy's options with the presets as their defaults."""
         return describe(self.cls, self.preset)
 
-    def build(self, options: Mapping[str, Any] | None = None, *, literal: bool = False) -> Policy:
-        """Make the policy from values of its options; raise :class:`spillway.base.errors.OptionError` for wrong
-        ones."""
-        preset = {**self.preset, **(self.literal if literal else {})}
+    def build(
+        self,
+        options: Mapping[str, Any] | None = None,
+        *,
+        literal: bool = False,
+        of_site: Mapping[str, Any] | None = None,
+    ) -> Policy:
+        """Make the policy from values of its options; these win over those ``of_site``, and those over its presets.
+        Raise :class:`spillway.base.errors.OptionError` for wrong ones.
+        """
+        preset = {**self.preset, **(self.literal if literal else {}), **(of_site or {})}
         policy: Policy = build(self.cls, options or {}, preset)
         return policy
 

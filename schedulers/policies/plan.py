@@ -38,16 +38,16 @@ waits."""
 
 _MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 ALL_ORDERS = THESIS_STARTS + _MORE_ORDERS
-EASY_ORDERS = ("fcfs", "sjf", "area", "wfp3", "f1", "f4")
+_EASY_ORDERS = ("fcfs", "sjf", "area", "wfp3", "f1", "f4")
 CANDIDATES: dict[str, tuple[str, ...]] = {
     "thesis": THESIS_STARTS,
     "all": ALL_ORDERS,
     "portfolio": ALL_ORDERS,
-    "easy": EASY_ORDERS,
+    "easy": _EASY_ORDERS,
 }
 """Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
 
-BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": EASY_ORDERS}
+BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": _EASY_ORDERS}
 """Beside these, orders whose schedules under EASY backfilling are starting orders, too."""
 
 

@@ -37,6 +37,7 @@ from spillway.schedulers.policykit.nodespace import (
     members,
     number_of,
     of_nodes,
+    restricting,
     whole_s,
 )
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
@@ -44,7 +45,7 @@ from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.timeline import Resource
+from spillway.schedulers.timeline import Resource, Timeline
 
 WOKEN = "slurm woken"
 """Key of the notebook: the time for which the next pass is called."""
@@ -135,11 +136,22 @@ class SlurmBackfill:
 
     source: ClassVar[str] = "Slurm 22.05, sched/backfill and burst_buffer/lua"
 
+    site_parameters: ClassVar[bool] = True
+    """A site's ``SchedulerParameters`` are the defaults of its options."""
+
     order: str = option("fcfs", choices=ORDER_NAMES, help="order of priority; PriorityType=priority/basic: fcfs")
     bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
     bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass looks at")
     bf_window: float = option(
         1440.0, unit="min", low=1.0, high=1e7, help="how far ahead a backfill pass plans: later starts get no nodes"
+    )
+    bf_window_linear: float = option(
+        0.0,
+        unit="s",
+        low=0.0,
+        high=1e6,
+        help="expected ends count together that are in windows, each so much longer than the one before, from 30 s on "
+        "(select/cons_tres); 0: each counts by itself, as in select/linear",
     )
     bf_resolution: float = option(
         60.0,
@@ -341,9 +353,10 @@ class SlurmBackfill:
 
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
         below the least priority that gets a reservation. One that lacks something counted is passed over; where
-        backfill passes plan licenses, and it lacks these but not its buffer, the pass ends. At most ``depth`` jobs are
-        looked at. One that a window of maintenance keeps out is passed over, too. A job for which a partition has too
-        few nodes left, those that are busy among them, ends it before its buffer is looked at.
+        backfill passes plan licenses, and it lacks these but not its buffer, or hierarchical resources, the pass ends.
+        At most ``depth`` jobs are looked at. One that a window of maintenance keeps out is passed over, too. A job for
+        which a partition has too few nodes left, those that are busy among them, ends it before its buffer is looked
+        at.
         """
         unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
         latest_s = whole_s(one.view.now_s)
@@ -359,7 +372,7 @@ class SlurmBackfill:
                 one.note(job, Role.PASSED_OVER)
                 walk.end(pair)
                 continue
-            if licenses_first and one.lacks_counted(job, licenses=True):
+            if one.lacks_layers(job) or (licenses_first and one.lacks_counted(job, licenses=True)):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
@@ -412,13 +425,10 @@ class SlurmBackfill:
                 if start is not None:
                     yield start
                     continue
-                if one.is_layered(job):  # these nodes do not serve, others may
-                    one.note(job, Role.PASSED_OVER, Binding.POOLS)
-                    continue
             if planning.keep(pair, start_s):
                 one.note_reserved(job, start_s)
                 if self.bf_licenses:
-                    one.reserve_licenses(job, start_s)
+                    one.reserve_pools(job, start_s)
         if one.apart:
             for job, start_s in planning.starts():
                 one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
@@ -430,6 +440,7 @@ class SlurmBackfill:
             now_s,
             self.bf_resolution,
             now_s + 60.0 * self.bf_window,
+            self.bf_window_linear,
             self.bf_max_job_part,
             self.bf_max_job_user,
             self.bf_job_part_count_reserve,
@@ -439,13 +450,43 @@ class SlurmBackfill:
 
     def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
-        not_before_s = whole_s(one.view.now_s)
+        if one.is_layered(pair.job):
+            return planning.expect(pair, one.layered_from(pair, licensed=self.bf_licenses))
+        not_before_s, row = whole_s(one.view.now_s), one.row_of(pair)
         while True:
-            start_s = planning.start_s(pair, not_before_s)
+            start_s = planning.start_s(pair, not_before_s, row)
             licensed_s = one.licensed_from(pair.job, start_s) if self.bf_licenses and start_s < math.inf else start_s
             if licensed_s <= start_s:
                 return start_s
             not_before_s = licensed_s
+
+
+class _Ahead:
+    """A timeline in which what a backfill pass reserves is taken, too; brought up when a job has to look there.
+
+    Parameters
+    ----------
+    timeline
+        What is booked; its own copy.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._begins: list[float] = []
+        self._free: list[Words] = []
+
+    def brought_up(self, space: NodeSpace) -> Timeline:
+        """The timeline without what is reserved by now."""
+        begins, rows = list[float](), list[Words]()
+        for begin_s, end_s, free in space.reserved():
+            before = bisect.bisect_right(self._begins, begin_s) - 1
+            gone = (space.sets[0] if before < 0 else self._free[before]) & ~free
+            if gone.any():
+                self.timeline.take(max(begin_s, self.timeline.now_s), end_s, members(gone))
+            begins.append(begin_s)
+            rows.append(free.copy())
+        self._begins, self._free = begins, rows
+        return self.timeline
 
 
 class OnePass:
@@ -463,7 +504,10 @@ class OnePass:
         self._rules = rules
         self._tried = False
         self._pools = view.machine.pools
-        self._layers = [place for place, pool in enumerate(self._pools) if pool.layer is not None]
+        self._layers = [place for place in range(len(self._pools)) if view.machine.layer_mode(place) > 0]
+        self._restricting = restricting(view.machine)
+        self._ahead: _Ahead | None = None
+        self._layered: tuple[int, ...] = ()
 
     @property
     def any_waits(self) -> bool:
@@ -522,7 +566,7 @@ class OnePass:
         if not self.view.taken:
             return False
         begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
-        left = self.space.sets[pair.row]
+        left = self.space.sets[self.row_of(pair)]
         for one in self.view.taken:
             if one.start_s < end_s and one.end_s > begin_s:
                 left = left & ~of_nodes(sorted(one.nodes), len(left))
@@ -532,29 +576,62 @@ class OnePass:
         """Whether a job must be given its buffer before its nodes, and has none yet."""
         return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
+    def row_of(self, pair: Pair) -> int:
+        """Row of the set of nodes that serve a pair: those of its partition, with as many GPUs as its job needs."""
+        pools = pair.job.pools
+        several = len(self.view.machine.partitions) + 1
+        for number, place in enumerate(self._restricting if pools else (), 1):
+            if place < len(pools) and pools[place]:
+                return pair.row + number * several
+        return pair.row
+
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of hierarchical resources, on whatever nodes, or of
-        what the job's groups may have at a time.
-        """
+        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
         if not job.pools:
             return False
-        timeline = self.view.timeline
-        if any(
+        return any(
             amount > left and pool.license is licenses and pool.layer is None
-            for pool, left, amount in zip(self._pools, timeline.free_pools_now(), job.pools, strict=False)
-        ):
-            return True
-        if licenses or not self.is_layered(job):
+            for pool, left, amount in zip(self._pools, self.view.timeline.free_pools_now(), job.pools, strict=False)
+        )
+
+    def lacks_layers(self, job: Job) -> bool:
+        """Whether there is not enough of hierarchical resources now, on whatever idle nodes, although these suffice."""
+        if not self.is_layered(job):
             return False
-        pools = tuple(amount if place in self._layers else 0 for place, amount in enumerate(job.pools))
-        alone = msgspec.structs.replace(job, lives=None, pools=pools)
+        alone, timeline = self._with_layers(job, licensed=False), self.view.timeline
         if timeline.fit_now(alone, _SHORTEST_S, Resource.NODES | Resource.POOLS) is not None:
             return False
         return timeline.fit_now(alone, _SHORTEST_S, Resource.NODES) is not None
 
     def is_layered(self, job: Job) -> bool:
-        """Whether a job requests hierarchical resources, so that not all nodes serve it alike."""
+        """Whether a job requests hierarchical resources, of which what there is depends on the nodes."""
         return any(job.pools[place] for place in self._layers if place < len(job.pools))
+
+    def _with_layers(self, job: Job, *, licensed: bool) -> Job:
+        """A job that needs its nodes, its layers, and where ``licensed`` its licenses, and nothing else counted."""
+        pools = tuple(
+            amount if pool.layer is not None or (licensed and pool.license) else 0
+            for pool, amount in zip(self._pools, job.pools, strict=False)
+        )
+        return msgspec.structs.replace(job, lives=None, pools=pools)
+
+    def layered_from(self, pair: Pair, *, licensed: bool) -> float:
+        """Expected start of a job with hierarchical resources in a partition (s, infinite for never), on nodes without
+        a reservation, which are chosen then, when runs leave enough of every layer; where ``licensed`` with its
+        licenses, and beside all that is reserved of these and of layers.
+        """
+        if self._ahead is None:
+            self._ahead = _Ahead(self.view.timeline.copy())
+        alone = self._with_layers(pair.job, licensed=licensed)
+        if len(alone.partitions) > 1:
+            alone = msgspec.structs.replace(alone, partitions=(pair.row - 1,))
+        timeline = self._ahead.brought_up(self.space)
+        fit = timeline.earliest_fit(alone, self.view.estimate_s(pair.job), None, Resource.NODES | Resource.POOLS)
+        if fit is None:
+            return math.inf
+        self.space.choose(fit.allocation.nodes)
+        self._layered = fit.allocation.pools
+        return fit.start_s if fit.start_s > self.view.now_s else whole_s(self.view.now_s)
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
@@ -568,16 +645,23 @@ class OnePass:
         licenses = self._licenses(job)
         if not licenses:
             return not_before_s
-        alone = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None)
-        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), not_before_s, Resource.POOLS)
-        return math.inf if fit is None else fit.start_s
+        alone, now_s = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None), self.view.now_s
+        from_s = max(not_before_s, now_s)
+        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), from_s, Resource.POOLS)
+        if fit is None:
+            return math.inf
+        return fit.start_s if fit.start_s > from_s else not_before_s
 
-    def reserve_licenses(self, job: Job, start_s: float) -> None:
-        """Keep a job's licenses from its expected start on, for the rest of the pass."""
-        licenses = self._licenses(job)
-        if licenses:
-            allocation = Allocation((), pools=licenses)
-            self.view.timeline.reserve(start_s, start_s + self.view.estimate_s(job), allocation, Resource.POOLS)
+    def reserve_pools(self, job: Job, start_s: float) -> None:
+        """Keep a job's licenses, and its layers as they were found last, from its expected start on, for the rest of
+        the pass.
+        """
+        pools = self._layered if self.is_layered(job) else self._licenses(job)
+        if any(pools):
+            interval = max(start_s, self.view.now_s), start_s + self.view.estimate_s(job)
+            self.view.timeline.reserve(*interval, Allocation((), pools=pools), Resource.POOLS)
+            if self._ahead is not None:
+                self._ahead.timeline.reserve(*interval, Allocation((), pools=pools), Resource.POOLS)
 
     def stages_in(self, job: Job) -> bool:
         """Whether a job's buffer is being filled."""
@@ -616,7 +700,7 @@ class OnePass:
     def try_start(self, pair: Pair, nodes: Words, role: Role) -> Start | None:
         """Start a job on some of these nodes, idle ones of its partition, chosen as Slurm does where any will do."""
         view, space, job = self.view, self.space, pair.job
-        nodes = space.idle_of(pair.row, nodes)
+        nodes = space.idle_of(self.row_of(pair), nodes)
         duration_s = view.estimate_s(job)
         if number_of(nodes) < job.nodes:
             return None
@@ -624,7 +708,7 @@ class OnePass:
         layered = self.is_layered(job)
         if not job.io_rate and not job.bb_bytes and job.lives is None and not layered:
             taken = space.consecutive(nodes, job.nodes)
-            start = self._try_start_on(job, Allocation(members(taken), pools=job.pools), role)
+            start = self._try_start_on(job, Allocation(members(taken), pools=self._held(job)), role)
         else:
             start, taken = None, nodes
         if start is None:  # they are reserved by the life of burst buffers, or it is not only for nodes
@@ -640,8 +724,15 @@ class OnePass:
                 return None
             start = start_on(view, job, allocation, role)
         space.take(job, taken, duration_s)
+        self._ahead = None  # the timeline has changed
         self.waiting[pair.place] = 0
         return start
+
+    def _held(self, job: Job) -> tuple[int, ...]:
+        """What a job without layers holds of pools: nothing of those that only restrict its nodes."""
+        if not self._restricting:
+            return job.pools
+        return tuple(0 if place in self._restricting else amount for place, amount in enumerate(job.pools))
 
     def _only(self, nodes: Words, duration_s: float) -> View:
         """The same pass with no other nodes from now on for so long; for a look."""

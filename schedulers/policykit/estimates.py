@@ -23,7 +23,7 @@ from spillway.schedulers.model.job import Job, JobField
 _CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 72000.0, 180000.0, 360000.0)
 """Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""
 
-MARGINS = (0.0, 0.1, 0.25, 0.5, 1.0)
+_MARGINS = (0.0, 0.1, 0.25, 0.5, 1.0)
 """What is added to a user's predictions: shares of the job's walltime."""
 
 _JUDGED = 20
@@ -103,7 +103,7 @@ class UserHistory:
     field
         Field of the job object that names the user.
     margin
-        Predictions of a user are longer by the least of :data:`MARGINS` with which at least this share of the user's
+        Predictions of a user are longer by the least of :data:`_MARGINS` with which at least this share of the user's
         last 20 jobs would have ended in time; 0: by none.
     """
 
@@ -154,7 +154,7 @@ class UserHistory:
         """Least margin that would have been enough as often as is wanted; the largest where none was."""
         exceeded = self._exceeded.get(user, ())
         enough = self._margin * len(exceeded)
-        return next((one for one in MARGINS if sum(over <= one for over in exceeded) >= enough), MARGINS[-1])
+        return next((one for one in _MARGINS if sum(over <= one for over in exceeded) >= enough), _MARGINS[-1])
 
     def _user(self, job: Job) -> str | float | None:
         """The user that a job names; a list or an object names none."""

@@ -117,21 +117,3 @@ class Filling:
     def _climb(self, order: Order, budget: int, score: npt.NDArray[np.float64]) -> tuple[int, int]:
         steps, last = filling_kernels.climb(order, budget, *self._picture, self._left, score, self._scratch)
         return int(steps), int(last)
-
-
-def plain_score(
-    timeline: Timeline, jobs: Sequence[Job], order: Iterable[int], estimate_s: Callable[[Job], float], nodes_first: bool
-) -> tuple[Score, int]:
-    """Score of an order and the last position that starts, by the timeline's own methods: the definition."""
-    timeline = timeline.copy()
-    now_s = timeline.now_s
-    nodes, size, waits, last = 0, 0, [], -1
-    for position, index in enumerate(order):
-        job = jobs[index]
-        allocation = timeline.fit_now(job, estimate_s(job))
-        if allocation is not None:
-            timeline.reserve(now_s, now_s + estimate_s(job), allocation)
-            nodes, size, last = nodes + job.nodes, size + job.requests * job.bb_bytes, position
-            waits.append(now_s - job.submit_time_s)
-    parts = (nodes, size) if nodes_first else (size, nodes)
-    return Score(*parts, sum(waits) / len(waits) if waits else 0.0), last

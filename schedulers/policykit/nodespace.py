@@ -157,6 +157,18 @@ class NodeSpace:
         table = held.rows if not started else np.concatenate((held.rows, [one.nodes for one in started]))
         kernels.stack(self.arrays, table, rows)
 
+    def choose(self, nodes: Sequence[int]) -> None:
+        """Make nodes those that were chosen last."""
+        self.chosen[:] = of_nodes(nodes, len(self.chosen))
+
+    def reserved(self) -> Iterator[tuple[float, float, Words]]:
+        """Begin and end of each segment of the time from now on (s), and the nodes without a reservation there."""
+        times, order, free = self._segments
+        count = int(self.state[kernels.SEGMENTS])
+        for segment in range(count):
+            end_s = times.item(segment + 1) if segment + 1 < count else math.inf
+            yield times.item(segment), end_s, free[order[segment]]
+
     def take(self, job: Job, nodes: Words, duration_s: float) -> None:
         """Nodes are idle no more: a job was started that is expected to run for so long."""
         end_s = whole_s(self._segments[0].item(0) + duration_s)
@@ -191,6 +203,8 @@ class Limits(NamedTuple):
         Reservations begin and end at whole multiples of it (s).
     until_s
         Later starts get no reservation (s).
+    linear_s
+        How much longer each window is than the one before, in which expected ends count as one (s); 0: no windows.
     most_of_partition, most_of_user
         Pairs that are looked at; 0: any number.
     most_reserved
@@ -204,6 +218,7 @@ class Limits(NamedTuple):
     now_s: float
     resolution_s: float
     until_s: float
+    linear_s: float = 0.0
     most_of_partition: int = 0
     most_of_user: int = 0
     most_reserved: int = 0
@@ -285,7 +300,7 @@ class Planning:
         starts_only: bool = False,
     ) -> None:
         self._space, self._pairs, self._waiting = space, pairs, waiting
-        self._rules = (*map(float, limits[:3]), *map(int, limits[3:]), int(starts_only))
+        self._rules = (*map(float, limits[:4]), *map(int, limits[4:]), int(starts_only))
         self._starts_only = starts_only
         table = pairs.table
         if asks:
@@ -327,13 +342,21 @@ class Planning:
             yield pairs[at], None if space.state[kernels.CODE] == kernels.ASKS else self._rules[0]
             at += 1
 
-    def start_s(self, pair: Pair, not_before_s: float) -> float:
-        """Expected start of a pair that was yielded, from a time on (s); infinite for never."""
+    def start_s(self, pair: Pair, not_before_s: float, row: int | None = None) -> float:
+        """Expected start of a pair that was yielded, from a time on (s), infinite for never; on nodes of another set
+        than its partition's where a row is given.
+        """
         pairs, at = self._pairs, pair.number
+        pairs.table[at, kernels.SET] = pair.row if row is None else row
         found: float = kernels.plan(
             self._space.arrays, pairs.table, pairs.durations_s, self._unreserved_s, at, not_before_s, self._rules
         )
-        self._starts_s[at] = found
+        pairs.table[at, kernels.SET] = pair.row  # its partition, by which pairs are counted
+        return self.expect(pair, found)
+
+    def expect(self, pair: Pair, found: float) -> float:
+        """Take note of the expected start of a pair that was yielded (s, infinite for never); the same."""
+        self._starts_s[pair.number] = found
         if found < math.inf:
             self._waiting[pair.place] = kernels.PLANNED
         return found
@@ -426,10 +449,19 @@ class Held:
 
 
 def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
-    """All nodes of a machine, then those of each of its partitions, as words."""
+    """All nodes of a machine, then those of each of its partitions, as words; then for each pool that only restricts
+    nodes (:func:`restricting`) what it lets through of each of these.
+    """
     words = (len(machine.nodes) + 63) // 64
     every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(one.nodes for one in machine.partitions))
-    return np.array([bitset(nodes, words) for nodes in every])
+    sets = np.array([bitset(nodes, words) for nodes in every])
+    through = [bitset(sorted(machine.layer_nodes(place)), words) for place in restricting(machine)]
+    return np.concatenate((sets, *(sets & nodes for nodes in through)))
+
+
+def restricting(machine: Machine) -> list[int]:
+    """Pools of which nothing is held: nodes with at least so many GPUs."""
+    return [place for place in range(len(machine.pools)) if machine.layer_mode(place) == 0]
 
 
 def looked_at_after(taken: Taken, resolution_s: float) -> float:

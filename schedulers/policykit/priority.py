@@ -33,6 +33,9 @@ from spillway.schedulers.policykit.view import View
 _MEMORY = "priorities"
 """Key of the notebook."""
 
+_SPARE = 1000
+"""Jobs that need not wait any more whose rows are kept."""
+
 _MOST = 2**32 - 1
 """Largest priority."""
 
@@ -89,10 +92,16 @@ class Priorities:
         self._time_s = time_s
         if self._weights.fairshare:
             self._sharers.calculate(view, time_s, (job for job in self._waiting if job.id not in self._places))
-        if len(self._places) > 2 * len(self._waiting) + 1000:
-            self._places.clear()
-            self._elsewhere.clear()  # most jobs that have rows do not wait any more
+        if len(self._places) > 2 * len(self._waiting) + _SPARE:
+            self._let_go()
         self._calculate(self._rows[: len(self._places)])
+
+    def _let_go(self) -> None:
+        """Keep the rows of jobs that wait, with since when their ages count; most others do not wait any more."""
+        kept = [job.id for job in self._waiting if job.id in self._places]
+        self._rows[: len(kept)] = self._rows[[self._places[job_id] for job_id in kept]]
+        self._places = {job_id: place for place, job_id in enumerate(kept)}
+        self._elsewhere.clear()
 
     @property
     def calculated_s(self) -> float:

@@ -26,9 +26,6 @@ _GIGABYTE = 1e9
 _DECIMALS = 3
 """Of node-seconds; what is less comes from rounding, and must not undo a tie."""
 
-_LOOKING_AT_ENDS = frozenset({"all", "limits", "safe"})
-"""Values of ``AccountingStorageEnforce`` with which usage counts up to the ends of jobs; without any value, too."""
-
 
 class Sharers:
     """Who shares the machine: the site's associations of users, or all users alike.
@@ -52,7 +49,7 @@ class Sharers:
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
         billing = site.weights.billing
         self._billing = np.array([billing.get("node", 0.0 if billing else 1.0), billing.get("bb", 0.0) / _GIGABYTE])
-        ends = not site.scheduler.enforce or not _LOOKING_AT_ENDS.isdisjoint(site.scheduler.enforce)
+        ends = site.scheduler.enforces_limits  # then Slurm looks at them
         self._usage = PeriodicUsage(site.weights.half_life_s, site.weights.period_s, _charged, ends=ends)
         self._charged_to, self._counting = np.zeros(0, np.intp), np.zeros(0)
         self.factors = np.append(np.ones(len(self._places)), 0.0)

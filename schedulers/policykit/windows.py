@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from spillway.base.dates import date_of, seconds_of
 from spillway.base.errors import DecisionRefused, OptionError, shown
@@ -25,11 +25,12 @@ from spillway.base.units import TIME
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, Start, WakeAt
-from spillway.schedulers.model.job import RESERVATION_FIELD, Job
+from spillway.schedulers.model.job import RESERVATION_FIELD, Job, sized_as
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.holds import book
-from spillway.schedulers.policykit.view import Around, Taken, View
+from spillway.schedulers.policykit.user_limit import held_bytes
+from spillway.schedulers.policykit.view import Around, Running, Taken, View
 from spillway.schedulers.timeline import Fit, Resource, Timeline
 
 _FORM = re.compile(
@@ -39,7 +40,8 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(T.*)?", re.ASCII)
 _AHEAD = 12
 """Occurrences of a recurring window that passes look ahead to."""
 
-_CALLED = "maintenance.called_s"
+_CALLED, _IDLE = "maintenance.called_s", "maintenance.idle"
+"""Keys of the notebook: the last call that was requested; what was to be seen when nothing ran, and since when."""
 
 FLEX = "FLEX"
 """Flag of a reservation whose jobs may run outside of it, too."""
@@ -62,7 +64,8 @@ class Window:
     name
         As jobs name it (field ``reservation``); "": no job may use it.
     users, accounts
-        Whose jobs may name it; () and (): all.
+        Whose jobs may name it, of accounts also those below; both must hold, (): all. With a minus sign before them:
+        whose may not.
     pools
         Amounts of counted pools, by their names in the machine.
     bb_bytes
@@ -116,7 +119,7 @@ def parse_windows(text: str, begins_s: float | None = 0.0) -> tuple[Window, ...]
     return tuple(_parse(part.strip(), begins_s) for part in text.split(";"))
 
 
-MOST_STARTS = 100
+_MOST_STARTS = 100
 """Most begins that a range of them may stand for."""
 
 
@@ -137,8 +140,8 @@ def starts_of(text: str) -> list[str]:
         raise ValueError("expected FIRST and LAST both as times since the begin of the simulation, or both as dates")
     first_s, last_s = _start_s(first, 0.0), _start_s(last, 0.0)
     step_s = TIME.read(step)
-    if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < MOST_STARTS):
-        raise ValueError(f"expected LAST at or after FIRST, and at most {MOST_STARTS} windows, a STEP above 0 apart")
+    if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < _MOST_STARTS):
+        raise ValueError(f"expected LAST at or after FIRST, and at most {_MOST_STARTS} windows, a STEP above 0 apart")
     times = [first_s + number * step_s for number in range(math.floor((last_s - first_s) / step_s + 1e-9) + 1)]
     return [date_of(time_s) if dated else f"{time_s:.10g}s" for time_s in times]
 
@@ -173,11 +176,11 @@ def _start_s(text: str, begins_s: float | None) -> float:
     if not _DATE.fullmatch(text):
         return TIME.read(text)
     if begins_s is None:
-        raise ValueError(UNKNOWN_BEGIN)
+        raise ValueError(_UNKNOWN_BEGIN)
     return seconds_of(text) - begins_s
 
 
-UNKNOWN_BEGIN = (
+_UNKNOWN_BEGIN = (
     "the date of the simulation's time 0 is not known: the workload states none, so set begins to it "
     "(--begins 2026-11-01T00:00:00)"
 )
@@ -207,7 +210,7 @@ def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
     found = []
     for one in site.reservations:
         if begins_s is None:
-            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {UNKNOWN_BEGIN}")
+            raise OptionError(f"reservation {shown(one.name)} of the site begins at a date, and {_UNKNOWN_BEGIN}")
         places = parse_intervals(one.nodes) if one.nodes else ()
         everything = not one.nodes and "ALL_NODES" in one.flags
         found.append(
@@ -230,7 +233,7 @@ def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
 def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], str | None]:
     """Why a job may never run in the reservation that it names; without reservations the field says nothing."""
     named = {window.name: window for window in windows if window.name}
-    charging = Charging(site) if site is not None else None
+    charging = Charging(site or Site())
 
     def refuses(job: Job) -> str | None:
         name = _named(job)
@@ -239,11 +242,19 @@ def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], s
         window = named.get(name)
         if window is None:
             return f"reservation {shown(name)} is unknown; the site has {', '.join(named)}"
-        account = charging.account(job.account, job.user) if charging is not None else job.account
-        if not (window.users or window.accounts) or job.user in window.users or account in window.accounts:
-            return None
-        allowed = [f"the user {one}" for one in window.users] + [f"the account {one}" for one in window.accounts]
-        return f"reservation {name} is for {', '.join(allowed)}"
+        account = charging.account(job.account, job.user)
+        for what, given, own, listed in (
+            ("user", job.user, {job.user}, window.users),
+            ("account", account, {account, *charging.above(account)}, window.accounts),
+        ):
+            barred = own.intersection(one[1:] for one in listed if one.startswith("-"))
+            if barred:
+                return f"reservation {name} is not for the {what} {min(barred)}"
+            allowed = [one for one in listed if not one.startswith("-")]
+            if allowed and own.isdisjoint(allowed):
+                several = "s" if len(allowed) > 1 else ""
+                return f"reservation {name} is for the {what}{several} {', '.join(allowed)}, not for {shown(given)}"
+        return None
 
     return refuses
 
@@ -284,8 +295,12 @@ class Windows(Around):
             nodes = frozenset(window.indices(width))
             coming += [_Occurrence(start_s, end_s, nodes, window) for start_s, end_s in window.coming(view.now_s)]
         inside, outside = self._divided(view.queue)
-        yield from self._calls(view, coming, inside)
+        stalled = self._stalled(view)
+        if not stalled:
+            yield from self._calls(view, coming, inside)
         never = dict(_never(view, self.windows, inside, outside))
+        if stalled and not _away(view):
+            never |= dict.fromkeys((job for job in view.queue if job not in never), stalled)
         if never:
             yield from (Reject(job, reason) for job, reason in never.items())
             inside, outside = self._divided([job for job in view.queue if job not in never])
@@ -298,6 +313,15 @@ class Windows(Around):
             if type(decision) is Start:
                 _check(view, decision, coming)
             yield decision
+
+    def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterator[str]:
+        """What the policy found, and windows of nodes that are not there."""
+        yield from super().warnings(notebook, machine, now_s)
+        for window in self.windows:
+            last = max((last for _, last in window.nodes or ()), default=0)
+            if last >= machine.width:
+                name = f"reservation {window.name}" if window.name else "a window of maintenance"
+                yield f"{name} is for node {last}, the machine has the nodes 0 to {machine.width - 1}"
 
     def _divided(self, queue: Sequence[Job]) -> tuple[dict[Window, list[Job]], Sequence[Job]]:
         """Jobs of each reservation, and the jobs of none."""
@@ -329,7 +353,10 @@ class Windows(Around):
         for decision in self.policy(own):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
-                book(view, decision.job, Fit(view.now_s, decision.allocation), view.estimate_s(decision.job))
+                length_s = view.estimate_s(decision.job)
+                book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
+                started = Running(decision.job, view.now_s, view.now_s + length_s, decision.allocation)
+                view.running = (*view.running, started)  # also for what the others of this pass may have beside it
             elif type(decision) is Evict:
                 holding = view.held[decision.job.id]
                 view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
@@ -346,6 +373,26 @@ class Windows(Around):
         if view.queue and following < math.inf and following != called_s:
             view.notebook[_CALLED] = following
             yield WakeAt(following)
+
+    def _stalled(self, view: View) -> str:
+        """Why jobs wait for ever: nothing runs, and nothing has happened in many periods of windows; "" where they may
+        not.
+
+        For what :func:`_never` does not see: several windows of different periods, buffers that are held before nodes.
+        """
+        every_s = max((one.every_s for one in self.windows if one.every_s < math.inf), default=0.0)
+        if not every_s or not view.queue or view.running:
+            view.notebook.pop(_IDLE, None)
+            return ""
+        seen = (view.finished.total, view.unavailable, [job.id for job in view.queue], sorted(view.held))
+        before, since_s = view.notebook.get(_IDLE, (None, math.nan))
+        if before != seen:
+            view.notebook[_IDLE] = seen, view.now_s
+            return ""
+        last_s = max((one.start_s + one.length_s for one in self.windows if one.every_s == math.inf), default=since_s)
+        if view.now_s < max(since_s, last_s) + _AHEAD * every_s:
+            return ""
+        return f"it did not start in {_AHEAD} periods of windows of {every_s:g} s in which nothing ran"
 
     def _ended(self, now_s: float) -> int:
         """How many windows have ended: each may let jobs start that could not before."""
@@ -374,6 +421,13 @@ def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occur
     return found
 
 
+def _away(view: View) -> bool:
+    """Whether anything of the machine is out or drained, and may come back."""
+    storages = view.machine.storages
+    there = sum(view.timeline.free_storage_now()) + sum(held_bytes(view).values())
+    return bool(view.unavailable) or there < sum(one.capacity_bytes for one in storages)
+
+
 def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:
     """Refuse what a policy starts without a look at its timeline."""
     end_s = view.now_s + view.estimate_s(start.job)
@@ -392,11 +446,13 @@ def _never(
             reason = _never_within(job, window, view)
             if reason is not None:
                 yield job, reason
-    recurring = [window for window in windows if window.every_s < math.inf]
-    for job in outside if recurring else ():
-        reason = _never_between(job, recurring, view.machine)
-        if reason is not None:
-            yield job, reason
+    recurring: dict[float, list[Window]] = {}
+    for window in windows:
+        if window.every_s < math.inf:
+            recurring.setdefault(window.every_s, []).append(window)
+    for every_s, several in recurring.items():
+        for job in _never_between(view, several, every_s, outside):
+            yield job, _why_between(job, view, several, every_s)
 
 
 def _never_within(job: Job, window: Window, view: View) -> str | None:
@@ -408,29 +464,78 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
         return None
     if job.walltime_s > longest_s:
         return f"walltime {job.walltime_s:g} s > {longest_s:g} s, the longest that is left of reservation {window.name}"
-    own = frozenset(window.indices(view.machine.width)) or frozenset(range(view.machine.width))
+    every = frozenset(range(view.machine.width))
+    own = frozenset(window.indices(view.machine.width)) or every
     sets = [view.machine.partitions[one].nodes & own for one in job.partitions] or [own]
     most = max(map(len, sets))
-    if job.nodes > most:
+    if _fewest(job, view).nodes > most:
         return (
             f"{job.nodes} nodes > {most} of reservation {window.name}{' in its partitions' if job.partitions else ''}"
         )
+    serves: dict[str, bool] = view.cache.setdefault(f"nodes of reservation {window.name}", {})
+    if job.id not in serves:
+        nodes = Timeline(view.machine, 0.0, view.timeline.placement)
+        if own < every:
+            nodes.take(0.0, math.inf, every - own)
+        serves[job.id] = nodes.fit_now(_fewest(job, view), 0.0) is not None
+    if not serves[job.id]:
+        return f"the nodes of reservation {window.name} cannot serve the job, even when all are free"
     return None
 
 
-def _never_between(job: Job, recurring: Iterable[Window], machine: Machine) -> str | None:
-    """Why a job can never start on a machine, in none of its partitions; ``None`` where it can."""
-    own = [machine.partitions[place].nodes for place in job.partitions] or [frozenset(range(machine.width))]
-    for window in recurring:
-        between_s = window.every_s - window.length_s
-        outside = max(len(nodes.difference(window.indices(machine.width))) for nodes in own)
+def _never_between(view: View, windows: Sequence[Window], every_s: float, jobs: Iterable[Job]) -> list[Job]:
+    """Those of some jobs that never start, whatever else is free, for what windows keep that recur alike."""
+    fits: dict[tuple[str, float], bool] = view.cache.setdefault(f"between windows every {every_s} s", {})
+    asked = [(job, view.estimate_s(job)) for job in jobs]
+    if len(fits) > 2 * len(asked) + 1000:
+        fits.clear()
+    new = [(job, length_s) for job, length_s in asked if (job.id, length_s) not in fits]
+    if new:  # as from some period on: what does not begin in one of them never does
+        always = [replace(one, start_s=one.start_s % every_s - every_s) for one in windows]
+        empty = _empty(view, always, 0.0)
+        for job, length_s in new:
+            found = empty.earliest_fit(_fewest(job, view), length_s, latest_s=every_s)
+            fits[job.id, length_s] = found is not None
+    never = [(job, length_s) for job, length_s in asked if not fits[job.id, length_s]]
+    first_s = max(one.start_s for one in windows)
+    if never and first_s > view.now_s:  # it may before these begin
+        empty = _empty(view, windows, view.now_s)
+        never = [one for one in never if empty.earliest_fit(_fewest(one[0], view), one[1], latest_s=first_s) is None]
+    return [job for job, _ in never]
+
+
+def _why_between(job: Job, view: View, windows: Sequence[Window], every_s: float) -> str:
+    """What is said of a job that windows which recur alike leave no time for."""
+    width = view.machine.width
+    own = [view.machine.partitions[place].nodes for place in job.partitions] or [frozenset(range(width))]
+    for window in windows:
+        between_s = every_s - window.length_s
+        outside = max(len(nodes.difference(window.indices(width))) for nodes in own)
         if job.walltime_s > between_s and job.nodes > outside:
             kind = f"occurrences of reservation {window.name}" if window.name else "windows of maintenance"
             return (
                 f"walltime {job.walltime_s:g} s > {between_s:g} s between two {kind}, and "
                 f"{job.nodes} nodes > {outside} outside of them"
             )
-    return None
+    keeping = " and ".join(f"reservation {one.name}" if one.name else "maintenance" for one in windows)
+    keep = "keep" if len(windows) > 1 else "keeps"
+    return f"{job.walltime_s:g} s at no time have what the job needs: every {every_s:g} s {keeping} {keep} it"
+
+
+def _fewest(job: Job, view: View) -> Job:
+    """A job on the fewest nodes that it may start on."""
+    return job if view.fewest_nodes is None else sized_as(job, view.fewest_nodes(job))
+
+
+def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
+    """The machine with nothing but windows from a time on."""
+    width = view.machine.width
+    coming = [
+        _Occurrence(start_s, end_s, frozenset(window.indices(width)), window)
+        for window in windows
+        for start_s, end_s in window.coming(now_s)
+    ]
+    return _take(Timeline(view.machine, now_s, view.timeline.placement), coming)
 
 
 def _taken(coming: Iterable[_Occurrence], *, gap: bool = False) -> tuple[Taken, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -85,23 +84,6 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
             if sizes[i] == 0 and len(capacities):
                 taken[i, 0] = units[i]
     return Packing(Fits(verdict), taken, steps)
-
-
-def pack_plain(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int]) -> bool:
-    """Whether units fit, by trying everything: the definition that :func:`pack` is tested against."""
-    singles = sorted((s for u, s in zip(units, sizes, strict=True) if s > 0 for _ in range(u)), reverse=True)
-
-    @cache
-    def fits(first: int, left: tuple[int, ...]) -> bool:
-        if first == len(singles):
-            return True
-        return any(
-            fits(first + 1, tuple(sorted((*left[:j], left[j] - singles[first], *left[j + 1 :]))))
-            for j in range(len(left))
-            if left[j] >= singles[first]
-        )
-
-    return fits(0, tuple(sorted(capacities)))
 
 
 def is_packing(

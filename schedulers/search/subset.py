@@ -174,22 +174,6 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
     return SubsetResult(best, taken, score, score if exact and not level else loosest(problem), looked_at)
 
 
-def every_set(
-    problem: SubsetProblem, fits: Callable[[Sequence[int], Sequence[int], Sequence[int]], bool]
-) -> Score | None:
-    """Best score over all sets, by trying them all: the definition that the solvers are tested against."""
-    mandatory = set(problem.mandatory)
-    scores = [
-        problem.score(chosen)
-        for count in range(len(problem.units) + 1)
-        for chosen in combinations(range(len(problem.units)), count)
-        if mandatory.issubset(chosen)
-        and problem.within_limits(chosen)
-        and fits(*problem.of(chosen), problem.capacities)
-    ]
-    return max(scores, default=None)
-
-
 def loosest(problem: SubsetProblem) -> Score:
     """A bound that holds whatever was looked at."""
     units = min(problem.free_units, sum(problem.units))

@@ -51,11 +51,13 @@ def command(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from spillway.protocol.transcript import Recorder
+    from spillway.schedulers.service.launched import say_notes
     from spillway.schedulers.service.server import serve
 
     if options.list:
         return _list()
     session = build_session(options)
+    say_notes(_spec(options))
     with Recorder(options.record, _warn) if options.record is not None else nullcontext() as recorder:
         exchanges = serve(
             session,

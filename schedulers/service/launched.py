@@ -1,11 +1,21 @@
-"""How a session ends that a launcher of pybatsim has started: in one line, and with the reason for Batsim."""
+"""Begin and end of a session: its notes; of one that a launcher of pybatsim has started its error, in one line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from spillway.base.arguments import complain
 from spillway.base.errors import SpillwayError
+
+if TYPE_CHECKING:
+    from spillway.schedulers.assembly import SessionSpec
+
+
+def say_notes(spec: SessionSpec) -> None:
+    """Print what the user is told of a session beforehand, on the standard error stream."""
+    for note in spec.notes():
+        complain(f"note: {note}", is_error=False)
 
 
 class OneLineErrors:

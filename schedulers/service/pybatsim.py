@@ -45,7 +45,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.service.door import LINGER_MS
-from spillway.schedulers.service.launched import OneLineErrors
+from spillway.schedulers.service.launched import OneLineErrors, say_notes
 
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
@@ -61,7 +61,9 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         super().__init__(options)
         self._events: list[Event] = []
         with OneLineErrors():
-            self._session = spec_from(options).session()
+            spec = spec_from(options)
+            self._session = spec.session()
+            say_notes(spec)
 
     # ------------------------------------------------------------------ what pybatsim reports
 

@@ -25,7 +25,7 @@ from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.service.door import LINGER_MS
-from spillway.schedulers.service.launched import OneLineErrors
+from spillway.schedulers.service.launched import OneLineErrors, say_notes
 
 _END = b"\0"
 
@@ -60,6 +60,7 @@ class Spillway(Scheduler):  # type: ignore[misc]
             text = batsim.simulation_metadata.edc_init_str or ""
             spec = spec_from(options or _options_of(text))
             self._session = spec.session()
+            say_notes(spec)
             self._codec = Batsim5(dynamic_jobs=spec.needs().dynamic_jobs)
             simulator = Batsim5Simulator()
             hello = self._codec.greet(simulator.first_frame(text))

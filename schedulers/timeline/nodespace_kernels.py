@@ -89,13 +89,15 @@ class Space(NamedTuple):
 
 class Rules(NamedTuple):
     """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
-    most pairs of a partition and of a user, most reservations in a partition (0: any number), whether a job gets one
-    alone, whether their ends are rounded up, and whether pairs that cannot start any more are left out.
+    ``bf_window_linear`` (s; 0: expected ends are looked at one by one), most pairs of a partition and of a user, most
+    reservations in a partition (0: any number), whether a job gets one alone, whether their ends are rounded up, and
+    whether pairs that cannot start any more are left out.
     """
 
     now_s: float
     resolution_s: float
     until_s: float
+    linear_s: float
     most_of_set: int
     most_of_user: int
     most_reserved: int
@@ -106,7 +108,7 @@ class Rules(NamedTuple):
 
 _SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, TIME_ROWS, ROWS, ROWS, TIMES, ROW, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
-_RULES = (*(float64,) * 3, *(int64,) * 6)
+_RULES = (*(float64,) * 4, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
 
 
@@ -252,8 +254,33 @@ def _unreserved(space, nodes, begin_s, end_s):
     return -1
 
 
-@inner(int64(SPACE, int64), **OPTIONS)
-def _leave(space, nodes):
+@inner(int64(SPACE, int64, float64), **OPTIONS)
+def _together(space, least, linear_s):
+    """How many running jobs have left when it is looked whether enough have, ``least`` of them: they leave together.
+
+    First that which ends soonest of those on the nodes ``found``, with all that end within 30 s of it, then the next
+    one with all within 30 s and ``linear_s`` more, and so on.
+    """
+    window_s, job = 30.0, 1
+    while True:
+        first_s, last = np.inf, 0
+        while job <= space.state[LEAVING]:
+            usable = False
+            for word in range(space.free.shape[1]):
+                if space.left[job, word] & ~space.left[job - 1, word] & space.found[word]:
+                    usable = True
+            if usable and last > 0 and space.ends_s[job] > first_s + window_s:
+                break
+            if usable:
+                first_s, last = min(first_s, space.ends_s[job]), job
+            job += 1
+        if last >= least or last == 0:
+            return max(last, least)
+        window_s += linear_s
+
+
+@inner(int64(SPACE, int64, float64), **OPTIONS)
+def _leave(space, nodes, linear_s):
     """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then."""
     low, high = 0, space.state[LEAVING]
     while low < high:
@@ -264,6 +291,8 @@ def _leave(space, nodes):
             high = middle
         else:
             low = middle + 1
+    if linear_s > 0.0 and low > 0:
+        low = _together(space, low, linear_s)
     for word in range(space.free.shape[1]):
         space.found[word] &= space.left[low, word]
     return low
@@ -378,7 +407,7 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
             continue
         if not found:
             unreserved_s[pair], found = not_before_s, True
-        leaving = _leave(space, nodes)
+        leaving = _leave(space, nodes, rules.linear_s)
         if leaving > 0:
             space.until[0] = min(space.until[0], space.ends_s[leaving] - 1.0)
         start_s = max(max(space.ends_s[leaving], now_s + 1.0) if leaving > 0 else now_s, not_before_s)

@@ -142,36 +142,6 @@ def own_storages(machine: Machine, node: int) -> tuple[int, ...]:
     return () if alone else tuple(own)
 
 
-def carried_nodes(machine: Machine, free: Iterable[int], bandwidth: Sequence[int], io_rate: int) -> int:
-    """How many of the ``free`` nodes can be given ``io_rate`` bytes per second each, with ``bandwidth`` left per link.
-
-    A link carries ``min(floor(bandwidth / io_rate), what its children and its own free nodes bring)``; nodes without
-    link are not limited.
-
-    References
-    ----------
-    Herbein et al., HPDC 2016, section 3.4 (DOI 10.1145/2907294.2907316).
-    """
-    if io_rate == 0:
-        return len(list(free))
-    brought = [0] * len(machine.links)
-    unlimited = 0
-    for node in free:
-        link = int(machine.node_link[node])
-        if link >= 0:
-            brought[link] += 1
-        else:
-            unlimited += 1
-    for link in range(len(machine.links) - 1, -1, -1):  # every link stands after its parent
-        carried = min(bandwidth[link] // io_rate, brought[link])
-        parent = machine.links[link].parent
-        if parent >= 0:
-            brought[parent] += carried
-        else:
-            unlimited += carried
-    return unlimited
-
-
 def choose_nodes(
     machine: Machine,
     free: Sequence[int],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Room, Streams
-from spillway.schedulers.timesharing.columns import columns_of
 from spillway.schedulers.timesharing.matrix import Matrix
 
 
@@ -57,9 +56,3 @@ def _replicate(columns: int, index: int, rows: list[int], free: list[int], room:
             rows[index] |= 1 << row
             return True
     return False
-
-
-def share_of_cells(matrix: Matrix) -> float:
-    """Share of the cells that hold a task, from 0 to 1."""
-    used = sum(len(columns_of(place.rows)) * place.columns.bit_count() for place in matrix.places)
-    return used / (matrix.level * matrix.width)

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spillway.base.errors import InputError, SpillwayError
+from spillway.platforms.model import Platform
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -137,6 +138,7 @@ class Engine(Protocol):
         TaskError
             If the task cannot run on this platform; nothing has started then.
         """
+        return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """Start tasks at the current clock, in the given order; same as ``start`` on each, but much cheaper.
@@ -232,6 +234,15 @@ class Engine(Protocol):
         TaskError
             If one of the tasks cannot run; none has started then.
         """
+        handles: list[int] = []
+        for number, moment in enumerate(moments):
+            ended = self.advance(moment)
+            if ended:
+                return number, handles, ended
+            task = tasks[number] if tasks else None
+            if task is not None:
+                handles.append(self.start(task))
+        return len(moments), handles, []
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """Change the speed of a host to that of one of its power states; running tasks go on at the new speed.
@@ -245,23 +256,27 @@ class Engine(Protocol):
     def close(self) -> None:
         """Give everything back; a closed engine cannot be used any more. Closing twice does no harm."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        self.close()
 
 
-def one_by_one(
-    engine: Engine, moments: Sequence[float], tasks: Sequence[TaskSpec | None]
-) -> tuple[int, list[int], list[int]]:
-    """What :meth:`Engine.advance_through` is, step by step."""
-    handles: list[int] = []
-    for number, moment in enumerate(moments):
-        ended = engine.advance(moment)
-        if ended:
-            return number, handles, ended
-        task = tasks[number] if tasks else None
-        if task is not None:
-            handles.append(engine.start(task))
-    return len(moments), handles, []
+def speed_in(platform: Platform, host: int, pstate: int) -> float:
+    """flop/s of a host's core in a power state.
+
+    Raises
+    ------
+    TaskError
+        If the host or the power state is unknown.
+    """
+    hosts = platform.hosts
+    if not 0 <= host < len(hosts):
+        raise TaskError(f"host must lie in 0..{len(hosts) - 1}, got {host}")
+    speeds = hosts[host].speeds
+    if not 0 <= pstate < len(speeds):
+        raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
+    return speeds[pstate]

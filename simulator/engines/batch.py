@@ -8,18 +8,15 @@ from collections.abc import Callable, Sequence
 from math import inf, isfinite
 from typing import Any, TypeAlias, cast
 
-import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from spillway.simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, TaskError, TaskSpec
-from spillway.simulator.engines.fluid_state import Array
 
-_F1, _I1 = nb.float64[::1], nb.int64[::1]
-BATCH = nb.types.Tuple((_I1, _I1, _F1, _F1, _I1, _I1, _I1, _F1))
-"""Hosts of all tasks, begin of each task in them, work of every position; bytes of each task's all-to-all; begin of
-each task in the pairs, and the pairs: source host, destination host, bytes."""
+_Array: TypeAlias = npt.NDArray[Any]
+BatchArrays: TypeAlias = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array, _Array]
+"""What kernels take (:data:`spillway.simulator.engines.fluid_state.BATCH`)."""
 
-BatchArrays: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, Array]
 _KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
 _Lists: TypeAlias = tuple[list[int], list[int], list[float], list[float], list[int], list[int], list[int], list[float]]
 _Triples: TypeAlias = tuple[list[int], list[int], list[float]]

@@ -11,11 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.base import Engine, TaskError, TaskSpec, speed_in
 from spillway.simulator.engines.batch import listed
 
 
@@ -41,8 +40,8 @@ class _Running:
 
 
 @dataclass
-class FixedEngine:
-    """See :class:`spillway.simulator.engines.base.Engine`; a task lasts max(flops / speed) over its hosts.
+class FixedEngine(Engine):
+    """A task lasts max(flops / speed) over its hosts.
 
     Parameters
     ----------
@@ -66,10 +65,6 @@ class FixedEngine:
     def active(self) -> int:
         """How many tasks have started and neither ended nor been cancelled."""
         return len(self._running)
-
-    def start(self, task: TaskSpec) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
-        return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
@@ -165,20 +160,9 @@ class FixedEngine:
             end = self.next_completion()
         return ended
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
-        return one_by_one(self, moments, tasks)
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        if not 0 <= host < len(self._speeds):
-            raise TaskError(f"host must lie in 0..{len(self._speeds) - 1}, got {host}")
-        speeds = self.platform.hosts[host].speeds
-        if not 0 <= pstate < len(speeds):
-            raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
-        self._speeds[host] = speeds[pstate]
+        self._speeds[host] = speed_in(self.platform, host, pstate)
         for handle, running in self._running.items():
             if host in running.work:
                 running.done = running.progress(self.clock)
@@ -188,11 +172,3 @@ class FixedEngine:
 
     def close(self) -> None:
         """Nothing to give back."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

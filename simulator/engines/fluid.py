@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import TaskError, TaskSpec
+from spillway.simulator.engines.base import Engine, TaskError, TaskSpec, speed_in
 from spillway.simulator.engines.batch import NO_TASKS, flatten
 from spillway.simulator.engines.fluid_kernels import link_elements, retire, run
 from spillway.simulator.engines.fluid_state import (
@@ -40,7 +39,7 @@ _MISSING_AT_ONCE = 4096
 """Routes that are looked up between two attempts to start a task."""
 
 
-class FluidEngine:
+class FluidEngine(Engine):
     """See :class:`spillway.simulator.engines.base.Engine`.
 
     Results equal SimGrid 3.32's, for the same tasks at the same instants, except for the rounding of instants at which
@@ -75,10 +74,6 @@ class FluidEngine:
     def active(self) -> int:
         """How many tasks have started and neither ended nor been cancelled."""
         return int(self._state.counters[N_ACTIVE])
-
-    def start(self, task: TaskSpec) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
-        return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
@@ -194,13 +189,8 @@ class FluidEngine:
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        if not 0 <= host < self._hosts:
-            raise TaskError(f"host must lie in 0..{self._hosts - 1}, got {host}")
-        speeds = self._platform.hosts[host].speeds
-        if not 0 <= pstate < len(speeds):
-            raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
-        cores = int(self._platform.cores[host])
-        change_speed(host, cores, speeds[pstate], self._hosts, self._state.arrays)
+        speed = speed_in(self._platform, host, pstate)
+        change_speed(host, int(self._platform.cores[host]), speed, self._hosts, self._state.arrays)
 
     def check(self) -> None:
         """Check the engine's own invariants; for tests."""
@@ -223,11 +213,3 @@ class FluidEngine:
 
     def close(self) -> None:
         """Nothing to give back."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -58,12 +58,14 @@ _S1, _S2 = nb.int32[::1], nb.int32[:, ::1]
 STATE = nb.types.Tuple((_F1, _I1, _F2, _I2, _I2, _F2, _I2, _S1, _F1, _S2, _I1, _I2))
 """clock, counters, tasks (floats, integers), lists, resources (floats, integers), elements (resource, weight, links),
 dirty resources, scratch."""
+BATCH = nb.types.Tuple((_I1, _I1, _F1, _F1, _I1, _I1, _I1, _F1))
+"""Hosts of all tasks, begin of each task in them, work of every position; bytes of each task's all-to-all; begin of
+each task in the pairs, and the pairs: source host, destination host, bytes."""
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SOURCES = tuple(
-    str(Path(__file__).with_name(name))
-    for name in ("fluid_state.py", "batch.py", "routes.py", "fluid_kernels.py", "weights.py")
+    str(Path(__file__).with_name(name)) for name in ("fluid_state.py", "routes.py", "fluid_kernels.py", "weights.py")
 )
 """Files whose kernels call each other, or share the layout."""
 

@@ -8,13 +8,14 @@ have visited so many pairs that the search is cheap in comparison.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numba as nb
 import numpy as np
 
-from spillway.platforms.model import Platform
+from spillway.platforms.model import Platform, Route
 from spillway.simulator.engines.fluid_state import Array, kernel
 from spillway.simulator.engines.route_groups import MOST_HOSTS, KnownGroups, find_groups, no_groups
 
@@ -40,10 +41,10 @@ def place_of(keys: Any, key: int) -> int:
     return place
 
 
-@kernel(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1]))
-def _rehash(keys: Any, ids: Any, stored: Any) -> None:
-    """Fill an empty hash table with keys; the id of each is its position."""
-    for position in range(len(stored)):
+@kernel(nb.void(nb.int64[::1], nb.int32[::1], nb.int64[::1], nb.int64))
+def _enter(keys: Any, ids: Any, stored: Any, first: int) -> None:
+    """Enter keys from a position on into a hash table that has those before; the id of each is its position."""
+    for position in range(first, len(stored)):
         place = place_of(keys, stored[position])
         keys[place] = stored[position]
         ids[place] = position
@@ -111,38 +112,35 @@ class RouteTable:
                 self._groups = known
                 self._pack()
                 return
-        for key in keys:
-            if self._keys[place_of(self._keys, key)] < 0:
-                route = self._platform.route(key // self._hosts, key % self._hosts)
-                self._append(key, route.links, route.latency)
+        new = [key for key in dict.fromkeys(keys) if self._keys[place_of(self._keys, key)] < 0]
+        self._append(new, [self._platform.route(*divmod(key, self._hosts)) for key in new])
         self._pack()
 
-    def _append(self, key: int, links: tuple[int, ...], latency: float) -> None:
-        number = self._count
-        if number == len(self._stored):
-            self._stored = _doubled(self._stored)
-            self._latencies = _doubled(self._latencies)
-            self._begins = _doubled(self._begins, len(self._stored) + 1)
-        begin = int(self._begins[number])
-        while begin + len(links) > len(self._links):
-            self._links = _doubled(self._links)
-        self._stored[number] = key
-        self._latencies[number] = latency
+    def _append(self, keys: list[int], routes: list[Route]) -> None:
+        first, count = self._count, self._count + len(keys)
+        links = list(itertools.chain.from_iterable(route.links for route in routes))
+        begin = int(self._begins[first])
+        self._stored = _long_enough(self._stored, count)
+        self._latencies = _long_enough(self._latencies, count)
+        self._begins = _long_enough(self._begins, count + 1)
+        self._links = _long_enough(self._links, begin + len(links))
+        self._stored[first:count] = keys
+        self._latencies[first:count] = [route.latency for route in routes]
         self._links[begin : begin + len(links)] = links
-        self._begins[number + 1] = begin + len(links)
-        self._count = number + 1
-        if 2 * self._count > len(self._keys):
-            self._keys = np.full(4 * len(self._keys), -1, np.int64)
-            self._ids = np.zeros(len(self._keys), np.int32)
-            _rehash(self._keys, self._ids, self._stored[: self._count])
-        else:
-            place = place_of(self._keys, key)
-            self._keys[place] = key
-            self._ids[place] = number
+        self._begins[first + 1 : count + 1] = begin + np.cumsum([len(route.links) for route in routes], dtype=np.int64)
+        self._count = count
+        places = len(self._keys)
+        while 2 * count > places:
+            places *= 4
+        if places > len(self._keys):
+            self._keys, self._ids, first = np.full(places, -1, np.int64), np.zeros(places, np.int32), 0
+        _enter(self._keys, self._ids, self._stored[:count], first)
 
 
-def _doubled(array: Array, size: int = 0) -> Array:
-    """A longer copy, zeros behind."""
-    longer: Array = np.zeros(size or 2 * len(array), array.dtype)
+def _long_enough(array: Array, size: int) -> Array:
+    """The array, or a longer copy with zeros behind, of at least so many elements."""
+    if size <= len(array):
+        return array
+    longer: Array = np.zeros(max(size, 2 * len(array)), array.dtype)
     longer[: len(array)] = array
     return longer

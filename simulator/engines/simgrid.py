@@ -20,12 +20,19 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import load_platform
-from spillway.simulator.engines.base import AllToAll, EngineFailed, EngineUnavailable, TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.base import (
+    AllToAll,
+    Engine,
+    EngineFailed,
+    EngineUnavailable,
+    TaskError,
+    TaskSpec,
+    speed_in,
+)
 from spillway.simulator.engines.batch import flatten, transfers
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
@@ -68,7 +75,7 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
     raise EngineUnavailable(f"the engine `simgrid` needs SimGrid's Python binding{found}. Install it with {_HINT}")
 
 
-class SimgridEngine:
+class SimgridEngine(Engine):
     """See :class:`spillway.simulator.engines.base.Engine`. It cannot look ahead: ``next_completion`` is not
     implemented.
 
@@ -182,10 +189,6 @@ class SimgridEngine:
             raise TaskError(f"no active task has the handle {handle}: it ended, was cancelled or never started")
         return handle
 
-    def start(self, task: TaskSpec) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
-        return self.start_many((task,))[0]
-
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
         _, ends, work, *_ = flatten(tasks, len(self._platform.hosts))
@@ -236,19 +239,9 @@ class SimgridEngine:
         self._active.difference_update(ended)
         return list(ended)
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
-        return one_by_one(self, moments, tasks)
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        if not 0 <= host < len(self._platform.hosts):
-            raise TaskError(f"host must lie in 0..{len(self._platform.hosts) - 1}, got {host}")
-        states = len(self._platform.hosts[host].speeds)
-        if not 0 <= pstate < states:
-            raise TaskError(f"power state of host {host} must lie in 0..{states - 1}, got {pstate}")
+        speed_in(self._platform, host, pstate)  # refuses what is unknown
         self._queue("pstate", host, pstate)
 
     def cpu_s(self) -> float:
@@ -258,11 +251,3 @@ class SimgridEngine:
     def close(self) -> None:
         """End the child process and wait for it."""
         self._resources.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

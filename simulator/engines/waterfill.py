@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from spillway.platforms.model import Platform
-from spillway.simulator.engines.base import AllToAll, Comm, Matrix, NoComm, Pairs, TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.base import AllToAll, Comm, Engine, Matrix, NoComm, Pairs, TaskError, TaskSpec, speed_in
 from spillway.simulator.engines.batch import flatten
 from spillway.simulator.engines.contention.tree import IoTree
 
@@ -73,7 +72,7 @@ class _Task:
 
 
 @dataclass
-class WaterfillEngine:
+class WaterfillEngine(Engine):
     """See :class:`spillway.simulator.engines.base.Engine`.
 
     Parameters
@@ -120,10 +119,6 @@ class WaterfillEngine:
     def active(self) -> int:
         """How many tasks have started and neither ended nor been cancelled."""
         return len(self._running)
-
-    def start(self, task: TaskSpec) -> int:
-        """See :meth:`spillway.simulator.engines.base.Engine.start`."""
-        return self.start_many((task,))[0]
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
@@ -251,20 +246,9 @@ class WaterfillEngine:
             self._take(handle, self._running[handle].nominal_s)
         return ended
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
-        return one_by_one(self, moments, tasks)
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`; streams keep the rate that they began with."""
-        if not 0 <= host < len(self._speeds):
-            raise TaskError(f"host must lie in 0..{len(self._speeds) - 1}, got {host}")
-        speeds = self.platform.hosts[host].speeds
-        if not 0 <= pstate < len(speeds):
-            raise TaskError(f"power state of host {host} must lie in 0..{len(speeds) - 1}, got {pstate}")
-        self._speeds[host] = speeds[pstate]
+        self._speeds[host] = speed_in(self.platform, host, pstate)
         for task in self._running.values():
             if host in task.flops:
                 task.turn(self.clock, task.factor)
@@ -273,14 +257,6 @@ class WaterfillEngine:
 
     def close(self) -> None:
         """Nothing to give back."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _least(factors: Sequence[float | dict[int, float]], places: Mapping[int, Sequence[int]]) -> float:

@@ -11,10 +11,10 @@ from typing import Any
 import numba as nb
 import numpy as np
 
-from spillway.simulator.engines.batch import BATCH
 from spillway.simulator.engines.fluid_kernels import begin_work, bound_rate, mark_dirty, run
 from spillway.simulator.engines.fluid_state import (
     ACTIVE,
+    BATCH,
     CAPACITY,
     CORE_SPEED,
     COUNT,

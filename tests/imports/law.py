@@ -112,9 +112,10 @@ LAW: Mapping[str, Rule] = {
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
+    # Options: a site's parameters become those of a policy.
     "schedulers.policykit.*": _rule(
         "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.late",
-        "base.units", "base.dates", "protocol.intervals",
+        "base.options", "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),

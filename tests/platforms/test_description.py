@@ -27,7 +27,7 @@ MESSAGES = {
     "no_table.toml": "pfs: expected a table, got 'fast'",
     "no_toml.toml": "not TOML: .* line 1",
     "no_uplink.toml": r"cluster\[0\]: cluster 'c': its 'uplink' needs a 'bandwidth'",
-    "not_whole.toml": "dragonfly.groups: expected a whole number from 1 to 1000000, got 1.5",
+    "not_whole.toml": "dragonfly.groups: must be a whole number from 1 to 1000000, got '1.5'",
     "same_level_twice.toml": "its levels must have different names, got pool, node, node",
     "same_name_twice.toml": "the name 'pfs' is used twice",
     "scheduled_without_link.toml": r"cluster\[0\].levels\[0\]: level 'rack' is 'scheduled' but has no 'bandwidth'",

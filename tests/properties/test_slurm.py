@@ -20,7 +20,7 @@ from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, site_text
-from spillway.schedulers.model.site_parts import Limits
+from spillway.schedulers.model.site_parts import Gpus, Limits
 from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.simulator.engines.fixed import FixedEngine
@@ -62,6 +62,13 @@ SITES = {
         weights=Weights(age=50, fairshare=500, size=100, qos=300, partition=200, longest_age_s=200.0, period_s=20.0),
     ),
 }
+
+
+GPUS = Site(
+    partitions=(Partition("a", "0-5"), Partition("b", "4-11"), Partition("all", default=True)),
+    gpus=(Gpus(1, "2-8"), Gpus(4, "6-8 11")),
+)
+"""Nodes 2 to 5 have one GPU, 6 to 8 and 11 four."""
 
 
 class Everything(Observer):
@@ -179,6 +186,24 @@ def world(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 def test_passes_are_those_of_the_plain_ones(seed: int, explain: bool) -> None:
     """The same starts, buffers, nodes and times, and the same notes where they are kept."""
     options, settings, data = world(seed)
+    assert played(SlurmBackfill(**options), settings, data, explain=explain) == played(
+        PlainSlurm(**options), settings, data, explain=explain
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_jobs_with_gpus_are_planned_on_nodes_that_have_them(seed: int) -> None:
+    """As all others are, on nodes of their partition with as many GPUs; expected ends by themselves or in windows."""
+    rng = Random(seed)
+    options, settings, data = world(seed)
+    settings |= {"site": site_text(GPUS), "maintenance": ""}
+    for job in data["jobs"]:
+        job.pop("licenses", None)
+        job["partition"] = rng.choice(("a", "b", "all", "a,b", "all,a"))
+        if rng.random() < 0.5:
+            job |= {"gpus": rng.choice((1, 1, 2, 4)), "res": rng.choice((1, 1, 2, 3))}
+    options["bf_window_linear"] = rng.choice((0.0, 1.0, 60.0))
+    explain = bool(seed % 2)
     assert played(SlurmBackfill(**options), settings, data, explain=explain) == played(
         PlainSlurm(**options), settings, data, explain=explain
     )

@@ -27,6 +27,8 @@ def factors(associations: Sequence[Association], usage: Mapping[Name, int]) -> d
     def level_share(one: Association) -> Fraction | None:
         """``None``: infinite."""
         siblings = below(one.account if one.user else one.parent)
+        if not one.shares:
+            return Fraction(0)
         if not used(one):
             return None
         share = Fraction(one.shares, max(1, sum(other.shares for other in siblings)))

@@ -148,17 +148,26 @@ class NodeSpace:
         first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
-    def will_run(self, nodes: int, count: int) -> Plan | None:
-        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them."""
+    def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
+        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them.
+
+        ``linear_s``: those leave together that are expected to within a window from the first of them on, each window
+        so much longer than the one before, 30 s at first.
+        """
         if nodes.bit_count() < count:
             return None  # most of the times that are tried, where many jobs have reservations
         found = self.idle & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
-        for end_s, _, left in self._leaving:
-            found |= left & nodes
+        leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes]
+        window_s = 30.0 if linear_s else 0.0
+        while leaving:
+            together = [one for one in leaving if one[0] <= leaving[0][0] + window_s] if linear_s else leaving[:1]
+            leaving, window_s = leaving[len(together) :], window_s + linear_s
+            for _, left in together:
+                found |= left
             if found.bit_count() >= count:
-                return Plan(max(end_s, self.now_s + 1.0), consecutive(found, count))
+                return Plan(max(together[-1][0], self.now_s + 1.0), consecutive(found, count))
         return None
 
 
@@ -212,11 +221,15 @@ def members(mask: int) -> tuple[int, ...]:
 
 
 class _Pair(NamedTuple):
-    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions."""
+    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions.
+
+    ``serving``: those with as many GPUs as it needs.
+    """
 
     job: Job
     partition: int
     nodes: int
+    serving: int
 
 
 @dataclass(frozen=True)
@@ -329,7 +342,7 @@ class PlainSlurm(SlurmBackfill):
                 reserved[partition] += 1
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
                 if self.bf_licenses:
-                    one.reserve_licenses(job, plan.start_s)
+                    one.reserve_pools(job, plan.start_s)
         yield from one.hold_by_start()
 
     def _plan(self, one: Any, pair: _Pair) -> Plan | None:
@@ -355,8 +368,8 @@ class PlainSlurm(SlurmBackfill):
             and not one.ready.get(job.id, job.held_s > 0.0)
         )
         while not_before_s < math.inf:
-            nodes, later_s = space.search(pair.nodes, not_before_s, duration_s, self._until_s(one))
-            plan: Plan | None = space.will_run(nodes, job.nodes)
+            nodes, later_s = space.search(pair.serving, not_before_s, duration_s, self._until_s(one))
+            plan: Plan | None = space.will_run(nodes, job.nodes, self.bf_window_linear)
             if plan is None:
                 not_before_s = later_s
                 continue
@@ -390,11 +403,22 @@ def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
     machine = view.machine
     sets = [mask_of(one.nodes) for one in machine.partitions]
     if not sets:
-        return [_Pair(job, -1, -1) for job in queue]
-    found = [_Pair(job, place, sets[place]) for job in queue for place in job.partitions]
+        return [_Pair(job, -1, -1, _with_gpus(view, job)) for job in queue]
+    found = [
+        _Pair(job, place, sets[place], sets[place] & _with_gpus(view, job)) for job in queue for place in job.partitions
+    ]
     if order != MULTIFACTOR:
         return sorted(found, key=lambda pair: -machine.partitions[pair.partition].tier)
     return sorted(found, key=lambda pair: _multifactor(view, pair))
+
+
+def _with_gpus(view: View, job: Job) -> int:
+    """Nodes with as many GPUs as a job needs."""
+    found = -1
+    for place, amount in enumerate(job.pools):
+        if amount and view.machine.layer_mode(place) == 0:
+            found &= mask_of(view.machine.layer_nodes(place))
+    return found
 
 
 def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
@@ -417,6 +441,7 @@ class _Pass(OnePass):
         self.waiting = dict.fromkeys(queue)
         self.pairs = _pairs(view, queue, order)
         self._pools = view.machine.pools
+        self._layers, self._ahead = [], None
 
     def until_s(self, planned: bool) -> float:
         """Nothing is known of later passes."""
@@ -434,7 +459,7 @@ class _Pass(OnePass):
     def is_kept_out(self, pair: _Pair) -> bool:
         """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
         begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
-        left = pair.nodes & (1 << len(self.view.machine.nodes)) - 1
+        left = pair.serving & (1 << len(self.view.machine.nodes)) - 1
         for one in self.view.taken:
             if one.start_s < end_s and one.end_s > begin_s:
                 left &= ~mask_of(one.nodes)
@@ -446,7 +471,7 @@ class _Pass(OnePass):
             return False
         free = self.view.timeline.free_pools_now()
         return any(
-            amount > left and pool.license is licenses
+            amount > left and pool.license is licenses and pool.layer is None
             for pool, left, amount in zip(self._pools, free, job.pools, strict=False)
         )
 
@@ -456,7 +481,7 @@ class _Pass(OnePass):
 
     def try_start(self, pair: _Pair, nodes: int, role: Role) -> Start | None:
         """Start a job on some of these idle nodes of its partition, chosen as Slurm does where any node will do."""
-        view, job, nodes = self.view, pair.job, nodes & pair.nodes
+        view, job, nodes = self.view, pair.job, nodes & pair.serving
         duration_s = view.estimate_s(job)
         if nodes.bit_count() < job.nodes:
             return None

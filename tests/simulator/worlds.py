@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from spillway.protocol.messages import (
     Reply,
     Request,
 )
-from spillway.simulator.engines.base import TaskError, TaskSpec, one_by_one
+from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
 from spillway.simulator.options import BATSIM_4, SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation, SimulationResult
@@ -78,16 +77,16 @@ def small_platform(
     return parse_platform(text, "small.xml")
 
 
-class GivenDurations:
+class GivenDurations(Engine):
     """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s).
 
     One host in a power state computes as fast as ``platform`` says.
     """
 
     ends_at_once = True
+    clock: float = 0.0
 
     def __init__(self, platform: Platform | None = None) -> None:
-        self.clock = 0.0
         self._next = -1
         self._platform = platform
         self._speeds: dict[int, float] = {}
@@ -144,12 +143,6 @@ class GivenDurations:
             del self._tasks[handle]
         return ended
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """Move the clock from one moment to the next."""
-        return one_by_one(self, moments, tasks)
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """Note the change."""
         self.pstates.append((host, pstate))
@@ -158,14 +151,6 @@ class GivenDurations:
 
     def close(self) -> None:
         """Nothing to close."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Scheduler:

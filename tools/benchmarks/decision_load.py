@@ -16,8 +16,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from spillway.experiments.studies.herbein.logs import LOGS, at_hand, model_of
+from spillway.experiments.studies.herbein.logs import LOGS, model_of
 from spillway.experiments.studies.herbein.rehearsal import play, tree_of
+from spillway.experiments.studies.local_logs import at_hand
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.rigid import Rigid
@@ -37,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", default="1000,4000,16000,64000")
     parser.add_argument("--jobs", type=int, default=2500)
-    parser.add_argument("--log", choices=list(LOGS), default=at_hand()[0])
+    parser.add_argument("--log", choices=list(LOGS), default=at_hand(LOGS)[0])
     given = parser.parse_args()
     model = model_of(given.log)
     heads = (*(f"{quantile} %" for quantile in QUANTILES), "99 % clock", "longest", "machine")

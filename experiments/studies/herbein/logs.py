@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from msgspec import structs
 
 from spillway.experiments.studies.herbein.pace import STEADY_GAP_S, pace_of
-from spillway.experiments.studies.local_logs import is_at_hand, place_of
+from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
 from spillway.workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein, fit_herbein
 from spillway.workloads.load import load_log
@@ -20,47 +20,13 @@ _ATLAS_NODES = 1152
 SUBMISSIONS, SPAN = "submissions", "span"
 
 
-@dataclass(frozen=True)
-class Log:
-    """A log that can stand in.
-
-    Attributes
-    ----------
-    nodes
-        Of its machine.
-    file
-        Place below ``$SPILLWAY_DATA`` ("": none).
-    source
-        What else it is read from: a public log's name, or a generator.
-    """
-
-    nodes: int
-    file: str
-    source: str
-
-    @property
-    def place(self) -> str:
-        """The local copy, else the source."""
-        return place_of(self.file, self.source)
-
-    @property
-    def at_hand(self) -> bool:
-        """Whether it can be read without network."""
-        return is_at_hand(self.file, self.source)
-
-
 LOGS = {
-    "atlas": Log(_ATLAS_NODES, "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", "LLNL-Atlas-2006-2.1-cln"),
-    "kth": Log(100, "data/kth/KTH-SP2-1996-2.1-cln.swf.xz", "KTH-SP2-1996-2.1-cln"),
-    "lublin": Log(256, "data/swf/lublin_256.swf.xz", ""),
-    "kth-like": Log(100, "", "kth-like:jobs=5000"),
+    "atlas": Log(_ATLAS_NODES, "LLNL-Atlas-2006-2.1-cln", "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"),
+    "kth": Log(100, "KTH-SP2-1996-2.1-cln", "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"),
+    "lublin": Log(256, "", "data/swf/lublin_256.swf.xz"),
+    "kth-like": Log(100, "kth-like:jobs=5000", ""),
 }
 """Logs by name; ``lublin`` states no time limits, so that its elapsed times are taken as limits."""
-
-
-def at_hand() -> list[str]:
-    """Names of the logs that can be read here without network, LLNL's own first; the generated one always is there."""
-    return [name for name, log in LOGS.items() if log.at_hand]
 
 
 @lru_cache(maxsize=len(LOGS))

@@ -11,7 +11,8 @@ from spillway.workloads.jeannot import FAMILIES
 CHOICES = (
     Choice(
         "volume",
-        "the printed volume is v = X w Q / P, but the mean size of the uniform protocol follows from v = X w",
+        "volumes are scaled by the share of the processors (I/O behavior generation), but the mean size of the uniform "
+        "protocol follows without it (Uniform generation protocol)",
         {
             "proportional": "v = X w Q / P, as printed: what fits on the processors fits in the bandwidth, too",
             "whole": "v = X w: what fits on the processors may need more bandwidth than there is",
@@ -19,7 +20,8 @@ CHOICES = (
     ),
     Choice(
         "sizes",
-        "sizes of U: uniform in 1, 2, 4 ... 2048, 'of mean' P E / (alpha (1 + E))",
+        "sizes of U are uniform in 1, 2, 4 ... 2048 and have a mean of P E / (alpha (1 + E)) (Uniform generation "
+        "protocol)",
         {
             "uniform": "all sizes alike",
             "formula": "the largest sizes, so that the mean is that: at most alpha (1 + E) / E jobs run at a time",
@@ -28,25 +30,26 @@ CHOICES = (
     ),
     Choice(
         "shares",
-        "share of I/O of No: normal, 'variance sigma = 0.1'",
+        "the share of I/O of No is normal, and 0.1 is called its variance and sigma (I/O behavior generation)",
         {"variance": "a variance of 0.1, as BN has it", "deviation": "a standard deviation of 0.1"},
         crossed=False,
     ),
     Choice(
         "durations",
-        "durations on Mira: 'a variance of 10 percent of the median time'",
+        "durations on Mira have a variance of ten percent of the median, a time (Mira-based generation protocol)",
         {"deviation": "a standard deviation of a tenth of it", "variance": "a variance of a tenth of it, in hours"},
         crossed=False,
     ),
     Choice(
         "limit",
-        "jobs of exactly 4,096 nodes: 'less than 4K' 1 h, 'between 4K and 16K' 2 h",
+        "the median is 1 h below 4K nodes and 2 h from 4K to 16K: 4,096 are either (Mira-based generation protocol)",
         {"long": "2 h", "short": "1 h"},
         crossed=False,
     ),
     Choice(
         "list",
-        "lists backfill; how is not said",
+        "lists and packs are backfilled where an application fits (Backfilling); whether a job that waits has a "
+        "reservation is not said",
         {"reserve": "the first job that waits has a reservation", "greedy": "whatever fits starts, in order"},
         crossed=False,
     ),
@@ -77,7 +80,7 @@ STUDY = Study(
     choices=CHOICES,
     crossing={},
     parameters=[
-        Parameter("jobs", "100 (30 where readings are compared)", "the paper does not state it"),
+        Parameter("jobs", "100", "the paper does not state it"),
         Parameter("load", "volumes times one factor for a family", "else truncation moves the load away from alpha"),
         Parameter("steady state", "from 0.1 to 0.6 of the execution", "the paper does not say where it lies"),
         Parameter("constant", "changes by at most 10 %", "the paper gives no number"),

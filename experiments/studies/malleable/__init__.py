@@ -222,7 +222,7 @@ STUDY = Study(
         Parameter("24.4 GB", "8 s a write", "section 2, Figure 1"),
     ],
     choices=[
-        Choice("write", "How long does a write of the one file of 11.9 GB take by itself in C and D?",
+        Choice("write", "How long is a write of 11.9 GB by itself in C and D (4.7 s in section 2, 8.49 s in 5.1)?",
                {4.7: "4.7 s (section 2)", 8.49: "8.49 s (section 5.1, A)", 6.0: "6 s, which gives D its delay"},
                {4.7: ("2 alone", "2 at once"), 6.0: ("D delay, blocking",)}),
         Choice("pace", "Are the two applications of C identical (section 5.1)?",

@@ -2,7 +2,7 @@
 
 Four kinds, all of the published schedules to the letter of the published code. Means over the parts and medians of the
 parts' ratios to a baseline (figures 4.10 to 4.25, 4.42 to 4.61); the values of single parts in the same figures, a
-case for each part; the whole log, a case for each schedule of a figure; and runs of the published scheduler under the
+case for each part; each value of the whole log; and runs of the published scheduler under the
 real Batsim, whose values are known to all digits.
 """
 
@@ -50,10 +50,7 @@ the root of sixteen, and what figures of two digits after the point leave open."
 
 _FULL_WIDEST = 1.0
 """Of the whole log, whose original burst buffers are lost: a published value is judged where the interval of a single
-draw of them is no wider than the value."""
-
-_UNSTEADY = "no-future-1"
-"""When a wide job starts under it is chance: its claims stand by themselves."""
+draw of them is no wider than the value (set knowing the values of one draw)."""
 
 _FULL_METRICS: Mapping[str, str] = {
     **METRICS,
@@ -265,25 +262,19 @@ def _median_claim(model: str, policy: str, metric: str) -> Claim:
 
 
 def _full_claims() -> Iterator[Claim]:
-    """The whole log: a claim for each figure, a case for each of its schedules; what is 0 has no share."""
-    figures: dict[tuple[str, str, str, bool, bool], list[str]] = defaultdict(list)
+    """The whole log: a claim for each published value, so that what was played is judged; what is 0 has no share."""
     for key, given in read_published().items():
         if key.workload == FULL and key.metric in _FULL_METRICS and given.value:
-            lone = key.policy == _UNSTEADY
-            figures[key.model, given.figure, key.metric, is_random(key.policy), lone].append(key.policy)
-    for (model, figure, metric, annealed, _), policies in figures.items():
-        schedules = policies[0] if len(policies) == 1 else "annealed schedules" if annealed else "schedules"
-        words = f"{_FULL_METRICS[metric]}, {MODELS[model]}, {schedules}"
-        yield Claim(
-            name=f"whole log: {words} ({figure or 'notebooks'})",
-            place=f"figure {figure}" if figure else "published notebooks",
-            statement=f"whole log, {words}: our share of the published value of each schedule",
-            region=within(1.0, PRECISION),
-            measure=_OfPublished(metric, {"scale": FULL, "model": model}),
-            group=f"whole log, {MODELS[model]}",
-            each={"policy": tuple(policies)},
-            one_run=_FULL_WIDEST,
-        )
+            words = _words(key.metric, key.policy, key.model)
+            yield Claim(
+                name=f"whole log: {words}",
+                place=f"figure {given.figure}" if given.figure else "published notebooks",
+                statement=f"whole log, {words}: our share of the published value",
+                region=_around(1.0, PRECISION, given.value),
+                measure=_OfPublished(key.metric, {"scale": FULL, "model": key.model, "policy": key.policy}),
+                group=f"whole log, {MODELS[key.model]}",
+                one_run=_FULL_WIDEST,
+            )
 
 
 def _measured_claims() -> Iterator[Claim]:

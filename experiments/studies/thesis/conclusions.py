@@ -25,7 +25,7 @@ _PART: Mapping[str, Value] = {"scale": "part"}
 
 WIDEST = 0.5
 """A number of the whole log is judged where the interval of a single draw of its burst buffers is no wider than half of
-it."""
+it; set knowing the values of one draw."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from spillway.experiments.studies.claims import Claim, Measure, Parameter, Region, at_least, at_most
 from spillway.experiments.studies.figures import Forest
+from spillway.experiments.studies.local_logs import at_hand
 from spillway.experiments.studies.measures import ratio
 from spillway.experiments.studies.points import Grid, Value
 from spillway.experiments.studies.product import Product
@@ -18,7 +19,7 @@ from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.statistics import Sample, geometric
 from spillway.experiments.studies.study import Study
 from spillway.experiments.studies.tables import Means, Ratios
-from spillway.experiments.studies.transfer.logs import PERIODS, at_hand, platform, workload
+from spillway.experiments.studies.transfer.logs import LOGS, PERIODS, platform, workload
 from spillway.experiments.studies.transfer.play import LITERAL, POLICIES, measure, policy
 
 LOADS = (0.6, 0.75, 0.9)
@@ -54,8 +55,8 @@ def _periods(names: Sequence[str], parity: int, each: int) -> list[Value]:
 def _grids(parity: int, policies: Sequence[str], each: int) -> list[Grid]:
     """All loads at the thesis's buffers, and all buffers at the middle load; of a costly machine the middle of both."""
     common: Grid = {"jobs": [JOBS], "model": ["rigid"], "policy": list(policies), "load": [LOADS[1]], "buffers": [1.0]}
-    every = {**common, "period": _periods(at_hand(), parity, each)}
-    quick = {**common, "period": _periods([name for name in at_hand() if name not in _COSTLY], parity, each)}
+    every = {**common, "period": _periods(at_hand(LOGS), parity, each)}
+    quick = {**common, "period": _periods([name for name in at_hand(LOGS) if name not in _COSTLY], parity, each)}
     return [every, {**quick, "load": LOADS}, {**quick, "buffers": BUFFERS}, {**quick, "model": ["io"]}]
 
 
@@ -174,7 +175,7 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
         figures=[_figure(tables)],
         unit="period",
         notes=[
-            f"Logs at hand: {', '.join(at_hand())}. NASA and Lublin's model state no requested times: twice the "
+            f"Logs at hand: {', '.join(at_hand(LOGS))}. NASA and Lublin's model state no requested times: twice the "
             "runtime, at least 300 s, in whole minutes.",
         ],
     )  # fmt: skip

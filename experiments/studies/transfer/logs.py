@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import msgspec
 from spillway.experiments.campaign import machines
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
-from spillway.experiments.studies.local_logs import is_at_hand, place_of
+from spillway.experiments.studies.local_logs import Log
 from spillway.experiments.studies.points import Point
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.convert import ConvertOptions, convert
@@ -27,41 +26,6 @@ PERIODS = 8
 """Windows of a log, from its beginning to its end in equal steps; of a generator, its seeds."""
 
 
-@dataclass(frozen=True)
-class Log:
-    """A log.
-
-    Attributes
-    ----------
-    nodes, processors
-        Nodes of its machine, and processors of a node.
-    source
-        Generator, whose seed is the period; or the name of a public log.
-    file
-        Its place below ``$SPILLWAY_DATA`` ("": none).
-    """
-
-    nodes: int
-    source: str
-    file: str = ""
-    processors: int = 1
-
-    @property
-    def generated(self) -> bool:
-        """Whether it is drawn."""
-        return ":" in self.source
-
-    @property
-    def place(self) -> str:
-        """The local copy, else the source."""
-        return place_of(self.file, self.source)
-
-    @property
-    def at_hand(self) -> bool:
-        """Whether it can be read without network."""
-        return is_at_hand(self.file, self.source)
-
-
 LOGS = {
     "kth": Log(96, "KTH-SP2-1996-2.1-cln", "data/kth/KTH-SP2-1996-2.1-cln.swf.xz"),
     "atlas": Log(1152, "LLNL-Atlas-2006-2.1-cln", "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz", 8),
@@ -71,11 +35,6 @@ LOGS = {
     "lublin-256": Log(256, "lublin:jobs={jobs},seed={seed},nodes=256"),
 }
 """Logs by name. Those of a generator are its seeds: no two periods have a job in common."""
-
-
-def at_hand() -> list[str]:
-    """Names of the logs that can be read here without network; the generated ones always can."""
-    return [name for name, log in LOGS.items() if log.at_hand]
 
 
 def platform(point: Point) -> PlatformSpec:

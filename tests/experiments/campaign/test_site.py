@@ -32,6 +32,48 @@ def test_run_on_the_site_s_machine(tmp_path: Path):
     assert run["platform"]["name"] == "nodes-16"
 
 
+SCHEDULED = """nodes = 16
+[priority]
+age = 1000
+[scheduler]
+bf_interval_s = 45.0
+bf_window_s = 7200.0
+bf_max_job_test = 50
+bf_max_time_s = 20.0
+bf_continue = true
+others = ["nohold_on_prolog_fail", "preempt_youngest_first"]
+"""
+
+
+def test_the_site_s_schedulers_set_the_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Options that are not given are the site's (Slurm's bf_window is in minutes), said in one note with those that
+    were given and those that no option plays; names of results do not change, and the results' own command, in which
+    all options stand, makes the same run. Other policies keep their options."""
+    site, out = tmp_path / "site.toml", tmp_path / "out"
+    site.write_text(SCHEDULED)
+    policies = ["--policy", "slurm-backfill:bf_max_job_test=7", "--policy", "easy"]
+    command = ["run", RUN[1], *policies, *RUN[4:], "--site", str(site)]
+    assert main([*command, "--out", str(out)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    note = (
+        "policy slurm-backfill: from the site: order=multifactor,bf_interval=45,bf_window=120; given in place of the "
+        "site's: bf_max_job_test; not played: bf_max_time, bf_continue, nohold_on_prolog_fail"
+    )
+    assert said.count(note) == 1
+    assert said.count("from the site:") == 1
+    easy, slurm = sorted(described(out), key=lambda run: run["policy"]["policy"])
+    assert easy["settings"]["order"] == "fcfs"
+    assert slurm["policy"]["label"] == "slurm-backfill bf_max_job_test=7"
+    names = ("order", "bf_interval", "bf_window", "bf_max_job_test", "bf_resolution")
+    assert [slurm["settings"][name] for name in names] == ["multifactor", 45.0, 120.0, 7, 60.0]
+    repeat = json.loads((out / slurm["id"] / "run.json").read_text())["repeat"]
+    assert "bf_interval=45,bf_max_job_test=7,bf_window=120" in repeat
+    assert (
+        "parameters of the schedulers: bf_max_time, bf_continue, nohold_on_prolog_fail"
+        in (json.loads((out / slurm["id"] / "run.json").read_text())["assumed"]["site"])
+    )
+
+
 def test_another_machine_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Partitions state nodes by place, so that the platform has to have as many."""
     assert main([*RUN, "--site", str(SMALL), "--platform", "thesis", "--out", str(tmp_path / "out")]) == 2

@@ -152,5 +152,15 @@ def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_
     )
     loaded = set(done.stdout.rpartition("LOADED")[2].split())
     slow = {"matplotlib", "seaborn", "pandas", "scipy", "dask", "distributed", "z3", "zmq", "ssl", "pycparser"}
+    slow |= {"networkx", "PIL", "requests", "docker", "pyarrow", "gymnasium", "IPython", "shtab"}
     assert not loaded & slow
     assert {name for name in loaded if name.startswith("spillway.simulator.") and name.endswith("_kernels")} == kernels
+
+
+def test_an_engine_without_kernels_needs_no_numba() -> None:
+    """Of the modules that check tasks, and of the engine of given durations, none loads it, or what is compiled."""
+    code = "import sys, spillway.simulator.engines.fixed; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "numpy" in loaded
+    assert not loaded & {"numba", "llvmlite", "spillway.simulator.engines.fluid_state"}

@@ -227,6 +227,12 @@ def test_trees_of_accounts(tmp_path: Path):
     assert any("account b has no association of its own" in line for line in said)
 
 
+def test_limits_of_the_cluster_are_named(tmp_path: Path):
+    """They stand at the account above all, which is no association of ours."""
+    text = "Cluster|Account|User|Share|GrpTRES\nc|root||1|node=8\nc|a||1|\n"
+    assert "limits of the whole cluster (account root) are not kept" in of(write(tmp_path / "assoc", text))[1]
+
+
 def test_several_clusters(tmp_path: Path):
     """One has to be chosen: by --cluster, or by slurm.conf's own name."""
     path = write(tmp_path / "assoc", f"{ASSOC}c|a||2\nd|b||3\n")
@@ -263,6 +269,47 @@ def test_parameters_of_preemption(tmp_path: Path):
     found = site.scheduler
     assert (found.preempt, found.preempts, found.others) == ("partition_prio", "requeue", ("preempt_youngest_first",))
     assert Preemption(site).youngest_first
+
+
+def test_a_configuration_in_several_files(tmp_path: Path):
+    """What an included file states stands beside what the file that includes it states, in any order of the files."""
+    first = write(tmp_path / "slurm.conf", "ClusterName=c\nSchedulerParameters=bf_interval=45\nPriorityWeightAge=7\n")
+    second = write(tmp_path / "more.conf", "AccountingStorageEnforce=limits,qos\nPriorityWeightQOS=9\n")
+    for files in ((first, second), (second, first)):
+        site, said = of(*FILES[:2], *files)
+        assert (site.weights.age, site.weights.qos) == (7, 9)
+        assert (site.scheduler.bf_interval_s, site.scheduler.enforce) == (45.0, ("limits", "qos"))
+        assert not any("enforces no limits" in line for line in said)
+
+
+@pytest.mark.parametrize("line", ["", "AccountingStorageEnforce=associations,qos", "AccountingStorageEnforce = none"])
+def test_limits_that_are_not_enforced(tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]):
+    """Slurm enforces none where AccountingStorageEnforce does not say so; that is said, when it is read and shown."""
+    qos = write(tmp_path / "qos.txt", "Name|Priority|MaxJobsPU|Flags\nnormal|0|2|NoReserve\ngpu|0||\nlong|0||\n")
+    site, said = of(*FILES[:2], qos, write(tmp_path / "slurm.conf", f"ClusterName=c\n{line}\n"))
+    assert site.qos[0].limits == Limits(user_jobs=2)
+    assert not site.scheduler.enforces_limits
+    assert (
+        "the site enforces no limits (AccountingStorageEnforce): those of associations and QOS are not played" in said
+    )
+    assert of(*FILES[:2], qos)[0].scheduler.enforces_limits
+    assert main(["site", "show", str(write(tmp_path / "site.json", site_text(site)))]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "not played yet: limits, which the site does not enforce (AccountingStorageEnforce)" in shown
+    assert "not played yet: flags of QOS" in shown
+
+
+def test_who_else_may_not_use_a_partition(tmp_path: Path):
+    """Groups of users are not known; a reservation that moves or attracts jobs is not played so."""
+    partition = "PartitionName=p Nodes=n[1-2] TotalNodes=2 AllowGroups=staff RootOnly=YES\n"
+    reservation = (
+        "ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-03T00:00:00 Nodes=n1 Flags=MAGNETIC,MAINT\n"
+    )
+    site, said = of(write(tmp_path / "p", partition), write(tmp_path / "r", reservation))
+    assert not site.partitions[0].accepting
+    assert "partition p: AllowGroups=staff is not kept: any user may use it" in said
+    assert "partition p: RootOnly: it takes no jobs" in said
+    assert "reservation r: its flag MAGNETIC is not played" in said
 
 
 def test_nothing_configured_is_a_statement(tmp_path: Path):

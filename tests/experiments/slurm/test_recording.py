@@ -103,6 +103,14 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
         read(tmp_path / "x.json")
 
 
+def test_more_jobs_come_by_day_than_by_night() -> None:
+    """A day of 300 s whose rate swings by 0.8 about its mean: its first half has (1 + 1.6 / pi) / 2, 75 %, of them."""
+    jobs = generated(Settings(nodes=8, pool_units=100), 1000, 6.0, 1, between_s=2.0, day_s=300.0)
+    by_day = sum(job.at_s % 300.0 < 150.0 for job in jobs)
+    assert 0.7 < by_day / len(jobs) < 0.8
+    assert 1700.0 < jobs[-1].at_s < 2300.0
+
+
 def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
     """The same seed gives the same jobs; none asks for more than there is; some have no buffer."""
     settings = Settings(nodes=8, pool_units=100)

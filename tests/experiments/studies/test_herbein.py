@@ -11,6 +11,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.studies import herbein
 from spillway.experiments.studies.herbein import STUDY, logs
 from spillway.experiments.studies.herbein.play import AWARE, IGNORANT, Row, play, summary
+from spillway.experiments.studies.local_logs import at_hand
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.verdicts import Verdict, judge
@@ -107,7 +108,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     """Without network and data the generated log is what is left; sizes take the same share of any machine."""
     monkeypatch.delenv("SPILLWAY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert logs.at_hand() == ["kth-like"]
+    assert at_hand(logs.LOGS) == ["kth-like"]
     widest = max(job.res for job in logs.workload_of("kth-like", 300, 0, 3.375, "constant", "submissions").jobs)
     assert 0.5 * 3888 <= widest <= 3888
 

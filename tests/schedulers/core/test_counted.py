@@ -10,7 +10,7 @@ from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
-from spillway.schedulers.model.site_parts import Limits
+from spillway.schedulers.model.site_parts import Limits, Scheduler
 from tests.properties.test_passes import play
 
 TWO = Site(licenses=(License("matlab", 4), License("ansys", 10)))
@@ -190,6 +190,18 @@ def test_limits_of_each(extras: dict[str, str], partitions: tuple[int, ...], amo
     job = counted.assign(Job("w!1", 0, 0.0, 9.0, 2, extras=extras, partitions=partitions))[0]
     found = {pool.name: amount for pool, amount in zip(counted.pools, job.pools, strict=False) if amount}
     assert found == amounts
+
+
+@pytest.mark.parametrize(
+    ("enforce", "are"),
+    [((), True), (("limits",), True), (("Safe", "qos"), True), (("associations", "qos"), False), (("none",), False)],
+)
+def test_limits_that_no_site_enforces(enforce: tuple[str, ...], are: bool) -> None:
+    """As in Slurm, limits are looked at where AccountingStorageEnforce says so, or is not known."""
+    limits = Limits(group_jobs=1, job_tres={"node": 2})
+    one = Site(qos=(Qos("normal", limits=limits),), scheduler=Scheduler(enforce=enforce))
+    assert held(Counted(one)) == ({"jobs of QOS normal": 1} if are else {})
+    assert (Counted(one).assign(Job("w!1", 0, 0.0, 9.0, 3))[1] is not None) is are
 
 
 def test_users_have_pools_of_their_own() -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.experiments.cli import main
+from spillway.schedulers.core.dependents import Dependents
 from spillway.schedulers.model.dependencies import NEVER, Condition, Fate, Kind, dependencies_of
 from spillway.schedulers.model.job import Job
 
@@ -123,6 +124,81 @@ def test_waits_count_from_when_a_job_might_start(tmp_path: Path, capsys: pytest.
     capsys.readouterr()
     assert main(["explain", str(run), "2"]) == 0
     assert "Other jobs held it for 50 s before that: it depends on them (afterany:1)." in capsys.readouterr().out
+
+
+def _known(job_id: str) -> bool:
+    """All jobs but 99 are submitted; ``+`` is in no name."""
+    return job_id != "w!99" and "+" not in job_id
+
+
+def _held(jobs: Mapping[str, Mapping[str, Any]]) -> tuple[Dependents, list[str]]:
+    """Jobs submitted at 0 s, in order; and the names of those that need not be held."""
+    dependents = Dependents()
+    made = [
+        Job(f"w!{name}", place, 0.0, 9.0, 1, extras=dict(extras)) for place, (name, extras) in enumerate(jobs.items())
+    ]
+    return dependents, [job.name for job in made if dependents.submitted(job, _known, 0.0) is not None]
+
+
+def test_the_first_of_a_name_is_in_no_circle_with_itself() -> None:
+    """1 is the first of its name, so that it waits for the end of 2 alone, which is in a circle with 3: when nothing
+    else can happen, that circle is told, of 2 and 3, and 1 goes on once 2 is rejected."""
+    dependents, ready = _held(
+        {
+            "1": {"depends": "singleton,afterany:2", "job_name": "a"},
+            "2": {"depends": "afterok:3"},
+            "3": {"depends": "afterok:2"},
+        }
+    )
+    assert ready == []
+    found = dependents.circle()
+    assert (found.job.name, found.reason) == ("2", "its dependencies go in a circle: 2 -> 3 -> 2")
+    dependents.ended("w!2", 5.0, failed=True)
+    assert [(one.job.name, bool(one.reason)) for one in dependents.settled(["w!2"], 5.0)] == [("1", False), ("3", True)]
+
+
+def test_a_job_has_one_end() -> None:
+    """At a site a job is over when its nodes are given back, at 10 s; that its buffer is emptied at 30 s, and not in
+    time, changes nothing: 2 and 3 wait a minute from 10 s on, for its success."""
+    dependents, _ = _held({"1": {}, "2": {"depends": "afterok:1+60s"}})
+    dependents.started("w!1", 1.0)
+    dependents.ended("w!1", 10.0, failed=False)
+    assert list(dependents.settled(["w!1"], 10.0)) == []
+    dependents.ended("w!1", 30.0, failed=True)
+    assert list(dependents.settled(["w!1"], 30.0)) == []
+    third = Job("w!3", 2, 40.0, 9.0, 1, extras={"depends": "afterok:1+60s"})
+    assert dependents.submitted(third, _known, 40.0) is None
+    assert dependents.due_s == 70.0
+    assert [one.job.name for one in dependents.settled([], 70.0)] == ["2", "3"]
+
+
+def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 200 tasks one may go at a time: each end looks at one task that waits, not at all of them."""
+    looked = 0
+    look = Dependents._look
+
+    def counted(self: Dependents, job_id: str, now_s: float) -> Any:
+        nonlocal looked
+        looked += 1
+        return look(self, job_id, now_s)
+
+    monkeypatch.setattr(Dependents, "_look", counted)
+    dependents, ready = _held({str(number): {"array": 1, "array_limit": 1} for number in range(200)})
+    looked = 0
+    order = []
+    while ready:
+        order += ready
+        dependents.ended(f"w!{ready[0]}", float(len(order)), failed=False)
+        ready = [one.job.name for one in dependents.settled([f"w!{ready[0]}"], float(len(order)))]
+    assert order == [str(number) for number in range(200)]
+    assert looked < 400
+
+
+def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:
+    """It comes when no more jobs were to come: that it is in no circle is found when nothing else can happen."""
+    dependents, _ = _held({"1": {"depends": "afterok:99"}})
+    found = dependents.circle()
+    assert (found.job.name, found.reason) == ("1", "its dependency afterok:99 names a job that was never submitted")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from spillway.base.errors import OptionError
 from spillway.schedulers.core.partitions import Partitions, node_sets
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
-from spillway.schedulers.model.site import Partition, Site
+from spillway.schedulers.model.site import Association, Partition, Site
 from spillway.schedulers.timeline import Placement
 
 SITE = Site(
@@ -40,7 +40,7 @@ def assigned(partition: Any = None, nodes: int = 1, walltime_s: float = 60.0, bb
     """The job after admission, and why it is rejected."""
     extras = {} if partition is None else {"partition": partition}
     job = Job("w!1", 0, 0.0, walltime_s, nodes, bb, extras=extras)
-    return Partitions(SITE.partitions, machine(storages=1, size=10), Placement()).assign(job)
+    return Partitions(SITE, machine(storages=1, size=10), Placement()).assign(job)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_walltimes_of_jobs_that_state_none() -> None:
 def test_a_job_that_names_none_where_none_is_the_default() -> None:
     """It cannot know where it may run."""
     one = Site(partitions=(Partition("p"),))
-    job, reason = Partitions(one.partitions, _with(simple_machine(2), one), Placement()).assign(Job("w!1", 0, 0, 9, 1))
+    job, reason = Partitions(one, _with(simple_machine(2), one), Placement()).assign(Job("w!1", 0, 0, 9, 1))
     assert reason == "it names no partition (field 'partition'), and the site has no default partition"
     assert job.partitions == ()
 
@@ -103,12 +103,12 @@ def test_nodes_that_can_never_serve_a_buffer() -> None:
     one = Site(partitions=(Partition("slow", "0-1", default=True), Partition("fast", "2-3")))
     plain = _with(simple_machine(4, links=links, node_link=(0, 0, 1, 1)), one)
     job = Job("w!1", 0, 0.0, 60.0, 2, io_rate=10)
-    _, reason = Partitions(one.partitions, plain, Placement()).assign(job)
+    _, reason = Partitions(one, plain, Placement()).assign(job)
     assert reason == (
         "partition slow: its 2 nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
     )
     fast = msgspec.structs.replace(job, extras={"partition": "fast"})
-    assert Partitions(one.partitions, plain, Placement()).assign(fast)[0].partitions == (1,)
+    assert Partitions(one, plain, Placement()).assign(fast)[0].partitions == (1,)
 
 
 def test_sites_that_do_not_go_with_the_platform() -> None:
@@ -131,4 +131,43 @@ def test_accounts_and_qualities_of_service(account: str, qos: str, reason: str |
     """Only some accounts may use the partition, and all but one QOS."""
     one = Site(partitions=(Partition("p", default=True, accounts=("ours",), not_qos=("scavenge",)),))
     job = Job("w!1", 0, 0.0, 9.0, 1, extras={"account": account, "qos": qos})
-    assert Partitions(one.partitions, _with(simple_machine(2), one), Placement()).assign(job)[1] == reason
+    assert Partitions(one, _with(simple_machine(2), one), Placement()).assign(job)[1] == reason
+
+
+@pytest.mark.parametrize(
+    ("partition", "stated", "reason"),
+    [
+        ("few", {"user": "ann"}, None),
+        ("few", {"user": "bob"}, None),
+        ("few", {"user": "bob", "account": "ours"}, None),
+        ("few", {"user": "eve"}, "it takes jobs of the account ours alone, not of 'theirs'"),
+        ("most", {"user": "ann"}, "it takes no jobs of the account 'ours'"),
+        ("most", {"user": "bob"}, "it takes no jobs of the account 'team'"),
+        ("most", {"user": "eve"}, None),
+        ("fast", {"user": "ann"}, "it takes jobs of the QOS quick alone, not of 'normal'"),
+        ("fast", {"user": "bob"}, None),
+        ("both", {"user": "ann"}, None),
+    ],
+)
+def test_jobs_that_state_neither_account_nor_qos(partition: str, stated: dict[str, str], reason: str | None) -> None:
+    """They are of their user's default account and QOS, and of the accounts above: Ann of ours, Bob of a team below it
+    with the QOS quick, Eve of theirs. Where some may use a partition, whom it denies is not looked at, as in Slurm."""
+    one = Site(
+        partitions=(
+            Partition("few", accounts=("ours",)),
+            Partition("most", not_accounts=("ours",)),
+            Partition("fast", only_qos=("quick",)),
+            Partition("both", accounts=("ours",), not_accounts=("ours",)),
+        ),
+        associations=(
+            *(Association("ours"), Association("team", parent="ours"), Association("theirs")),
+            *(
+                Association("ours", "ann"),
+                Association("team", "bob", default_qos="quick"),
+                Association("theirs", "eve"),
+            ),
+        ),
+    )
+    job = Job("w!1", 0, 0.0, 9.0, 1, extras={**stated, "partition": partition})
+    found = Partitions(one, _with(simple_machine(2), one), Placement()).assign(job)[1]
+    assert found == (None if reason is None else f"partition {partition}: {reason}")

@@ -43,13 +43,20 @@ def test_all_users_of_an_account_come_before_those_of_a_worse_one() -> None:
 
 
 def test_sibling_users_with_equal_level_shares_share_a_rank() -> None:
-    """u and v have had 10 with a share each, w 20 with two: LF is 1 for each, so all have rank 4 of 4. x has had
+    """u and v have had 10 with a share each, w 20 with two: LF is 0.8 for each, so all have rank 4 of 4. x has had
     nothing: LF is infinite, it is the first, and they have rank 3; nobody has rank 2 or 1.
     """
-    users = [user("a", "u"), user("a", "v"), user("a", "w", 2), user("a", "x", 0)]
+    users = [user("a", "u"), user("a", "v"), user("a", "w", 2), user("a", "x")]
     tree = FairTree([*accounts(1), *users])
     assert factors(tree, u=10, v=10, w=20) == {"x": 1.0, "u": 0.75, "v": 0.75, "w": 0.75}
     assert factors(tree) == dict.fromkeys("uvwx", 1.0)
+
+
+def test_whoever_has_no_shares_comes_last() -> None:
+    """x has no shares, and y, which has had something: LF is 0 for both, also without usage, as Slurm has it."""
+    tree = FairTree([*accounts(1), user("a", "u"), user("a", "x", 0), user("a", "y", 0)])
+    assert factors(tree, u=10, y=5) == {"u": 1.0, "x": 2 / 3, "y": 2 / 3}
+    assert factors(tree) == {"u": 1.0, "x": 2 / 3, "y": 2 / 3}
 
 
 def test_a_user_with_the_level_share_of_an_account_has_the_rank_of_its_best_user() -> None:

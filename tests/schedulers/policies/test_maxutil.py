@@ -10,8 +10,8 @@ from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policies.maxutil import MaxUtil
-from spillway.schedulers.policykit.filling import plain_score
 from spillway.schedulers.timeline import Timeline
+from tests.reference.filling import plain_score
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

@@ -408,3 +408,22 @@ def test_a_buffer_comes_before_licenses() -> None:
     for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
         assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
     assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]
+
+
+@pytest.mark.parametrize(
+    ("linear_s", "expected_s"), [(0.0, (10.0, 45.0, 100.0, 190.0)), (60.0, (35.0, 100.0, 100.0, 190.0))]
+)
+def test_expected_ends_in_windows(linear_s: float, expected_s: tuple[float, ...]) -> None:
+    """Jobs on one node each are expected to leave at 10, 35, 45, 100 and 190 s; a job needs 1, 3, 4 or 5 nodes.
+
+    By themselves these are free at 10, 45, 100 and 190 s. With ``bf_window_linear`` of 60 s the first window has the
+    ends from 10 to 40 s (30 s long), the second those from 45 to 135 s (90 s): it is looked at 35, 100 and 190 s.
+    """
+    busy = tuple((node, end_s) for node, end_s in enumerate((10.0, 35.0, 45.0, 100.0, 190.0)))
+    found = []
+    for nodes in (1, 3, 4, 5):
+        notes = PassNotes()
+        policy = dataclasses.replace(BACKFILL, bf_window_linear=linear_s, bf_resolution=1.0)
+        decided(policy, 5, [job(1, nodes)], busy=busy, notes=notes)
+        found.append(notes.notes["w0!1"].estimate_s)
+    assert tuple(found) == expected_s

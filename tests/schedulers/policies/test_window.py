@@ -16,8 +16,7 @@ from spillway.schedulers.model.machine import Link, Machine, Node, simple_machin
 from spillway.schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
 from spillway.schedulers.policykit.balance import nodes_first
 from spillway.schedulers.policykit.instant import free_until
-from spillway.schedulers.search.packing import pack_plain
-from spillway.schedulers.search.subset import every_set
+from tests.reference.search import every_set, pack_plain
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
 MACHINE = simple_machine(10, 2, 10 * GB)

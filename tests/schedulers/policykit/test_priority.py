@@ -53,7 +53,7 @@ def at_site(site: Site) -> Machine:
 
 def admitted(site: Site, one: Job) -> Job:
     """A job with the partitions that it may use."""
-    found, reason = Partitions(site.partitions, at_site(site), Placement()).assign(one)
+    found, reason = Partitions(site, at_site(site), Placement()).assign(one)
     assert reason is None
     return found
 
@@ -105,6 +105,18 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     one = msgspec.structs.replace(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
     assert of(site, [one], 510.0, notebook=notebook) == [1]
     assert of(site, [one], 600.0, notebook=notebook) == [90]
+
+
+def test_age_goes_on_when_rows_of_others_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job that was held is seen first at 510 s, beside four that leave: at 600 and 900 s it is as old as ever."""
+    monkeypatch.setattr("spillway.schedulers.policykit.priority._SPARE", 1)
+    site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
+    one = msgspec.structs.replace(job(4, 1, 60.0, submit_s=500.0), held_s=500.0)
+    others = [job(number, 1, 60.0, submit_s=500.0) for number in range(4)]
+    assert of(site, [*others, one], 510.0, notebook=notebook) == [1] * 5
+    assert of(site, [one], 600.0, notebook=notebook) == [90]
+    late = job(5, 1, 60.0, submit_s=700.0)
+    assert of(site, [late, one], 900.0, notebook=notebook) == [200, 390]
 
 
 def test_age_counts_in_whole_seconds() -> None:

@@ -99,7 +99,7 @@ def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
     reasons = (run / "rejections.csv").read_text()
     for words in (
         "walltime 90 s > 49.9",
-        "reservation school is for the user ann",
+        "reservation school is for the user ann, not for 'bob'",
         "walltime 101 s > 100 s, the longest that is left of reservation school",
         "reservation 'shool' is unknown; the site has school",
     ):
@@ -134,6 +134,114 @@ def test_reserved_buffers_are_kept(tmp_path: Path) -> None:
     reservation = _reserved("io", 50, "length_s = 50", "every_s = 100", 'tres = { "bb/lua" = 6000000000 }')
     run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
     assert _starts(run) == {1: 0, 2: 100, 3: 1, 4: 50}
+
+
+def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
+    """Three of four licences are reserved for 40 of every 90 s from 200 s on, and for as long all GB but four.
+
+    Job 1 (two licences, 60 s) runs before that; 2 is the same and comes too late, so that it never can; 3 takes 50 s,
+    just what is between two; 4 has one licence and goes on for as long as it likes. 5 needs 5 GB for 60 s, 6 only 4.
+    """
+    size = 1_000_000_000
+    jobs = [
+        {"at": 0, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:2"},
+        {"at": 150, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:2"},
+        {"at": 160, "nodes": 1, "run": 50, "walltime": 50, "licenses": "solver:2"},
+        {"at": 160, "nodes": 1, "run": 300, "walltime": 300, "licenses": "solver:1"},
+        {"at": 160, "nodes": 1, "run": 60, "walltime": 60, "bb": 5 * size},
+        {"at": 160, "nodes": 1, "run": 60, "walltime": 60, "bb": 4 * size},
+    ]
+    reservation = _reserved(
+        "r", 200, "length_s = 40", "every_s = 90", "licenses = { solver = 3 }", 'tres = { "bb/lua" = 6000000000 }'
+    )
+    run = _play(tmp_path, jobs, reservation, "--platform", "nodes:4,burst_buffer_total=10GB")
+    assert _starts(run) == {1: 0, 3: 240, 4: 160, 6: 160}
+    reasons = {row["job_id"]: row["reason"] for row in csv.DictReader((run / "rejections.csv").open())}
+    assert reasons == dict.fromkeys(
+        ("2", "5"), "60 s at no time have what the job needs: every 90 s reservation r keeps it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("jobs", "reservation", "options"),
+    [
+        (
+            [{"bb": 5 * GB}, {"bb": 4 * GB}],
+            ("length_s = 40", "every_s = 90", 'tres = { "bb/lua" = 6000000000 }'),
+            ("--bb-life", "slurm"),
+        ),
+        (
+            [{"nodes": 4}, {"nodes": 1}],
+            ("length_s = 40", "every_s = 80", 'nodes = "0-1"'),
+            ("--maintenance", "45s 5s every 40s"),
+        ),
+    ],
+)
+def test_jobs_that_wait_for_ever(
+    tmp_path: Path, jobs: list[Mapping[str, Any]], reservation: Sequence[str], options: Sequence[str]
+) -> None:
+    """A buffer that is given without end, before the nodes, is never free in the first case. In the second one the
+    first job needs 33 s on all nodes: 35 are between two windows of maintenance, 40 between two reservations, 31 beside
+    both. They are rejected when nothing has happened for twelve periods; the others run. Such runs had no end."""
+    common = {"at": 0, "nodes": 1, "run": 30, "walltime": 33}
+    listed = [{**common, **jobs[0]}, {**common, **jobs[1]}]
+    platform = ("--platform", "nodes:4,burst_buffer_total=10GB")
+    run = _play(tmp_path, listed, _reserved("r", 1, *reservation), *platform, *options)
+    assert set(_starts(run)) == {2}
+
+
+def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) -> None:
+    """Ann may have 6 GB of burst buffer: her job of no reservation waits until that of the reservation has ended. Both
+    are looked at in one pass, in which the one has just started."""
+    common = {"at": 1, "nodes": 1, "run": 30, "walltime": 33, "user": "ann", "bb": 5 * GB}
+    jobs = [{**common, "run": 20, "at": 0, "bb": GB}, common, {**common, "reservation": "r"}]
+    reservation = _reserved("r", 0, "length_s = 500", 'nodes = "0-1"')
+    options = ("--platform", "nodes:4,burst_buffer_total=20GB", "--bb-user-limit", "6e9")
+    assert _starts(_play(tmp_path, jobs, reservation, *options)) == {1: 0, 2: 31, 3: 1}
+
+
+def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
+    """Nodes 0 and 1 are reserved every day, and only 2 and 3 have GPUs: a job that names it and needs one is rejected,
+    one that needs none starts."""
+    jobs = [
+        {"at": 0, "nodes": 1, "run": 10, "walltime": 20, "gpus": 1, "reservation": "r"},
+        {"at": 0, "nodes": 2, "run": 10, "walltime": 20, "reservation": "r"},
+    ]
+    gpus = '\n[[gpu]]\ncount = 2\nnodes = "2-3"\n'
+    run = _play(tmp_path, jobs, _reserved("r", 5, "length_s = 100", "every_s = 86400", 'nodes = "0-1"') + gpus)
+    assert _starts(run) == {2: 5}
+    (row,) = csv.DictReader((run / "rejections.csv").open())
+    assert row["reason"] == "the nodes of reservation r cannot serve the job, even when all are free"
+
+
+def test_who_may_use_a_reservation(tmp_path: Path) -> None:
+    """As in Slurm: where users and accounts are stated, a job must match both; users and accounts that begin with a
+    minus sign are kept out; accounts below count, too."""
+    common = {"at": 0, "nodes": 1, "run": 10, "walltime": 20}
+    named = [
+        ("both", "ann", "lab"), ("both", "ann", "other"), ("both", "bob", "lab"), ("no-bob", "ann", "lab"),
+        ("no-bob", "bob", "lab"), ("no-lab", "ann", "other"), ("no-lab", "ann", "team"), ("lab", "eve", "team"),
+        ("lab", "eve", "other"),
+    ]  # fmt: skip
+    jobs = [{**common, "reservation": one, "user": user, "account": account} for one, user, account in named]
+    below = '\n[[association]]\naccount = "team"\nparent = "lab"\n'
+    times = ("length_s = 500", 'flags = ["FLEX"]')
+    reservations = (
+        _reserved("both", 0, *times, 'users = ["ann", "eve"]', 'accounts = ["lab"]')
+        + _reserved("no-bob", 0, *times, 'users = ["-bob"]')
+        + _reserved("no-lab", 0, *times, 'accounts = ["-lab"]')
+        + _reserved("lab", 0, *times, 'accounts = ["lab"]')
+    )
+    run = _play(tmp_path, jobs, below + reservations)
+    assert set(_starts(run)) == {1, 4, 6, 8}
+    reasons = {row["job_id"]: row["reason"] for row in csv.DictReader((run / "rejections.csv").open())}
+    assert reasons == {
+        "2": "reservation both is for the account lab, not for 'other'",
+        "3": "reservation both is for the users ann, eve, not for 'bob'",
+        "5": "reservation no-bob is not for the user bob",
+        "7": "reservation no-lab is not for the account lab",
+        "9": "reservation lab is for the account lab, not for 'other'",
+    }
 
 
 def test_reservations_with_dates_need_the_date_of_time_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

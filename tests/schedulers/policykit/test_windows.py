@@ -88,12 +88,19 @@ def test_a_window_that_is_over_at_the_begin() -> None:
     assert (again.start_s, open_.start_s) == (-30 * 86400.0, -3600.0)
 
 
+def test_a_window_of_nodes_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It kept nothing, and nothing was said."""
+    _play(tmp_path, [_job(0, 1, 10, 20)], "easy", "0s 50s nodes 2-9")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "a window of maintenance is for node 9, the machine has the nodes 0 to 3" in said
+
+
 def test_a_partition_within_a_window(tmp_path: Path) -> None:
     """The two nodes of the partition are in maintenance for 50 s of every 100 s: 60 s fit never, 40 s do."""
     site = tmp_path / "site.toml"
     site.write_text("[[partition]]\nname = 'p'\nnodes = '0-1'\ndefault = true\n", encoding="utf-8")
     jobs = [_job(0, 1, 60, 60), _job(0, 1, 30, 40)]
-    table = _rows(_play(tmp_path, jobs, "easy", "60s 50s every 100s nodes 0-1", "--site", str(site)))
+    table = _rows(_play(tmp_path, jobs, "easy", "50s 50s every 100s nodes 0-1", "--site", str(site)))
     assert (table[1]["final_state"], table[2]["final_state"]) == ("REJECTED", "COMPLETED_SUCCESSFULLY")
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import Fits, Packing, is_packing, new_memo, pack, pack_plain
+from spillway.schedulers.search.packing import Fits, Packing, is_packing, new_memo, pack
 from spillway.schedulers.search.packing_kernels import FITS, tightest_fit
+from tests.reference.search import pack_plain
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
 ROOMS = st.lists(st.sampled_from([0, 3, 7, 10, 11, 17, 17, 20]), max_size=4)

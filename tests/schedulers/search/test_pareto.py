@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import pack_plain
 from spillway.schedulers.search.pareto import Genetic, choose, exchanged
 from spillway.schedulers.search.subset import SubsetProblem
+from tests.reference.search import pack_plain
 from tests.schedulers.search.problems import assert_feasible, problems
 
 GENETIC = Genetic(exhaustive=0)

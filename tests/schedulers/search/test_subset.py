@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from spillway.schedulers.search.packing import Fits, Packing, pack, pack_plain
-from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult, every_set, largest_first, loosest
+from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.subset import Score, SubsetProblem, SubsetResult, largest_first, loosest
+from tests.reference.search import every_set, pack_plain
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 THREE = SubsetProblem(

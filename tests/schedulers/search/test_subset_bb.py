@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.schedulers.search import subset_bb
-from spillway.schedulers.search.packing import Fits, Packing, pack, pack_plain
-from spillway.schedulers.search.subset import SubsetProblem, every_set
+from spillway.schedulers.search.packing import Fits, Packing, pack
+from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
+from tests.reference.search import every_set, pack_plain
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 GB = 10**9

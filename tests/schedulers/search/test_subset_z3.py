@@ -7,10 +7,11 @@ from subprocess import run
 
 from hypothesis import given, settings
 
-from spillway.schedulers.search.packing import Fits, is_packing, pack_plain
-from spillway.schedulers.search.subset import SubsetProblem, every_set
+from spillway.schedulers.search.packing import Fits, is_packing
+from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
+from tests.reference.search import every_set, pack_plain
 from tests.schedulers.search.problems import assert_feasible, assert_same_score, problems
 
 

@@ -17,7 +17,6 @@ from spillway.schedulers.timeline.placement import (
     Placement,
     StorageOrder,
     Wanted,
-    carried_nodes,
     choose,
     choose_nodes,
     choose_storages,
@@ -25,6 +24,7 @@ from spillway.schedulers.timeline.placement import (
     own_storages,
     whole_requests,
 )
+from tests.reference.placement import carried_nodes
 from tests.schedulers.machine_strategies import machines
 
 ANYWHERE = [order for order in StorageOrder if order is not StorageOrder.RACK]

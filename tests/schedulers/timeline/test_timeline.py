@@ -10,7 +10,8 @@ import pytest
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.timeline import Fit, Timeline
-from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder, carried_nodes
+from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
+from tests.reference.placement import carried_nodes
 from tests.schedulers.machine_strategies import job
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from spillway.schedulers.timesharing.cleaning import clean
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.filling import share_of_cells
 from spillway.schedulers.timesharing.matrix import Matrix, Request
 from spillway.schedulers.timesharing.migration import migrate
 from spillway.schedulers.timesharing.recomputing import Rules, recompute
@@ -62,7 +61,6 @@ def test_figure_5a_iogs_wastes_half_of_the_matrix() -> None:
     outcome = recompute(Matrix(2, 4), queue, rules)
     assert drawing(outcome.matrix) == lines("A A . .\n. B B .")
     assert outcome.started == 2
-    assert share_of_cells(outcome.matrix) == 0.5
     assert recompute(outcome.matrix, [request("C", 3, (1, 2, 3))], rules).started == 0
 
 
@@ -71,7 +69,6 @@ def test_figure_5b_gs_uses_the_whole_matrix() -> None:
     queue = [request("A", 2, FILES["A"]), request("B", 2, FILES["B"])]
     outcome = recompute(Matrix(2, 4), queue, Rules())
     assert drawing(outcome.matrix) == lines("A A B B\nA A B B")
-    assert share_of_cells(outcome.matrix) == 1.0
     with_c = recompute(outcome.matrix, [request("C", 3, (1, 2, 3))], Rules())
     assert drawing(with_c.matrix) == lines("A A B B\nC C C .")
 

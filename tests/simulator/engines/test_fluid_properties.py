@@ -13,7 +13,7 @@ from spillway.experiments.campaign.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
 from spillway.platforms.generate import generate
 from spillway.simulator.engines import fluid, routes
-from spillway.simulator.engines.base import AllToAll, Matrix, TaskSpec, one_by_one
+from spillway.simulator.engines.base import AllToAll, Engine, Matrix, TaskSpec
 from spillway.simulator.engines.fluid import FluidEngine
 from spillway.simulator.engines.route_groups import KnownGroups
 from tests.oracle.tasks import platform_text, play, random_script, random_task
@@ -286,7 +286,7 @@ def test_moments_passed_in_one_go(platform: Platform, seed: int) -> None:
         moments = (whole.clock + np.cumsum(rng.choice([0.0, 1e-10, 1e-3, 1.0], count))).tolist()
         tasks = [random_task(rng, len(platform.hosts)) if rng.random() < 0.5 else None for _ in moments]
         found = whole.advance_through(moments, tasks if rng.random() < 0.8 else ())
-        assert found == one_by_one(stepped, moments, tasks[: len(moments)] if found[1] else ())
+        assert found == Engine.advance_through(stepped, moments, tasks[: len(moments)] if found[1] else ())
         assert whole.clock == stepped.clock
         stopped += bool(found[2])
     while stepped.active:

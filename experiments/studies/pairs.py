@@ -1,0 +1,94 @@
+"""Statements that no reading gives together: which, what decides between them, and what is yet to be tried.
+
+Choices of a paper that are compared one at a time leave readings out that change two of them together. Where a pair of
+statements is given by no single reading, a reading that gives the one and a reading that gives the other are joined.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from spillway.experiments.studies.claims import Choice
+from spillway.experiments.studies.points import Value
+from spillway.experiments.studies.study import Study
+from spillway.experiments.studies.verdicts import Judged
+
+Reading = tuple[tuple[str, Value], ...]
+"""Axes of a study's choices with their values, in order."""
+
+Crossed = Mapping[Reading, Sequence[Judged]]
+"""The claims under each reading that was compared."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two statements, each of which some reading gives, and both no reading, not even by their means.
+
+    Attributes
+    ----------
+    one, other
+        Their names.
+    gives_one, gives_other
+        Readings under which they hold.
+    tried, left
+        Readings that change what one of the first and one of the second change: those that were compared, and those
+        that were not.
+    """
+
+    one: str
+    other: str
+    gives_one: tuple[Reading, ...]
+    gives_other: tuple[Reading, ...]
+    tried: tuple[Reading, ...]
+    left: tuple[Reading, ...]
+
+    def decided_by(self, choices: Sequence[Choice]) -> tuple[Choice, ...]:
+        """What the paper leaves open so that one statement or the other holds: no value gives both."""
+        return tuple(
+            choice
+            for choice in choices
+            if not {dict(reading)[choice.axis] for reading in self.gives_one}
+            & {dict(reading)[choice.axis] for reading in self.gives_other}
+        )
+
+
+def apart(study: Study, crossed: Crossed) -> list[Pair]:
+    """Find the pairs, in the order of the claims."""
+    claims = [one.claim.name for one in next(iter(crossed.values()), ())]
+    holds = [
+        [reading for reading, every in crossed.items() if every[place].verdict.holds] for place in range(len(claims))
+    ]
+    found = []
+    for one, other in itertools.combinations(range(len(claims)), 2):
+        together = any(every[one].by_value and every[other].by_value for every in crossed.values())
+        if holds[one] and holds[other] and not together:
+            joined = list(dict.fromkeys(_joined(study, holds[one], holds[other])))
+            tried = tuple(reading for reading in joined if reading in crossed)
+            left = tuple(reading for reading in joined if reading not in crossed)
+            found.append(Pair(claims[one], claims[other], tuple(holds[one]), tuple(holds[other]), tried, left))
+    return found
+
+
+def to_try(study: Study, crossed: Crossed) -> list[Reading]:
+    """For each pair of which no joined reading was compared, the first that changes fewest choices."""
+    usual = study.usual
+
+    def changed(reading: Reading) -> int:
+        return sum(value != usual[axis] for axis, value in reading)
+
+    found = (min(pair.left, key=changed) for pair in apart(study, crossed) if pair.left and not pair.tried)
+    return list(dict.fromkeys(found))
+
+
+def _joined(study: Study, ones: Sequence[Reading], others: Sequence[Reading]) -> Iterator[Reading]:
+    """Readings with all that either of two changes of the study's own, where this is more than one of them changes and
+    they do not contradict each other."""
+    usual = study.usual
+    for one, other in itertools.product(ones, others):
+        changes = [{axis: value for axis, value in reading if value != usual[axis]} for reading in (one, other)]
+        if all(changes[1].get(axis, value) == value for axis, value in changes[0].items()):
+            both = tuple({**usual, **changes[0], **changes[1]}.items())
+            if both not in (one, other):
+                yield both
