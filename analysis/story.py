@@ -65,6 +65,7 @@ _WORDS = {
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user is allowed",
     "the end of jobs that make room for it": "for the end of jobs that made room for it (preempted)",
+    "the end of jobs that have its nodes": "for the end of jobs that had its nodes (suspended)",
     "a persistent buffer": "for a persistent buffer to be created, released or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
     "reservation": "because starting it would have delayed a reserved job",

@@ -27,6 +27,7 @@ from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplaya
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.remaining import rest_of, unscalable
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.jobmodels.steerable import Applications
 from spillway.schedulers.jobmodels.timeshared import TimeShared
@@ -148,9 +149,9 @@ class Settings:
     )
     suspend: str = option(
         "refused",
-        choices=("refused", "requeue", "cancel", "off"),
-        help="what is played where a site suspends preempted jobs (PreemptMode=SUSPEND), which no job model plays; "
-        "refused: such a site is an error",
+        choices=("refused", "suspend", "requeue", "cancel", "off"),
+        help="what is played where a site suspends preempted jobs (PreemptMode=SUSPEND); suspend: they go on later on "
+        "their nodes, as a further job of the simulator (--model rigid alone); refused: such a site is an error",
     )
     begins: str = option(
         "",
@@ -188,6 +189,9 @@ class Settings:
         if self.preemption.active:
             needs[Trait.PREEMPTION] = ("site", "")
             lacks.setdefault(Trait.TURNS, ("site", "jobs that take turns on nodes make no room for others"))
+        if self.preemption.suspends:
+            needs[Trait.CUT] = ("suspend=suspend", "")
+            lacks[Trait.APART] = ("suspend=suspend", "a suspended job keeps its burst buffer beside its nodes")
         if self.storage_order is StorageOrder.RACK:
             lacks[Trait.ANY_STORAGE] = ("storage_order=rack", "")
         if self.bandwidth != "aware":
@@ -213,8 +217,8 @@ class Settings:
         if preemption.suspended:
             where = ", ".join(preemption.suspended[:3])
             raise OptionError(
-                f"setting site: preempted jobs of {where} are suspended (PreemptMode=SUSPEND), which is not played: "
-                "set suspend=requeue, suspend=cancel or suspend=off for what is to happen to them"
+                f"setting site: preempted jobs of {where} are suspended (PreemptMode=SUSPEND): "
+                "set suspend=suspend (with --model rigid), requeue, cancel or off for what is to happen to them"
             )
         for names, has_meaning, needed in (
             (
@@ -378,6 +382,8 @@ def assemble(
         sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
         runtime = TimeShared(*sharing(), on_record, direct=direct)
     refuses = _without_stripes(policy, runtime.refuses)
+    if settings.preemption.suspends:
+        refuses = _first_of(unscalable, refuses)
     under = Under(policy, life, _expects(model))
     deciding: Policy = under if life.apart else policy
     keep: Callable[[View], None] = under.keep
@@ -423,6 +429,7 @@ def assemble(
         on_outage=settings.on_outage,
         site=site,
         suspend="" if settings.suspend == "refused" else settings.suspend,
+        rest=rest_of,
     )
 
 

@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_out, play
+from spillway.base.arguments import Parser, add_declared, add_out, given, play
 from spillway.base.near import near
+from spillway.base.options import build
 from spillway.base.units import SIZE
 from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
 from spillway.workloads.batsim5 import to_batsim5
 from spillway.workloads.batsim_json import read_batsim, write_batsim
+from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
 from spillway.workloads.convert import ConvertOptions, convert, convert_columns, nodes_of
 from spillway.workloads.errors import WorkloadError
@@ -60,8 +62,8 @@ def _list(_: argparse.Namespace) -> None:
     for log in CATALOGUE.values():
         print(f"  {log.name:28} {log.machine}{' [checksum known]' if log.sha256 else ''}")
     print("\ngenerators (spillway workload synth NAME[:option=value,...] --out FILE.swf):")
-    for name, build in GENERATORS.items():
-        defaults = ",".join(f"{field.name}={field.default}" for field in fields(build))  # type: ignore[arg-type]
+    for name, kind in GENERATORS.items():
+        defaults = ",".join(f"{field.name}={field.default}" for field in fields(kind))  # type: ignore[arg-type]
         print(f"  {name}:{defaults}")
 
 
@@ -110,7 +112,7 @@ def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> No
 
 
 def _split(options: argparse.Namespace) -> None:
-    how = SplitOptions(parts=options.parts, repeat_in_last=options.repeat_in_last)
+    how = build(SplitOptions, given(options, SplitOptions))
     folder: Path = options.output
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -202,15 +204,12 @@ def _of_machine(table: JobTable, options: argparse.Namespace) -> JobTable:
 
 
 def _convert_options(options: argparse.Namespace) -> ConvertOptions:
-    chosen = {field.name: getattr(options, field.name) for field in fields(ConvertOptions) if field.name in options}
-    chosen.pop("burst_buffers")
-    if options.burst_buffers == "none":
-        chosen["burst_buffers"] = None
-    elif options.burst_buffers != "thesis":
+    buffers: BurstBufferModel | None = THESIS_MODEL if options.burst_buffers == "thesis" else None
+    if options.burst_buffers not in ("thesis", "none"):
         from spillway.workloads.fit import read_model
 
-        chosen["burst_buffers"] = read_model(Path(options.burst_buffers))
-    return ConvertOptions(**chosen)
+        buffers = read_model(Path(options.burst_buffers))
+    return build(ConvertOptions, given(options, ConvertOptions), burst_buffers=buffers)
 
 
 def _print_rows(rows: Sequence[Row]) -> None:
@@ -219,8 +218,13 @@ def _print_rows(rows: Sequence[Row]) -> None:
         print(f"{name:{width}}  {value}")
 
 
+_OF_CONVERSION = (
+    *("model", "seed", "kappa", "processors_per_node", "missing_walltime", "walltime_factor", "oversized", "site_wait"),
+    *("bytes_moved", "dependencies", "from_job", "first"),
+)
+
+
 def _add_conversion(parser: argparse.ArgumentParser) -> None:
-    default = ConvertOptions()
     machine = parser.add_argument_group("machine (default: the log's, as for 'run'; of generators the thesis's)")
     machine.add_argument("--nodes", type=int, metavar="N", help="compute nodes (as the log states, or had in use)")
     machine.add_argument("--node-speed", type=float, default=1e9, metavar="FLOPS", help="flop/s of a node (1e9)")
@@ -231,46 +235,8 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
     machine.add_argument("--storage-bytes", type=float, metavar="B", help="capacity of each (all requests, or 40e9)")
     parser.set_defaults(site_fields=True)
     group = parser.add_argument_group("conversion")
-    group.add_argument("--model", choices=("alloc", "io"), default="alloc", help="job model (alloc)")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all draws (0)")
-    group.add_argument(
-        "--kappa", type=float, default=default.kappa, metavar="F", help="IO-Aware: factor of the bb time (40)"
-    )
-    group.add_argument(
-        "--processors-per-node", type=int, default=1, metavar="P", help="processors of a logged node (1)"
-    )
-    group.add_argument(
-        "--missing-walltime",
-        choices=("scaled", "none", "drop"),
-        default=default.missing_walltime,
-        help="jobs without requested time: factor x runtime, no walltime, or left out (scaled)",
-    )
-    group.add_argument(
-        "--walltime-factor", type=float, default=default.walltime_factor, metavar="F", help="for 'scaled' (2)"
-    )
-    group.add_argument(
-        "--oversized", choices=("keep", "drop"), default="keep", help="jobs larger than the machine (keep)"
-    )
-    group.add_argument(
-        "--site-wait", action="store_true", help="keep how long jobs waited at their site (for the policy replay)"
-    )
-    group.add_argument(
-        "--bytes-moved",
-        choices=("leave", "stream"),
-        default="leave",
-        help="recorded bytes: not played, or written over the job's whole life, for the job model stream (leave)",
-    )
-    group.add_argument(
-        "--dependencies",
-        choices=("play", "leave"),
-        default=default.dependencies,
-        help="jobs that depended on others, tasks of arrays with a limit: they wait for these, or do not (play)",
-    )
+    add_declared(group, ConvertOptions, *_OF_CONVERSION)
     add_buffers(group)
-    group.add_argument("--from-job", type=int, default=0, metavar="NUMBER", help="first job number taken (0)")
-    group.add_argument(
-        "--first", type=int, default=None, metavar="N", help="only the first N records (of those from --from-job on)"
-    )
     group.add_argument(
         "--burst-buffers",
         default="thesis",
@@ -392,7 +358,6 @@ def _add_parts(parser: Parser) -> None:
     group = parser.add_argument_group("output")
     add_out(group, "FOLDER", "folder of the parts")
     add = group.add_argument
-    add("--parts", type=int, default=16, metavar="N", help="number of periods (16)")
-    add("--repeat-in-last", action="store_true", help="the published parts' repeated record (thesis)")
+    add_declared(group, SplitOptions, "parts", "repeat_in_last")
     add("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
     add("--compress", choices=("", ".xz", ".gz"), default="", metavar=".xz|.gz", help="suffix of the parts (none)")

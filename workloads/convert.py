@@ -9,14 +9,13 @@ IO-Aware job are made when it runs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option
 from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.converted import Converted
 from spillway.workloads.dependencies import Waits, waits_of
@@ -41,120 +40,94 @@ class ConvertOptions:
 
     Attributes
     ----------
-    model
-        ``alloc``: the computing work fills the logged runtime. ``io``: it is shortened by the kappa rule, because
-        staging and checkpoints take time of their own.
-    seed
-        Seed of all draws, >= 0: same log, options and seed, same bytes.
-    kappa
-        IO-Aware: how often the burst buffer's size crosses the network, >= 0 (0: no shortening).
-    least_compute_share
-        IO-Aware: the computing work is at least this share of the runtime, 0 to 1.
-    com_mean_bytes, com_sd_bytes
-        Bytes that each node sends to each other node: normal law, negative draws become 0. One-node jobs send none.
     burst_buffers
         Request model; ``None``: jobs request no burst buffers.
-    processors_per_node
-        Processors of a node of the logged machine, >= 1: p processors become ceil(p / this) nodes.
-    missing_walltime
-        What to do with jobs whose log states no requested time: ``scaled``: walltime_factor x runtime, at least
-        walltime_floor_s, rounded up to whole minutes; ``none``: no walltime (reservations then have no end);
-        ``drop``: leave them out.
-    walltime_factor
-        Over-estimation for ``scaled``, > 0.
-    walltime_floor_s
-        Least walltime for ``scaled``, > 0.
-    oversized
-        Jobs that request more nodes than the machine has: ``keep`` (the scheduler rejects them) or ``drop``.
-    bytes_moved
-        Bytes that a log (or Darshan) recorded: ``leave``: not played; ``stream``: each job writes them over its whole
-        life, field ``io_bytes``, under the job model ``stream``.
-    from_job
-        First job number taken.
-    first
-        Most records taken, unusable ones included (as the thesis counts); ``None``: all.
-    first_submit_s
-        The first job of the workload is submitted at this time, >= 0.
-    site_wait
-        Whether jobs keep how long they waited at their site (field ``site_wait_s``), for the policy ``replay``; jobs
-        whose log does not state it are left out.
-    site_fields
-        Whether jobs keep what the log states for a site's scheduler: ``partition``, ``account``, ``qos``, ``licenses``,
-        ``nice`` (fields of the same names).
     site_tables
         Tables of the site that the run plays (:data:`spillway.schedulers.site_file.PLAYED`): what the log states for
         them is not left out.
-    dependencies
-        Jobs that depended on others, and tasks of arrays with a limit: ``play``: they wait for these
-        (:mod:`spillway.workloads.dependencies`); ``leave``: they can start once they are submitted.
-    staging
-        What jobs stage into and out of their buffers, as options of :class:`spillway.workloads.staging.StagingModel`
-        (``minutes=30,share_in=0.5``); "": jobs state nothing of it. Bytes are stated for the model ``io`` alone: no
-        other one moves any.
-    stripes
-        0: each node requests a buffer of its own (field ``bb``). Above: a job requests one buffer of as many bytes in
-        all (``bb_total``), in equal parts on so many storage nodes (``bb_stripes``), on more where a part would be
-        larger than a storage node; 1: one buffer per job.
     """
 
-    model: Literal["alloc", "io"] = "alloc"
-    seed: int = 0
-    kappa: float = 40.0
-    least_compute_share: float = 0.05
-    com_mean_bytes: float = 100e6
-    com_sd_bytes: float = 20e6
+    model: str = option(
+        "alloc",
+        choices=("alloc", "io"),
+        help="alloc: the computing work fills the logged runtime; io: it is shortened by the kappa rule, because "
+        "staging and checkpoints take time of their own",
+    )
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws: same log, options and seed, same bytes")
+    kappa: float = option(
+        40.0, low=0.0, help="IO-Aware: how often the burst buffer's size crosses the network; 0: no shortening"
+    )
+    least_compute_share: float = option(
+        0.05, low=0.0, high=1.0, help="IO-Aware: the computing work is at least this share of the runtime"
+    )
+    com_mean_bytes: float = option(
+        100e6,
+        unit="bytes",
+        low=0.0,
+        help="mean of the bytes that each node sends to each other node: a normal distribution, negative draws become "
+        "0; one-node jobs send none",
+    )
+    com_sd_bytes: float = option(20e6, unit="bytes", low=0.0, help="its standard deviation")
     burst_buffers: BurstBufferModel | None = THESIS_MODEL
-    processors_per_node: int = 1
-    missing_walltime: Literal["scaled", "none", "drop"] = "scaled"
-    walltime_factor: float = 2.0
-    walltime_floor_s: float = 300.0
-    oversized: Literal["keep", "drop"] = "keep"
-    from_job: int = 0
-    first: int | None = None
-    first_submit_s: int = 1
-    site_wait: bool = False
-    site_fields: bool = False
+    processors_per_node: int = option(
+        1, low=1, help="processors of a node of the logged machine: p processors become ceil(p / this) nodes"
+    )
+    missing_walltime: str = option(
+        "scaled",
+        choices=("scaled", "none", "drop"),
+        help="jobs whose log states no requested time: walltime_factor x runtime, at least walltime_floor_s, rounded "
+        "up to whole minutes; no walltime (reservations then have no end); or left out",
+    )
+    walltime_factor: float = option(2.0, low=1e-3, help="over-estimation for missing_walltime scaled")
+    walltime_floor_s: float = option(300.0, unit="s", low=1.0, help="least walltime for it")
+    oversized: str = option(
+        "keep",
+        choices=("keep", "drop"),
+        help="jobs that request more nodes than the machine has: the scheduler rejects them, or they are left out",
+    )
+    from_job: int = option(0, low=0, help="first job number taken")
+    first: int | None = option(
+        None, low=1, help="most records taken, unusable ones included, as the thesis counts (of those from from_job on)"
+    )
+    first_submit_s: int = option(1, unit="s", low=0, help="when the first job of the workload is submitted")
+    site_wait: bool = option(
+        False,
+        help="keep how long jobs waited at their site (field site_wait_s), for the policy replay; jobs whose log does "
+        "not state it are left out",
+    )
+    site_fields: bool = option(
+        False,
+        help="keep what the log states for a site's scheduler: the fields partition, account, qos, licenses, nice",
+    )
     site_tables: tuple[str, ...] = ()
-    bytes_moved: Literal["leave", "stream"] = "leave"
-    dependencies: Literal["play", "leave"] = "play"
-    staging: str = ""
-    stripes: int = 0
+    bytes_moved: str = option(
+        "leave",
+        choices=("leave", "stream"),
+        help="bytes that a log (or Darshan) recorded: not played, or each job writes them over its whole life (field "
+        "io_bytes), for the job model stream",
+    )
+    dependencies: str = option(
+        "play",
+        choices=("play", "leave"),
+        help="jobs that depended on others, and tasks of arrays with a limit: they wait for these, or can start once "
+        "they are submitted",
+    )
+    staging: str = option(
+        "",
+        help="what jobs stage into and out of their buffers (minutes=30,share_in=0.5), for the model io; empty: they "
+        "state nothing of it",
+    )
+    stripes: int = option(
+        0,
+        low=0,
+        high=10**6,
+        help="0: each node requests a buffer of its own (field bb); above: a job requests one buffer (bb_total), in "
+        "equal parts on so many storage nodes (bb_stripes), on more where a part would be larger than a storage node",
+    )
 
     def __post_init__(self) -> None:
-        for name, known in _CHOICES.items():
-            if getattr(self, name) not in known:
-                raise WorkloadError(f"option {name!r} must be one of {', '.join(known)}; got {getattr(self, name)!r}")
-        for name, (least, most) in _RANGES.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
-                top = "" if most == math.inf else f" and <= {most:g}"
-                raise WorkloadError(f"option {name!r} must be >= {least:g}{top}, got {value!r}")
-        if not isinstance(self.staging, str):
-            raise WorkloadError(f"option 'staging' must be a text such as minutes=30, got {self.staging!r}")
+        check(self)
         StagingModel.parse(self.staging)
-
-
-_CHOICES = {
-    "model": ("alloc", "io"),
-    "missing_walltime": ("scaled", "none", "drop"),
-    "oversized": ("keep", "drop"),
-    "bytes_moved": ("leave", "stream"),
-    "dependencies": ("play", "leave"),
-}
-_RANGES = {
-    "seed": (0, 2**63 - 1),
-    "kappa": (0, math.inf),
-    "least_compute_share": (0, 1),
-    "com_mean_bytes": (0, math.inf),
-    "com_sd_bytes": (0, math.inf),
-    "processors_per_node": (1, math.inf),
-    "walltime_factor": (1e-3, math.inf),
-    "walltime_floor_s": (1, math.inf),
-    "from_job": (0, math.inf),
-    "first": (1, math.inf),
-    "first_submit_s": (0, math.inf),
-    "stripes": (0, 10**6),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option
 from spillway.workloads.draws import Draws, Floats
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
@@ -192,61 +193,6 @@ class GangJob:
     file_nodes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GangOptions:
-    """How a workload is drawn.
-
-    Attributes
-    ----------
-    jobs
-        Number of jobs, >= 1.
-    seed
-        Seed of all draws, >= 0.
-    mean_gap_s
-        Mean time between submissions, > 0; the drawn gaps are scaled to have it.
-    mean_time_s
-        Mean execution time with all blocks local, > 0; the drawn times are scaled to have it.
-    intensities
-        I/O intensities, each at least 0 and below 1: share of the local execution time spent on blocks. One for all
-        jobs, or several that are equally likely.
-    layout
-        How a file lies: ``spread`` over any nodes; on ``neighbours`` (the last node's is the first); ``aligned``: on
-        neighbours from a multiple of its size on (of the next power of two), so that two files meet wholly or not at
-        all where sizes are powers of two.
-    sizes
-        ``log``: as the log has them; ``powers``: the next power of two, at most 256.
-    blocks_per_request
-        Blocks that one request reads, >= 1.
-    local_block_s
-        What a local block costs, > 0; it turns intensities into blocks.
-    nodes
-        Nodes of the machine; larger sizes are cut down to it.
-    """
-
-    jobs: int = 10_000
-    seed: int = 0
-    mean_gap_s: float = MEAN_GAP_S
-    mean_time_s: float = float(MEAN_TIMES_S[-1])
-    intensities: tuple[float, ...] = (0.5,)
-    layout: str = "spread"
-    sizes: str = "log"
-    blocks_per_request: int = 1
-    local_block_s: float = 0.03
-    nodes: int = NODES
-
-    def __post_init__(self) -> None:
-        checks = {
-            "jobs": self.jobs >= 1, "seed": self.seed >= 0, "mean_gap_s": self.mean_gap_s > 0,
-            "mean_time_s": self.mean_time_s > 0, "layout": self.layout in LAYOUTS,
-            "sizes": self.sizes in SIZES, "nodes": self.nodes >= 1,
-            "intensities": bool(self.intensities) and all(0 <= value < 1 for value in self.intensities),
-            "blocks_per_request": self.blocks_per_request >= 1, "local_block_s": self.local_block_s > 0,
-        }  # fmt: skip
-        wrong = [name for name, good in checks.items() if not good]
-        if wrong:
-            raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
-
-
 def fit_classes(log: SwfLog, nodes: int = NODES, processors_per_node: int | None = None) -> tuple[_SizeClass, ...]:
     """Fit the model to a log: jobs that ran, on at most ``nodes`` nodes.
 
@@ -411,3 +357,49 @@ SIZES: Mapping[str, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]] = 
     "powers": _powers,
 }
 """Which sizes jobs have, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangOptions:
+    """How a workload is drawn.
+
+    Attributes
+    ----------
+    intensities
+        I/O intensities, each at least 0 and below 1: share of the local execution time spent on blocks. One for all
+        jobs, or several that are equally likely.
+    """
+
+    jobs: int = option(10_000, low=1, high=10_000_000, help="number of jobs")
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    mean_gap_s: float = option(
+        MEAN_GAP_S, unit="s", low=1e-9, high=1e9, help="mean time between submissions; drawn gaps are scaled to have it"
+    )
+    mean_time_s: float = option(
+        float(MEAN_TIMES_S[-1]),
+        unit="s",
+        low=1e-9,
+        high=1e9,
+        help="mean execution time with all blocks local; drawn times are scaled to have it",
+    )
+    intensities: tuple[float, ...] = (0.5,)
+    layout: str = option(
+        "spread",
+        choices=tuple(LAYOUTS),
+        help="how a file lies: spread over any nodes, on neighbours (the last node's is the first), or aligned: on "
+        "neighbours from a multiple of its size on (of the next power of two), so that two files meet wholly or not at "
+        "all where sizes are powers of two",
+    )
+    sizes: str = option(
+        "log", choices=tuple(SIZES), help="sizes as the log has them, or the next powers of two, at most 256"
+    )
+    blocks_per_request: int = option(1, low=1, high=1_000_000, help="blocks that one request reads")
+    local_block_s: float = option(
+        0.03, unit="s", low=1e-9, high=1e9, help="time of a local block, which turns intensities into blocks"
+    )
+    nodes: int = option(NODES, low=1, high=10_000_000, help="nodes of the machine; larger sizes are cut down to it")
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not self.intensities or not all(0 <= value < 1 for value in self.intensities):
+            raise WorkloadError(f"'intensities' must be at least 0 and below 1, got {self.intensities!r}")

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option
 from spillway.workloads.arrivals import ArrivalModel, Calendar, fit_arrivals
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
@@ -77,44 +78,35 @@ class HerbeinOptions:
 
     Attributes
     ----------
-    jobs
-        Number of jobs, >= 1.
-    seed
-        Seed of all draws, >= 0.
-    mean_gap_s
-        Expected time between submissions over a whole week in s, > 0; ``None``: the log's own. The default is four
-        times the paper's time between state changes.
-    nodes
-        Nodes of the machine, >= 1: larger bins are left out.
-    size_factor
-        What sizes are multiplied with, > 0 (rounded, at least 1 node): for logs of a machine of another size.
     rates
         I/O rates per node (bytes per second) and their shares.
-    speed_flops
-        Speed of a node, flop/s, > 0.
-    form
-        :data:`STREAM` or :data:`PORTABLE`.
     """
 
-    jobs: int = PAPER_JOBS
-    seed: int = 0
-    mean_gap_s: float | None = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
-    nodes: int = 3888
-    size_factor: float = 1.0
+    jobs: int = option(PAPER_JOBS, low=1, high=10_000_000, help="number of jobs")
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    mean_gap_s: float | None = option(
+        CHANGES_PER_JOB * PAPER_STATE_CHANGE_S,
+        unit="s",
+        low=1e-9,
+        high=1e9,
+        help="mean time between submissions over a whole week, by default four times the paper's time between state "
+        "changes; none: as in the log",
+    )
+    nodes: int = option(3888, low=1, high=10_000_000, help="nodes of the machine; larger sizes are left out")
+    size_factor: float = option(
+        1.0,
+        low=1e-9,
+        high=1e12,
+        help="what sizes are multiplied with (rounded, at least 1 node), for logs of a machine of another size",
+    )
     rates: tuple[tuple[int, float], ...] = CONSTANT_RATES
-    speed_flops: float = 1e9
-    form: str = STREAM
+    node_speed: float = option(1e9, unit="flop/s", low=1e-9, high=1e30, help="speed of a node")
+    form: str = option(STREAM, choices=(STREAM, PORTABLE), help="profiles of our own, or such as the real Batsim reads")
 
     def __post_init__(self) -> None:
-        checks = {
-            "jobs": self.jobs >= 1, "seed": self.seed >= 0, "nodes": self.nodes >= 1,
-            "mean_gap_s": self.mean_gap_s is None or self.mean_gap_s > 0, "size_factor": self.size_factor > 0,
-            "speed_flops": self.speed_flops > 0, "form": self.form in (STREAM, PORTABLE),
-            "rates": bool(self.rates) and all(rate >= 0 and share > 0 for rate, share in self.rates),
-        }  # fmt: skip
-        wrong = [name for name, good in checks.items() if not good]
-        if wrong:
-            raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
+        check(self)
+        if not self.rates or any(rate < 0 or share <= 0 for rate, share in self.rates):
+            raise WorkloadError(f"'rates' must be rates of at least 0 with shares above 0, got {self.rates!r}")
 
 
 def fit_herbein(log: SwfLog, processors_per_node: int | None = None) -> HerbeinModel:
@@ -176,7 +168,7 @@ def draw_herbein(model: HerbeinModel, options: HerbeinOptions | None = None, nam
     for index in range(count):
         limit, elapsed = model.times[int(rows[index])]
         rate = int(chosen[index])
-        profile, extras = write(elapsed * options.speed_flops, rate * elapsed, rate)
+        profile, extras = write(elapsed * options.node_speed, rate * elapsed, rate)
         label = f"{elapsed}s-{rate}"
         profiles[label] = profile
         submit = round(float(submits[index]), 3)

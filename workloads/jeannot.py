@@ -36,6 +36,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.options import check, option, required
 from spillway.workloads.draws import Draws, exp
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
@@ -86,75 +87,46 @@ PROTOCOLS: Mapping[str, JobProtocol] = {
     "U": JobProtocol("uniform-2048", 2048, 10e9),
 }
 
-VOLUMES = ("proportional", "whole")
-SIZES = ("uniform", "formula")
-KINDS = ("independent", "steered")
-SPREADS = ("variance", "deviation")
-LIMITS = ("long", "short")
+_SPREADS = ("variance", "deviation")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JeannotOptions:
-    """How a workload is drawn.
+    """How a workload is drawn."""
 
-    Attributes
-    ----------
-    family
-        One of :data:`FAMILIES`.
-    alpha
-        I/O load to reach, equation (2), in (0, 1].
-    jobs
-        Number of jobs, >= 1; the paper does not state it.
-    seed
-        Seed of all draws, >= 0.
-    volume
-        Time of an uncontended transfer: ``proportional``, ``X w Q / P``, as printed; ``whole``, ``X w``.
-    sizes
-        Of ``U``: ``uniform``, all powers of two alike; ``formula``, of the mean that the paper derives.
-    kinds
-        Which jobs of ``BN`` have much I/O: one of :data:`KINDS`.
-    shares
-        What is 0.1 of the normal distribution of the shares of ``No``: one of :data:`SPREADS`.
-    durations
-        What is a tenth of the median duration on Mira: one of :data:`SPREADS`.
-    limit
-        Median duration of jobs of exactly 4,096 nodes of Mira: ``long``, 2 h; ``short``, 1 h.
-    literal
-        Leave the volumes as the formulas give them, whatever the load; nothing is rejected then.
-    tolerance
-        Draws whose load differs from alpha by more are rejected, > 0.
-    attempts
-        Give up after so many rejected draws, >= 1.
-    mean_gap_s
-        Mean time between submissions (exponential); 0: all jobs are submitted at 0 s, as in the paper.
-    """
-
-    family: str
-    alpha: float
-    jobs: int = 100
-    seed: int = 0
-    volume: str = VOLUMES[0]
-    sizes: str = SIZES[0]
-    kinds: str = "independent"
-    shares: str = "variance"
-    durations: str = "deviation"
-    limit: str = LIMITS[0]
-    literal: bool = False
-    tolerance: float = 0.05
-    attempts: int = 1000
-    mean_gap_s: float = 0.0
+    family: str = required(choices=FAMILIES, help="sizes, durations and shares of I/O of the jobs")
+    load: float = option(0.5, low=1e-3, high=1.0, help="I/O load to reach, equation (2)")
+    jobs: int = option(100, low=1, high=10_000_000, help="number of jobs; the paper does not state it")
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    volume: str = option(
+        "proportional",
+        choices=("proportional", "whole"),
+        help="time of an uncontended transfer: X w Q / P, as printed, or X w",
+    )
+    sizes: str = option(
+        "uniform",
+        choices=("uniform", "formula"),
+        help="sizes of U: all powers of two alike, or of the mean that the paper derives",
+    )
+    kinds: str = option("independent", choices=("independent", "steered"), help="which jobs of BN have much I/O")
+    shares: str = option("variance", choices=_SPREADS, help="what is 0.1 of the normal distribution of No's shares")
+    durations: str = option("deviation", choices=_SPREADS, help="what is a tenth of the median durations of M")
+    limit: str = option(
+        "long", choices=("long", "short"), help="median duration of jobs of exactly 4,096 nodes of M: 2 h or 1 h"
+    )
+    literal: bool = option(False, help="leave volumes as the printed formulas give them, whatever the load")
+    tolerance: float = option(0.05, low=1e-9, high=1.0, help="draws whose load differs by more are rejected")
+    attempts: int = option(1000, low=1, high=10_000_000, help="give up after so many rejected draws")
+    mean_gap_s: float = option(
+        0.0,
+        unit="s",
+        low=0.0,
+        high=1e9,
+        help="mean time between submissions (exponential); 0: all at once",
+    )
 
     def __post_init__(self) -> None:
-        checks = {
-            "family": self.family in FAMILIES, "alpha": 0 < self.alpha <= 1, "jobs": self.jobs >= 1,
-            "seed": self.seed >= 0, "volume": self.volume in VOLUMES, "sizes": self.sizes in SIZES,
-            "kinds": self.kinds in KINDS, "shares": self.shares in SPREADS, "durations": self.durations in SPREADS,
-            "limit": self.limit in LIMITS,
-            "tolerance": self.tolerance > 0, "attempts": self.attempts >= 1, "mean_gap_s": self.mean_gap_s >= 0,
-        }  # fmt: skip
-        wrong = [name for name, good in checks.items() if not good]
-        if wrong:
-            raise WorkloadError(f"option {wrong[0]!r} is out of range: {getattr(self, wrong[0])!r}")
+        check(self)
 
     @property
     def protocol(self) -> JobProtocol:
@@ -211,18 +183,18 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
     for attempt in range(options.attempts):
         jobs = _draw(options, f"{attempt}", options.jobs).scaled(factor)
         load = jobs.load(processors)
-        if options.literal or abs(load - options.alpha) <= options.tolerance:
+        if options.literal or abs(load - options.load) <= options.tolerance:
             return Drawn(_workload(options, jobs, load, len(rejected)), load, factor, tuple(rejected))
         rejected.append(load)
     raise WorkloadError(
         f"{options.family}: none of {options.attempts} draws of {options.jobs} jobs had an I/O load within "
-        f"{options.tolerance:g} of {options.alpha:g}; take more jobs or a larger tolerance"
+        f"{options.tolerance:g} of {options.load:g}; take more jobs or a larger tolerance"
     )
 
 
 def calibrate(options: JeannotOptions) -> float:
     """Factor for all volumes that makes the expected load of a family alpha (bisection on many jobs)."""
-    usual = JeannotOptions(family=options.family, alpha=options.alpha)
+    usual = JeannotOptions(family=options.family, load=options.load)
     others = ("jobs", "seed", "literal", "tolerance", "attempts", "mean_gap_s")
     return _calibrate(replace(options, **{name: getattr(usual, name) for name in others}))
 
@@ -234,7 +206,7 @@ def _calibrate(options: JeannotOptions) -> float:
     for _ in range(50):
         middle = 0.5 * (low + high)
         load = raw.scaled(middle).load(options.protocol.processors)
-        low, high = (middle, high) if load < options.alpha else (low, middle)
+        low, high = (middle, high) if load < options.load else (low, middle)
     return round(0.5 * (low + high), 9)
 
 
@@ -288,7 +260,7 @@ class _Raw:
 
 def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     def draws(what: str) -> Draws:
-        return Draws(options.seed, f"jeannot/{options.family}/{options.alpha:g}/{stream}/{what}")
+        return Draws(options.seed, f"jeannot/{options.family}/{options.load:g}/{stream}/{what}")
 
     width = MOST_PERIODS - LEAST_PERIODS + 1
     periods = LEAST_PERIODS + np.floor(draws("periods").uniform(count) * width).astype(np.int64)
@@ -301,13 +273,13 @@ def _draw(options: JeannotOptions, stream: str, count: int) -> _Raw:
     scale = part if options.volume == "proportional" else np.ones(count)
     if options.family.endswith("No"):
         deviation = _VARIANCE if options.shares == "deviation" else math.sqrt(_VARIANCE)
-        share = _truncated(draws("shares"), np.full(count, options.alpha), deviation)
+        share = _truncated(draws("shares"), np.full(count, options.load), deviation)
     elif options.kinds == "independent":
-        heavy = draws("kinds").uniform(count) < prevalence(options.alpha)
+        heavy = draws("kinds").uniform(count) < prevalence(options.load)
         share = _truncated(draws("shares"), np.where(heavy, HEAVY, LIGHT))
     else:
         kinds = [_truncated(draws(f"shares/{mean}"), np.full(count, mean)) for mean in (LIGHT, HEAVY)]
-        share = _steered(options.alpha, kinds[0] * scale, kinds[1] * scale, part, periods * span_s, mira) / scale
+        share = _steered(options.load, kinds[0] * scale, kinds[1] * scale, part, periods * span_s, mira) / scale
     return _Raw(nodes, periods, share * scale, span_s, mira)
 
 
@@ -364,7 +336,7 @@ def _uniform_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.N
     sizes = 2 ** np.arange(processors.bit_length())
     if options.sizes == "uniform":
         return np.asarray(sizes[draws("sizes").choose(np.ones(len(sizes)), count)], np.int64)
-    wanted = round(mean_size(options.family, options.alpha, processors), 6)
+    wanted = round(mean_size(options.family, options.load, processors), 6)
     first, second, weight = _subsets(sizes, wanted)
     picked = draws("subsets").uniform(count) < weight
     rank = draws("sizes").uniform(count)
@@ -413,8 +385,8 @@ def _workload(options: JeannotOptions, jobs: Jobs, load: float, rejected: int) -
         )
         made.append(job)
         profiles[job.profile] = profile
-    notes = (f"I/O load {load:.3f} of wanted {options.alpha:g}, after {rejected} rejected draws",)
-    name = f"{options.family.lower()}-{options.alpha:g}-{options.seed}"
+    notes = (f"I/O load {load:.3f} of wanted {options.load:g}, after {rejected} rejected draws",)
+    name = f"{options.family.lower()}-{options.load:g}-{options.seed}"
     return Workload(
         name, options.protocol.processors, tuple(made), profiles, "Jeannot, Pallez, Vidal 2023", {}, notes
     )  # fmt: skip

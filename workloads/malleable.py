@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from spillway.base.options import check, option
 from spillway.workloads.draws import Draws, exp
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.machine_facts import MachineFacts
@@ -30,58 +31,55 @@ _FACTORS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MalleableOptions:
-    """How applications are drawn.
+    """How applications are drawn; spreads are those of log-normal distributions."""
 
-    Attributes
-    ----------
-    share
-        Share of the jobs that may be resized, 0 to 1. With a larger share the same jobs may and some more.
-    seed
-        Seed of all draws, >= 0.
-    period_s, period_sigma
-        Median of the computation between two I/O phases (s, > 0) and its spread (log-normal). Shorter jobs do no I/O.
-    node_bytes, node_bytes_sigma
-        Median of the bytes that each node of the submitted size writes per I/O phase (>= 0), and its spread.
-    most_io
-        Largest share of I/O in a period that has the file system for itself, below 1; more bytes are cut.
-    pfs_bytes_per_s
-        Bandwidth of the file system, > 0.
-    serial_most
-        The share of an iteration that more nodes do not speed up is drawn evenly from 0 to this, below 1.
-    growth
-        A malleable job may grow to this many times its size, >= 1, but not beyond the machine.
-    overhead_s
-        Of a reconfiguration, >= 0.
-    variation
-        Relative spread of the intervals' durations, >= 0.
-    walltime_factor
-        Walltimes are multiplied with this, >= 1: waiting for the file system is not the user's fault.
-    """
-
-    share: float = 0.5
-    seed: int = 0
-    period_s: float = 900.0
-    period_sigma: float = 0.5
-    node_bytes: float = 8e9
-    node_bytes_sigma: float = 0.7
-    most_io: float = 0.25
-    pfs_bytes_per_s: float = 5e9
-    serial_most: float = 0.3
-    growth: float = 4.0
-    overhead_s: float = 5.0
-    variation: float = 0.01
-    walltime_factor: float = 1.5
+    share: float = option(
+        0.5, low=0.0, high=1.0, help="share of malleable jobs; with a larger share the same jobs are, and some more"
+    )
+    seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws")
+    period_s: float = option(
+        900.0,
+        unit="s",
+        low=1e-3,
+        high=1e9,
+        help="median of the computation between two I/O phases; shorter jobs do no I/O",
+    )
+    period_sigma: float = option(0.5, low=0.0, high=5.0, help="its spread")
+    node_bytes: float = option(
+        8e9,
+        unit="bytes",
+        low=0.0,
+        high=1e15,
+        help="median of the bytes that each node of the submitted size writes in an I/O phase",
+    )
+    node_bytes_sigma: float = option(0.7, low=0.0, high=5.0, help="its spread")
+    most_io: float = option(
+        0.25,
+        low=0.0,
+        high=0.99,
+        help="largest share of I/O in a period that has the file system for itself; more bytes are cut",
+    )
+    pfs: float = option(5e9, unit="bytes/s", low=1.0, high=1e15, help="bandwidth of the file system")
+    serial_most: float = option(
+        0.3,
+        low=0.0,
+        high=0.99,
+        help="the share of an iteration that more nodes do not speed up is drawn evenly from 0 to this",
+    )
+    growth: float = option(
+        4.0, low=1.0, high=1e6, help="a malleable job may grow to so many times its size, but not beyond the machine"
+    )
+    overhead_s: float = option(5.0, unit="s", low=0.0, high=1e6, help="time of a reconfiguration")
+    variation: float = option(0.01, low=0.0, high=0.5, help="relative spread of the intervals' durations")
+    walltime_factor: float = option(
+        1.5,
+        low=1.0,
+        high=1e3,
+        help="walltimes are multiplied with this: waiting for the file system is not the user's fault",
+    )
 
     def __post_init__(self) -> None:
-        for name, least, most in (
-            ("share", 0.0, 1.0), ("seed", 0, 2**63 - 1), ("period_s", 1e-3, 1e9), ("period_sigma", 0.0, 5.0),
-            ("node_bytes", 0.0, 1e15), ("node_bytes_sigma", 0.0, 5.0), ("most_io", 0.0, 0.99),
-            ("pfs_bytes_per_s", 1.0, 1e15), ("serial_most", 0.0, 0.99), ("growth", 1.0, 1e6), ("overhead_s", 0.0, 1e6),
-            ("variation", 0.0, 0.5), ("walltime_factor", 1.0, 1e3),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise WorkloadError(f"malleable option {name!r} must be >= {least:g} and <= {most:g}, got {value!r}")
+        check(self)
 
 
 def make_malleable(workload: Workload, machine: MachineFacts, options: MalleableOptions | None = None) -> Workload:
@@ -150,7 +148,7 @@ def _application(
     resizable: bool,
 ) -> dict[str, Any]:
     """The object ``malleable`` of one job; uncontended and at its size it takes about as long as the rigid job."""
-    bandwidth = min(options.pfs_bytes_per_s, nodes * machine.network_bytes_per_s)
+    bandwidth = min(options.pfs, nodes * machine.network_bytes_per_s)
     wanted_s = draws.bytes.item(index) * nodes / bandwidth
     period_s = draws.period_s.item(index)
     io_s = min(wanted_s, options.most_io / (1.0 - options.most_io) * period_s)

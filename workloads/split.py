@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import msgspec
 
+from spillway.base.options import check, option
 from spillway.workloads.dependencies import among
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.swf import SwfHeader, SwfLog
@@ -25,27 +26,16 @@ from spillway.workloads.workload import BEGINS_FIELD, Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """How to cut.
+    """How to cut."""
 
-    Attributes
-    ----------
-    parts
-        Number of periods, >= 1.
-    repeat_in_last
-        The last part begins with the last record of the part before it, as the published 16th part does.
-    first_submit_s
-        Workloads: each part's first job is submitted at this time, >= 0.
-    """
-
-    parts: int = 16
-    repeat_in_last: bool = False
-    first_submit_s: int = 1
+    parts: int = option(16, low=1, help="number of periods")
+    repeat_in_last: bool = option(
+        False, help="begin the last part with the last record of the part before it, as the published 16th part does"
+    )
+    first_submit_s: int = option(1, unit="s", low=0, help="when each part's first job is submitted, of workloads")
 
     def __post_init__(self) -> None:
-        if self.parts < 1:
-            raise WorkloadError(f"option 'parts' must be a whole number >= 1, got {self.parts!r}")
-        if self.first_submit_s < 0:
-            raise WorkloadError(f"option 'first_submit_s' must be >= 0, got {self.first_submit_s!r}")
+        check(self)
 
 
 def period_slices(submit: Sequence[int | float], options: SplitOptions) -> list[list[int]]:

@@ -65,7 +65,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ),
     (
         "suspension",
-        "preemption by suspension: the setting 'suspend' says what is played in its place",
+        "preemption by suspension, but with the setting suspend=suspend; others say what is played in its place",
         lambda site: bool(Preemption(site).suspended),
     ),
     (

@@ -30,7 +30,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import License, Site, site_text
 from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
 from spillway.schedulers.policykit.nodespace import EXACT_S
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.site_file import site_of
 from spillway.simulator.engines.fixed import FixedEngine
@@ -40,6 +40,9 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
 LIFE = "slurm"
+
+LONGEST_PASS_S = 0.1
+"""What was logged later after the begin of a pass was not of that pass, s."""
 
 CONFIGURED_S = 0.016
 """How long a job with a buffer is configured at its start, s: the median of 81 in a run. What a limit was extended by
@@ -116,7 +119,7 @@ class _Look:
         while len(self.priorities) < len(self._instants) and self._instants[len(self.priorities)] <= view.now_s:
             pairs = [(at, place) for at, job in enumerate(view.waiting) for place in job.partitions]
             at, partitions = np.array(pairs, np.intp).reshape(-1, 2).T
-            _, found = priorities_of(view).in_partitions(view.waiting, at, partitions)
+            found = priorities_of(view).in_partitions(view.waiting, at, partitions)[:, PRIORITY]
             names = [(int(view.waiting[at].name), view.machine.partitions[place].name) for at, place in pairs]
             self.priorities.append(dict(zip(names, found.astype(int).tolist(), strict=True)))
 
@@ -193,7 +196,7 @@ def _extended_s(recording: Recording) -> dict[str, float]:
 def _began_s(passes: Sequence[float], time_s: float) -> float:
     """When the pass began that logged something at a time, s: simulated ones have it done when they begin."""
     place = bisect.bisect_right(passes, time_s + EXACT_S)
-    return passes[place - 1] if place else time_s
+    return passes[place - 1] if place and time_s - passes[place - 1] < LONGEST_PASS_S else time_s
 
 
 def _before(time_s: float, passes: Sequence[float]) -> float:

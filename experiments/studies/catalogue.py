@@ -61,6 +61,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
     from spillway.analysis.document.text import to_csv
     from spillway.experiments.run.folders import write_text
     from spillway.experiments.run.terminal import say, show
+    from spillway.experiments.studies import report
     from spillway.experiments.studies.verdicts import Verdict
 
     console, root = Console(width=200), Path(options.out)
@@ -74,7 +75,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
     rows = [[name, *map(str, row), str(sum(row))] for name, row in zip([*studies, "all"], counts, strict=True)]
     table = Table(("study", *(verdict.value for verdict in Verdict), "claims"), rows)
     show(console, table, "Claims of all studies", ends=(len(rows) - 2,))
-    columns = ("study", "place", "name", "statement", "published", "ours", "verdict", "why")
+    columns = report.Line.__struct_fields__
     write_text(root / TABLE, to_csv(columns, [[getattr(line, name) for name in columns] for line in lines]))
     say(console, f"written: {root / TABLE}")
     for name in changed:

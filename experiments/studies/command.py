@@ -52,10 +52,9 @@ def run(study: Study, options: argparse.Namespace) -> int:
 
         played = play(points)
         readings = {} if withheld or _audit_failed(study, played) else _judge_readings(study, played, crossed)
-        joined = study.crossed(changes, pairs.to_try(study, readings)) if readings else {}
-        if joined:
+        while readings and (joined := study.crossed(changes, pairs.to_try(study, readings))):
             played = played.and_also(play([point for points in joined.values() for point in points]))
-            readings |= _judge_readings(study, played, joined)
+            readings |= _judge_readings(study, played, joined)  # a joined one may give what no reading gave before
         withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
         claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims

@@ -33,8 +33,8 @@ class Pair:
     gives_one, gives_other
         Readings under which they hold.
     tried, left
-        Readings that change what one of the first and one of the second change: those that were compared, and those
-        that were not.
+        Readings that change all that one of the first and one of the second change, each no more than needed: those
+        that were compared, and those that were not.
     """
 
     one: str
@@ -84,11 +84,15 @@ def to_try(study: Study, crossed: Crossed) -> list[Reading]:
 
 def _joined(study: Study, ones: Sequence[Reading], others: Sequence[Reading]) -> Iterator[Reading]:
     """Readings with all that either of two changes of the study's own, where this is more than one of them changes and
-    they do not contradict each other."""
+    they do not contradict each other. Of readings that give a statement those count that change no more than needed."""
     usual = study.usual
-    for one, other in itertools.product(ones, others):
-        changes = [{axis: value for axis, value in reading if value != usual[axis]} for reading in (one, other)]
-        if all(changes[1].get(axis, value) == value for axis, value in changes[0].items()):
-            both = tuple({**usual, **changes[0], **changes[1]}.items())
-            if both not in (one, other):
-                yield both
+    for one, other in itertools.product(_least(usual, ones), _least(usual, others)):
+        both = one | other
+        if len(dict(both)) == len(both) and both not in (one, other):
+            yield tuple({**usual, **dict(both)}.items())
+
+
+def _least(usual: Mapping[str, Value], readings: Sequence[Reading]) -> list[frozenset[tuple[str, Value]]]:
+    """What readings change, but for those that change what another one of them does and more."""
+    changes = [frozenset((axis, value) for axis, value in reading if value != usual[axis]) for reading in readings]
+    return [one for one in changes if not any(other < one for other in changes)]

@@ -45,6 +45,7 @@ class Line(msgspec.Struct, frozen=True):
     """A claim in the table of all studies."""
 
     study: str
+    group: str
     place: str
     name: str
     statement: str
@@ -134,8 +135,8 @@ def lines_of(outcome: Outcome) -> list[Line]:
     """The claims as lines of the table of all studies."""
     return [
         Line(
-            outcome.study.name, one.claim.place, one.claim.name, one.claim.statement,
-            "" if outcome.withheld else one.claim.region.published, _ours(one), one.verdict.value, one.why,
+            outcome.study.name, one.claim.group, one.claim.place, one.claim.name, one.claim.statement,
+            "" if outcome.withheld else _published(one), _ours(one), one.verdict.value, one.why,
         )
         for one in outcome.judged
     ]  # fmt: skip
@@ -254,11 +255,15 @@ def _claims(outcome: Outcome, judged: Sequence[Judged]) -> Table:
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
     rows = []
     for one in judged:
-        stated = (f"{one.claim.region.published} {one.claim.unit}".strip(),) if published else ()
+        stated = (_published(one),) if published else ()
         p_value = "" if math.isnan(one.p_value) or one.claim.exact else f"{one.p_value:.3f}"
         verdict = one.verdict.value
         rows.append((one.claim.place, one.claim.statement, *stated, _ours(one), p_value, verdict, one.why))
     return Table(columns, rows)
+
+
+def _published(one: Judged) -> str:
+    return f"{one.claim.region.published} {one.claim.unit}".strip()
 
 
 def _ours(one: Judged) -> str:

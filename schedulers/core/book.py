@@ -411,11 +411,11 @@ class Book:
                 self._move_end(part, until_s, now_s)
         self._refresh(job_id, now_s)
 
-    def vacate(self, timeline: Timeline, job_id: str, from_s: float) -> None:
-        """Free all that a running job holds, from a time on, in a copy of the timeline in which it is booked."""
+    def vacate(self, timeline: Timeline, job_id: str, from_s: float, kinds: Resource = Resource.ALL) -> None:
+        """Free these kinds of what a running job holds, from a time on, in a copy of the timeline."""
         for part in self._parts[job_id]:
-            if from_s < part.end_s:
-                self._give_back(from_s, part.end_s, part.allocation, part.covering, timeline)
+            if from_s < part.end_s and part.covering & kinds:
+                self._give_back(from_s, part.end_s, part.allocation, part.covering & kinds, timeline)
 
     # ------------------------------------------------------------------ time and outages
 

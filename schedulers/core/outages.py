@@ -155,12 +155,15 @@ class Death(NamedTuple):
         Id of the job that it makes room for; "": it lost something.
     told_s
         When it was chosen to make room (s).
+    suspends
+        Whether it goes on where it was, with what it has done.
     """
 
     reason: str
     requeues: bool
     by: str = ""
     told_s: float = math.nan
+    suspends: bool = False
 
 
 class Lost(NamedTuple):

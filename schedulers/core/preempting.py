@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import msgspec
+
 from spillway.base.errors import DecisionRefused, shown
+from spillway.protocol.messages import JobKilled, JsonObject, Message, RegisterProfile
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.outages import Death
 from spillway.schedulers.model.decisions import Preempt
-from spillway.schedulers.model.preemption import Group, Preemption
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.preemption import Group, Preemption, Suspended
 from spillway.schedulers.model.site import Site
+from spillway.schedulers.policykit.view import Running
+
+_SHORTEST_S = 1e-3
+"""Least walltime of what is left of a job (s)."""
 
 _SAME_S = 1e-6
 """Times nearer than this are the same: Batsim's messages have six decimals."""
+
+Rest = Callable[[Job, float, float], JsonObject]
+"""Profile of what is left of a job that ran so long (s) and did that share of its work."""
+
+
+def as_a_whole(again: Job, left: Suspended) -> Job:
+    """A job that starts over, none of whose parts counts: with all of its work and its walltime."""
+    whole = left.whole
+    return msgspec.structs.replace(
+        again, profile=whole.profile, profile_name=whole.profile_name, walltime_s=whole.walltime_s
+    )
 
 
 def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preempt, now_s: float) -> Group:
@@ -39,8 +60,10 @@ class Notices:
         What the site allows.
     """
 
-    def __init__(self, site: Site, suspend: str) -> None:
+    def __init__(self, site: Site, suspend: str, rest: Rest | None = None) -> None:
         self.rules = Preemption(site, suspend)
+        self._rest = rest
+        self._progress: dict[str, float] = {}
         self._given: dict[str, tuple[float, Death]] = {}
 
     def __bool__(self) -> bool:
@@ -62,3 +85,28 @@ class Notices:
     def due(self, now_s: float) -> list[tuple[str, Death]]:
         """Jobs whose time is over."""
         return [(job_id, death) for job_id, (due_s, death) in self._given.items() if due_s <= now_s + _SAME_S]
+
+    def read(self, message: Message) -> None:
+        """Look ahead in a message: how much those have done that were killed, whose ends come before that."""
+        self._progress = {
+            job_id: one.progress or 0.0
+            for event in message.events
+            if isinstance(event, JobKilled)
+            for job_id, one in event.progress.items()
+        }
+
+    def next_part(self, running: Running, again: Job, now_s: float) -> tuple[Job, RegisterProfile]:
+        """What goes on of a job that is suspended, where it was: the rest of its work and of its walltime."""
+        assert self._rest is not None, "who lets jobs be suspended says what is left of them"
+        job, ran_s = running.job, now_s - running.start_s
+        whole = job.left.whole if isinstance(job.left, Suspended) else job
+        profile = self._rest(job, ran_s, self._progress.get(job.id, 0.0))
+        name = f"{whole.profile_name}@{again.name}"  # no other part has it
+        part = msgspec.structs.replace(
+            again,
+            profile=profile,
+            profile_name=name,
+            walltime_s=max(job.walltime_s - ran_s, _SHORTEST_S),
+            left=Suspended(running.allocation, whole),
+        )
+        return part, RegisterProfile(now_s, again.workload, name, profile)

@@ -72,7 +72,7 @@ from spillway.schedulers.core.outages import (
     require_restarts,
 )
 from spillway.schedulers.core.partitions import node_sets
-from spillway.schedulers.core.preempting import Notices, check_preempt
+from spillway.schedulers.core.preempting import Notices, Rest, as_a_whole, check_preempt
 from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.core.wire_guard import WireGuard
@@ -95,6 +95,7 @@ from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import Machine, MachineDefaults
 from spillway.schedulers.model.persistent import PersistentBuffer, Pool
+from spillway.schedulers.model.preemption import REQUEUE, SUSPEND, Suspended
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator, Walltimes
 from spillway.schedulers.policykit.view import CACHE, Policy, Running, View, warnings_of
@@ -155,6 +156,8 @@ class Session:
         Partitions, shares and pools; default: the site has none.
     suspend
         What is played where the site suspends jobs (:class:`spillway.schedulers.model.preemption.Preemption`).
+    rest
+        What is left of a job that is suspended; needed where some are.
     """
 
     def __init__(
@@ -178,6 +181,7 @@ class Session:
         on_outage: OnOutage = OnOutage.CONTINUE,
         site: Site | None = None,
         suspend: str = "",
+        rest: Rest | None = None,
     ) -> None:
         self._policy = policy
         self._rng = Random(seed)
@@ -201,7 +205,7 @@ class Session:
             )
         self._lives = lives
         self._outages = Outages(on_outage)
-        self._notices = Notices(site or Site(), suspend)
+        self._notices = Notices(site or Site(), suspend, rest)
         self._notebook: dict[str, Any] = {}
         self._queue = Queue(self._demand_row)
         self._filled_s: dict[str, float] = {}
@@ -281,6 +285,8 @@ class Session:
         self._arrivals.check_times(message)
         self._now_s = message.now
         self._requests = []
+        if self._notices.rules.suspends:
+            self._notices.read(message)
         if self._machine is not None:
             self._wire.sent()
             self._outages.going = NO_HOSTS
@@ -581,12 +587,19 @@ class Session:
             self._tell(running.job, death, "killed", held_node_s)
             return False
         again = msgspec.structs.replace(self._outages.next_attempt(running.job), left=ended.left)
+        if death.suspends:
+            again, profile = self._notices.next_part(running, again, self._now_s)
+            self._send((profile,))
+        elif isinstance(running.job.left, Suspended):
+            again = as_a_whole(again, running.job.left)
         if death.by:  # its wait begins anew
             held_s = self._now_s - again.submit_time_s + again.held_s
             again = msgspec.structs.replace(again, submit_time_s=self._now_s, held_s=held_s)
         self._arrivals.check_submission(again.id)
         self._send((registration(again, self._now_s),))
-        self._tell(running.job, death, f"requeued as {again.name}", held_node_s - ended.kept_s * running.job.nodes)
+        what = "suspended, goes on as" if death.suspends else "requeued as"
+        lost_node_s = 0.0 if death.suspends else held_node_s - ended.kept_s * running.job.nodes
+        self._tell(running.job, death, f"{what} {again.name}", lost_node_s)
         self._observer.submitted(again, self._now_s)
         self._queue.add_again(again)
         self._pool.go_on(running.job, again)
@@ -776,7 +789,8 @@ class Session:
         group = check_preempt(self._book, self._notices.rules, waiting, decision, self._now_s)
         if self._notices.knows(job.id) or self._outages.is_being_killed(job.id):
             return
-        death = Death(f"preempted by job {by.name}", group.mode == "requeue", by.id, self._now_s)
+        suspends = group.mode == SUSPEND
+        death = Death(f"preempted by job {by.name}", suspends or group.mode == REQUEUE, by.id, self._now_s, suspends)
         due_s = self._now_s + group.grace_s
         self._notices.give(job.id, due_s, death)
         self._book.leave(job.id, due_s, self._now_s)

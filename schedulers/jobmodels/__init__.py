@@ -131,6 +131,7 @@ _STATED: Mapping[Trait, tuple[Callable[[type[JobModel]], bool], str]] = {
     Trait.TURNS: (lambda cls: cls.shares_nodes, "jobs that share nodes in time are played by --model {} only"),
     Trait.SHRINKING: (lambda cls: cls.shrinks, "only applications of --model {} can go on with fewer nodes"),
     Trait.CHECKPOINTS: (lambda cls: cls.restarts, "its jobs write no checkpoints; models whose jobs do: {}"),
+    Trait.CUT: (lambda cls: cls.cut, "what its jobs are doing cannot be cut; models whose jobs can be suspended: {}"),
     Trait.GATE: (lambda cls: cls.needs.gate, "its jobs make no transfers that take turns; models that do: {}"),
 }
 """How a model states a trait, and why it cannot be combined where it does not; the braces: the models that do."""

@@ -279,6 +279,8 @@ class JobModel:
         Whether its jobs write checkpoints (:meth:`checkpoints`) and go on from them (:attr:`Granted.resumed`).
     shrinks
         Whether its jobs go on with fewer nodes where some become unavailable (:class:`Shrinks`).
+    cut
+        Whether a running job can be ended at any time, and the rest of its profile be run later as a job of its own.
     shares_nodes
         Whether its jobs take turns on nodes, as a gang policy lays them out.
     """
@@ -295,6 +297,7 @@ class JobModel:
     restarts: ClassVar[bool] = False
     shrinks: ClassVar[bool] = False
     shares_nodes: ClassVar[bool] = False
+    cut: ClassVar[bool] = False
 
     def rules(self) -> Rules:
         """What its options need of policy, settings and lives of burst buffers, and what they lack."""

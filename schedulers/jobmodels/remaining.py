@@ -150,3 +150,10 @@ def remaining_of(job: Job, costs: Costs, *, local: bool) -> Remaining:
     """What is left of a job that has not begun."""
     kind = _TimedRemaining if job.profile.get("type") == "delay" else _ScaledRemaining
     return kind(job, costs, local=local)
+
+
+def rest_of(job: Job, ran_s: float, share: float) -> JsonObject:
+    """Profile of what is left of a job that ran so long (s) and did that share of its work; it pays for no blocks."""
+    left = remaining_of(job, Costs(), local=True)
+    left.serve(to_us(ran_s), share)
+    return left.profile()

@@ -17,6 +17,7 @@ class Rigid(JobModel):
     source: ClassVar[str] = "Kopanski 2020, section 2.4.1 (Alloc-Only)"
     needs: ClassVar[Needs] = Needs(dynamic_jobs=False, profile_reuse=False)
     stages: ClassVar[tuple[str, ...]] = ()
+    cut: ClassVar[bool] = True
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
         """One piece."""

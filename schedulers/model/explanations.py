@@ -18,6 +18,7 @@ class Binding(enum.Enum):
     PERSISTENT = "a persistent buffer"
     STAGE_IN = "stage-in not yet through"
     PREEMPTED = "the end of jobs that make room for it"
+    SUSPENDED = "the end of jobs that have its nodes"
     USER_LIMIT = "its user's limit of burst buffers"
     ORDER = "policy order"
     RESERVATION = "reservation"

@@ -16,15 +16,34 @@ from typing import NamedTuple
 
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Site
 
 KINDS = ("partition_prio", "qos")
 """What preempts, as sites state it (``Scheduler.preempt``)."""
 
 SUSPEND = "suspend"
+REQUEUE = "requeue"
+_MODES = ("cancel", REQUEUE, SUSPEND)
+"""How jobs make room."""
+
 YOUNGEST_FIRST = "preempt_youngest_first"
 """Parameter of the site's scheduler: the youngest jobs are preempted first, whatever their tier or QOS."""
+
+
+class Suspended(NamedTuple):
+    """What a suspended job is given for its next part (:attr:`spillway.schedulers.model.job.Job.left`).
+
+    Attributes
+    ----------
+    allocation
+        What it had, and goes on with: of this only its nodes are used by others till then.
+    whole
+        The job as it was submitted: with all of its work and its walltime.
+    """
+
+    allocation: Allocation
+    whole: Job
 
 
 class Group(NamedTuple):
@@ -37,7 +56,7 @@ class Group(NamedTuple):
     rank
         The partition's tier, or the QOS' priority: lower ones are preempted first.
     mode
-        ``off``, ``cancel`` or ``requeue``.
+        ``off``, ``cancel``, ``requeue`` or ``suspend``.
     grace_s, exempt_s
         Time that a preempted job has left, and time from its start in which it is not preempted (s).
     """
@@ -57,14 +76,17 @@ class Preemption:
     site
         Its partitions, QOS and scheduler.
     suspend
-        What is played where a job would be suspended: ``cancel``, ``requeue`` or ``off``; "": nothing can be.
+        What is played where a job would be suspended: ``suspend``, ``cancel``, ``requeue`` or ``off``; "": nothing can
+        be.
 
     Attributes
     ----------
     active
         Whether any job may preempt another one.
     requeues
-        Whether some jobs are requeued.
+        Whether some jobs are submitted anew: requeued, or suspended, whose parts are jobs of the simulator.
+    suspends
+        Whether some jobs are suspended.
     suspended
         Partitions and QOS whose jobs would be suspended, in words, where ``suspend`` does not say what is played.
     youngest_first
@@ -87,7 +109,7 @@ class Preemption:
             if mode == SUSPEND and not suspend and scheduler.preempt in KINDS
         ]
         self._modes: Mapping[str, str] = {name: suspend if mode == SUSPEND else mode for name, mode in modes.items()}
-        victims = {name for name, mode in self._modes.items() if mode in ("cancel", "requeue")}
+        victims = {name for name, mode in self._modes.items() if mode in _MODES}
         self._lowest = min((one.tier for one in site.partitions if one.name in victims), default=None)
         lists = {one.name: [name for name in one.preempt if name in victims] for one in site.qos}
         self._heights = {name: _height(name, lists) for name in lists}
@@ -96,7 +118,8 @@ class Preemption:
             if self._by_qos
             else self._lowest is not None and any(one.tier > self._lowest for one in site.partitions)
         )
-        self.requeues = self.active and "requeue" in self._modes.values()
+        self.suspends = self.active and SUSPEND in self._modes.values()
+        self.requeues = self.suspends or (self.active and REQUEUE in self._modes.values())
         self.youngest_first = YOUNGEST_FIRST in scheduler.others
 
     def height(self, job: Job) -> int:
@@ -129,7 +152,7 @@ class Preemption:
 
     def may(self, job: Job, partitions: tuple[int, ...], group: Group) -> bool:
         """Whether a job that is to run in these partitions may preempt jobs of a group."""
-        if group.mode not in ("cancel", "requeue"):
+        if group.mode not in _MODES:
             return False
         if self._by_qos:
             own = self._qos.get(self._qos_of(job))

@@ -26,6 +26,7 @@ class Trait(enum.Enum):
     BUFFER_ORDER = "the policy gives burst buffers in its own order"
     GATE = "transfers take turns"
     PREEMPTION = "running jobs make room for others"
+    CUT = "jobs can be cut at any time, and go on later"
 
 
 Stated = Mapping[Trait, tuple[str, str]]

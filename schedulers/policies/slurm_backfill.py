@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
@@ -40,7 +40,7 @@ from spillway.schedulers.policykit.nodespace import (
     restricting,
     whole_s,
 )
-from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, in_partitions_of, ordered
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.passes import binding_now, start_on
 from spillway.schedulers.policykit.priority import priorities_of, submitted_s
@@ -113,7 +113,7 @@ RELEASES: Mapping[str, _Rules] = {
 
 
 class _Kept(NamedTuple):
-    """A pass that came to nothing: what it saw, until when it would do so again (s), how many jobs it looked at."""
+    """A pass that came to nothing: what it saw, until when it would do so again (s), at how many jobs at most."""
 
     seen: tuple[float, ...]
     until_s: float
@@ -278,7 +278,8 @@ class SlurmBackfill:
         """Keep until when a pass that came to nothing would do so."""
         until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
         if until_s > view.now_s and seen is not None:
-            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, depth)
+            looked_at = math.inf if one.looked_at_all else depth
+            view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, looked_at)
 
     def _seen(self, view: View) -> tuple[float, ...] | None:
         """What tells that nothing has changed, but for the time; ``None`` where that cannot be told."""
@@ -358,8 +359,9 @@ class SlurmBackfill:
         which a partition has too few nodes left, those that are busy among them, ends it before its buffer is looked
         at.
         """
-        unseen, walk, low = False, one.walk(depth), one.below(self.bf_min_prio_reserve)
+        unseen, low = False, one.below(self.bf_min_prio_reserve)
         latest_s = whole_s(one.view.now_s)
+        walk = one.walk(depth, asks_all=low is not None or one.apart)
         licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
@@ -397,7 +399,7 @@ class SlurmBackfill:
                     yield start
                     continue
                 one.note(job, Role.PASSED_OVER)
-                if not low[pair.place] and not one.is_kept_out(pair):
+                if (low is None or not low[pair.place]) and not one.is_kept_out(pair):
                     walk.end(pair)
         if unseen:
             yield from one.hold_by_start()
@@ -493,16 +495,17 @@ class OnePass:
     """What a pass knows, and what it does to one job."""
 
     def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
-        queue = ordered(view, view.queue, order)
         self.view = view
+        if view.notes is not None:
+            ordered(view, view.queue, order)  # which notes the priorities
         self.space = space
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
-        self.pairs = Pairs.of(view, queue, in_partitions_of(view, order))
-        self.waiting = np.ones(len(queue), np.int64)
+        self.pairs = Pairs.of(view, order)
         self.apart = apart
         self._rules = rules
         self._tried = False
+        self._walk: Walk | None = None
         self._pools = view.machine.pools
         self._layers = [place for place in range(len(self._pools)) if view.machine.layer_mode(place) > 0]
         self._restricting = restricting(view.machine)
@@ -512,48 +515,56 @@ class OnePass:
     @property
     def any_waits(self) -> bool:
         """Whether a job waits still."""
-        return bool(self.waiting.any())
+        return bool(self.pairs.waiting.any())
 
     def until_s(self, planned: bool) -> float:
         """Until when passes that came to nothing would do so, if nothing but the time changed (s).
 
         ``planned``: what the backfill pass planned counts, too.
         """
-        if self.apart or self._tried or self.pairs.table[:, 4].any():
+        if self.apart or self._tried or self.pairs.any_counted:
             return -math.inf
         return self.space.until.item(0) if planned else math.inf
 
-    def below(self, priority: int) -> npt.NDArray[np.bool_]:
-        """Whether each job has a priority below one."""
+    def below(self, priority: int) -> npt.NDArray[np.bool_] | None:
+        """Whether each job has a priority below one, by its place; ``None`` where none is stated."""
         if not priority:
-            return np.zeros(len(self.waiting), np.bool_)
-        return priorities_of(self.view).of(self.pairs.jobs) < priority
+            return None
+        places, jobs = np.flatnonzero(self.pairs.waiting), self.pairs.left()
+        found = np.zeros(len(self.pairs.waiting), np.bool_)
+        found[places] = priorities_of(self.view).of(jobs) < priority
+        return found
 
-    def walk(self, depth: float) -> Walk:
+    def walk(self, depth: float, *, asks_all: bool) -> Walk:
         """A main pass over so many of the pairs."""
-        return Walk(self.space, self.pairs, self.waiting, depth)
+        asks_all = asks_all or self.view.notes is not None or bool(self.view.taken)
+        self._walk = Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
+        return self._walk
 
-    def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_]) -> Planning:
+    @property
+    def looked_at_all(self) -> bool:
+        """Whether the last main pass would have looked at no more pairs, had its depth been more."""
+        return self._walk is not None and self._walk.looked_at_all
+
+    def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_] | None) -> Planning:
         """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the
         last that may start. Jobs with a low priority get no reservation.
         """
-        jobs, noted = self.pairs.jobs, self.view.notes is not None
+        jobs, noted = self.pairs.left() if self.apart else [], self.view.notes is not None
         return Planning(
             self.space,
-            self.pairs.of_waiting(self.waiting, most),
-            self.waiting,
+            self.pairs.of_waiting(most),
             limits,
-            without=[job for job in jobs if self.lacks_buffer(job)] if self.apart else (),
-            staging=[job for job in jobs if self._fills(job)] if self.apart else (),
-            overlapping=self._overlapping() if self.apart and self._rules.overlaps else (),
+            without=[job for job in jobs if self.lacks_buffer(job)],
+            staging=[job for job in jobs if self._fills(job)],
+            overlapping=self._overlapping(jobs) if self._rules.overlaps else (),
             now_only=low,
             asks=noted,
             starts_only=not self.apart and not noted,
         )
 
-    def _overlapping(self) -> list[Job]:
+    def _overlapping(self, jobs: Sequence[Job]) -> list[Job]:
         """Jobs whose reservations may overlap with others."""
-        jobs = self.pairs.jobs
         if len(self.ready) > 2 * len(jobs) + _SPARE:
             known = [job.id for job in jobs if job.id in self.ready]
             kept = {name: self.ready[name] for name in known}
@@ -682,9 +693,9 @@ class OnePass:
             self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
         return hold
 
-    def left(self) -> Iterator[Job]:
-        """Jobs that wait still, in order of priority."""
-        return (self.pairs.jobs[place] for place in np.flatnonzero(self.waiting).tolist())
+    def left(self) -> Iterable[Job]:
+        """Jobs that wait still."""
+        return self.pairs.left()
 
     def hold_by_start(self) -> Iterator[Hold]:
         """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
@@ -725,7 +736,7 @@ class OnePass:
             start = start_on(view, job, allocation, role)
         space.take(job, taken, duration_s)
         self._ahead = None  # the timeline has changed
-        self.waiting[pair.place] = 0
+        self.pairs.waiting[pair.place] = 0
         return start
 
     def _held(self, job: Job) -> tuple[int, ...]:

@@ -40,6 +40,9 @@ _HELD, _SETS = "held nodes", "sets of nodes"
 EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
+_ALL = 2**62
+"""More pairs than there are."""
+
 _NO_WINDOWS_S = np.empty((0, 3))
 
 _NOT_LONGER: Mapping[str, float] = MappingProxyType({})
@@ -227,9 +230,17 @@ class Limits(NamedTuple):
 
 
 class Walk:
-    """A main pass: pairs in order, each of a job that waits and of a partition that has not ended.
+    """A main pass: pairs in order of jobs that wait, in partitions that have not ended; a pair that lacks nodes ends
+    its partition.
 
-    It looks at ``depth`` pairs of waiting jobs, those of partitions that have ended among them.
+    Yielded are pairs that could start, and those that are decided on elsewhere. It looks at ``depth`` pairs of waiting
+    jobs, those of partitions that have ended among them.
+
+    Parameters
+    ----------
+    asks_all, asks_buffers
+        Whether every pair is decided on elsewhere; whether those of jobs with burst buffers are; else those of jobs
+        that hold something counted.
 
     Attributes
     ----------
@@ -237,29 +248,41 @@ class Walk:
         Those of no partition that has ended.
     """
 
-    def __init__(self, space: NodeSpace, pairs: Pairs, waiting: npt.NDArray[np.int64], depth: float) -> None:
-        self._space, self._pairs, self._waiting, self._depth = space, pairs, waiting, depth
+    def __init__(
+        self, space: NodeSpace, pairs: Pairs, depth: float, *, asks_all: bool = False, asks_buffers: bool = False
+    ) -> None:
+        self._space, self._pairs, self._depth = space, pairs, int(min(depth, _ALL))
+        self._asks = -1 if asks_all else kernels.CALLER | (kernels.BUFFER if asks_buffers else 0)
         self._ended = np.zeros(len(space.sets), np.int64)
         self.nodes: Words = np.full(space.sets.shape[1], -1, np.int64)
-        self._fewer = space.are_out
+        self._are_out = space.are_out
 
     def __iter__(self) -> Iterator[Pair]:
         """Yield them."""
         space, pairs, at = self._space, self._pairs, -1
         while self.nodes.any():
-            at = kernels.main(space.arrays, pairs.table, self._waiting, self._ended, self.nodes, at + 1)
-            if at == len(pairs) or space.state[kernels.LOOKED] > self._depth:
+            at = kernels.main(
+                space.arrays, pairs.table, pairs.waiting, self._ended, self.nodes, self._asks, self._depth, at + 1
+            )
+            if at == len(pairs):
                 return
             yield pairs[at]
 
+    @property
+    def looked_at_all(self) -> bool:
+        """Whether no more pairs would have been looked at, had the depth been more."""
+        return bool(self._space.state[kernels.CODE] != kernels.CUT)
+
     def end(self, pair: Pair) -> None:
         """A pair lacks nodes: its partition ends, and its nodes are kept."""
-        self._ended[pair.row], self._fewer = 1, True
+        self._ended[pair.row] = 1
         self.nodes &= ~self._space.sets[pair.row]
 
     def lacks(self, pair: Pair) -> bool:
         """Whether too few nodes are left of a pair's partition, idle or not."""
-        return self._fewer and number_of(self.nodes & self._space.usable_of(pair.row)) < pair.job.nodes
+        if not self._are_out and not self._ended.any():
+            return False
+        return number_of(self.nodes & self._space.usable_of(pair.row)) < pair.job.nodes
 
 
 class Planning:
@@ -270,9 +293,7 @@ class Planning:
     space
         What is idle, and when the rest is left.
     pairs
-        The pairs, in order.
-    waiting
-        A number for each job, 0 where it does not wait any more.
+        The pairs, in order; flags are set in their table.
     limits
         What the pass goes by.
     without, staging, overlapping
@@ -289,7 +310,6 @@ class Planning:
         self,
         space: NodeSpace,
         pairs: Pairs,
-        waiting: npt.NDArray[np.int64],
         limits: Limits,
         *,
         without: Iterable[Job] = (),
@@ -299,7 +319,7 @@ class Planning:
         asks: bool = False,
         starts_only: bool = False,
     ) -> None:
-        self._space, self._pairs, self._waiting = space, pairs, waiting
+        self._space, self._pairs = space, pairs
         self._rules = (*map(float, limits[:4]), *map(int, limits[4:]), int(starts_only))
         self._starts_only = starts_only
         table = pairs.table
@@ -331,7 +351,7 @@ class Planning:
                 pairs.table,
                 pairs.durations_s,
                 self._unreserved_s,
-                self._waiting,
+                pairs.waiting,
                 self._counts,
                 self._starts_s,
                 at,
@@ -358,7 +378,7 @@ class Planning:
         """Take note of the expected start of a pair that was yielded (s, infinite for never); the same."""
         self._starts_s[pair.number] = found
         if found < math.inf:
-            self._waiting[pair.place] = kernels.PLANNED
+            self._pairs.waiting[pair.place] = kernels.PLANNED
         return found
 
     def keep(self, pair: Pair, start_s: float) -> bool:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.pairs import InPartitions
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.policykit.waiting import WaitingJobs
@@ -204,13 +203,6 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
         return found
     key, now_s = ORDERS[order], view.now_s
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
-
-
-def in_partitions_of(view: View, order: str) -> InPartitions | None:
-    """How jobs in each of their partitions are ordered, where that differs from one to the other."""
-    if order != MULTIFACTOR:
-        return None
-    return lambda jobs, at, partitions: priorities_of(view).in_partitions(jobs, at, partitions)[0]
 
 
 def positions(

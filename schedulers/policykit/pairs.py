@@ -1,31 +1,29 @@
-"""Waiting jobs in each of their partitions, as columns that kernels read."""
+"""Waiting jobs in each of their partitions, in order, as columns that kernels read; kept from pass to pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.late import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.estimates import Walltimes
+from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordered
+from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 
+if TYPE_CHECKING:
+    from spillway.schedulers.timeline import nodespace_kernels as kernels
+else:
+    kernels = late("spillway.schedulers.timeline.nodespace_kernels")
+
 _MEMORY = "pairs"
-"""Key of the cache."""
-
-_COLUMNS = 6
-"""Those of :attr:`Pairs.table`, and the tier of the partition with the other sign."""
-
-_SPARE = 1000
-"""Jobs that need not wait any more whose columns are kept."""
-
-
-Indices = npt.NDArray[np.intp]
-InPartitions = Callable[[Sequence[Job], Indices, Indices], Indices]
-"""From jobs, and the place of the job and the partition of each pair, to the order of the pairs."""
+"""Key of the cache, with the order."""
 
 
 class Pair(NamedTuple):
@@ -38,114 +36,165 @@ class Pair(NamedTuple):
 
 
 class Pairs:
-    """Waiting jobs in each of their partitions: higher tiers first, then in the order given.
+    """Waiting jobs in each of their partitions: higher tiers first, then in their order.
 
     Attributes
     ----------
     jobs
-        The jobs, in that order.
+        The jobs, by a place that each has as long as it waits; those that do not wait any more do not count.
+    waiting
+        ``int64[places]``: a number for each of them, 0 where no job waits.
     table
         ``int64[pairs, 5]``: place of the job, nodes, row of the set of nodes (0: all, then a partition each), number of
-        the user, 1 where the job holds something counted.
+        the user, flags.
     durations_s
         How long each is expected to run (s).
     """
 
-    __slots__ = ("durations_s", "jobs", "table")
+    __slots__ = ("durations_s", "jobs", "table", "waiting")
 
-    def __init__(self, jobs: Sequence[Job], table: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]) -> None:
-        self.jobs, self.table, self.durations_s = jobs, table, durations_s
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        waiting: npt.NDArray[np.int64],
+        table: npt.NDArray[np.int64],
+        durations_s: npt.NDArray[np.float64],
+    ) -> None:
+        self.jobs, self.waiting, self.table, self.durations_s = jobs, waiting, table, durations_s
 
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.table)
 
     @classmethod
-    def of(cls, view: View, jobs: Sequence[Job], in_partitions: InPartitions | None = None) -> Pairs:
-        """Those of jobs in an order; ``in_partitions``: the order of the pairs, where jobs with several partitions have
-        another place in each.
+    def of(cls, view: View, order: str) -> Pairs:
+        """Those of a view's queue in an order (a name of :data:`~spillway.schedulers.policykit.ordering.ORDER_NAMES`);
+        by the site's priorities a job with several partitions has another place in each.
         """
-        columns: _Columns | None = view.cache.get(_MEMORY)
-        if columns is None:
-            columns = view.cache[_MEMORY] = _Columns(view.machine)
-        places, counts = columns.places(jobs)
-        at = np.arange(len(jobs))
-        if counts is not None:
-            at = np.repeat(at, counts)
-            places = np.repeat(places - np.cumsum(counts) + counts, counts) + np.arange(len(at))
-        order: Indices | None = None
-        if in_partitions is not None and len(at) > len(jobs):
-            order = in_partitions(jobs, at, columns.rows[places, 2] - 1)
-        elif columns.tiers:
-            order = np.argsort(columns.rows[places, -1], kind="stable")
-        if order is not None:
-            at, places = at[order], places[order]
-        table = columns.rows[places, :-1]
-        table[:, 0] = at
-        if view.estimate_s is Walltimes.estimate_s:
-            return cls(jobs, table, columns.walltimes_s[places])
-        return cls(jobs, table, np.fromiter(map(view.estimate_s, jobs), np.float64, len(jobs))[at])
+        name = f"{_MEMORY} {order}"
+        kept: _Kept | None = view.cache.get(name)
+        if kept is None:
+            kept = view.cache[name] = _Kept(view.machine, order)
+        kept.bring_up(view)
+        return cls(kept.jobs, kept.waiting.copy(), kept.table, kept.durations_s(view))
 
     def __getitem__(self, number: int) -> Pair:
         """One of them."""
         place, _, row, *_ = self.table[number].tolist()
         return Pair(self.jobs[place], row, number, place)
 
-    def of_waiting(self, waiting: npt.NDArray[np.int64], most: int) -> Pairs:
-        """The first so many of jobs that wait, with a number that is not 0 at their places."""
-        chosen = np.flatnonzero(waiting[self.table[:, 0]])[:most]
-        return Pairs(self.jobs, self.table[chosen], self.durations_s[chosen])
+    @property
+    def any_counted(self) -> bool:
+        """Whether any job holds something counted."""
+        return bool((self.table[:, 4] & kernels.CALLER).any())
+
+    def left(self) -> list[Job]:
+        """Jobs that wait still, in no order."""
+        return [self.jobs[place] for place in np.flatnonzero(self.waiting).tolist()]
+
+    def of_waiting(self, most: int) -> Pairs:
+        """The first so many of jobs that wait still, in a table of their own."""
+        chosen = np.flatnonzero(self.waiting[self.table[:, 0]])[:most]
+        return Pairs(self.jobs, self.waiting, self.table[chosen], self.durations_s[chosen])
 
 
-class _Columns:
-    """What does not change of pairs, by a place for each; those of a job stand one after another.
+class _Kept:
+    """The pairs of the jobs that waited when last looked at: what does not change of them is found once.
 
     Attributes
     ----------
-    rows, walltimes_s
-        Their columns, and the walltimes of their jobs (s).
-    tiers
-        Whether partitions differ in their tiers.
+    jobs, waiting, table
+        As :class:`Pairs` has them.
     """
 
-    def __init__(self, machine: Machine) -> None:
-        self._places: dict[Job, int] = {}
-        self._several: dict[Job, int] = {}
-        self._users: dict[str, int] = {}
-        self._count = 0
+    def __init__(self, machine: Machine, order: str) -> None:
+        self._order = order
         self._tiers = [one.tier for one in machine.partitions]
-        self.tiers = len(set(self._tiers)) > 1
-        self.rows = np.empty((64, _COLUMNS), np.int64)
-        self.walltimes_s = np.empty(64)
+        self._places: dict[Job, int] = {}
+        self._spare: list[int] = []
+        self._users: dict[str, int] = {}
+        self._sorted_s = math.nan
+        self.jobs: list[Job] = []
+        self.waiting = np.zeros(64, np.int64)
+        self.table = np.empty((0, 5), np.int64)
+        self._walltimes_s = np.empty(0)
+        self._keys: npt.NDArray[np.float64] | None = None  # by which pairs are ordered, a row for each
 
-    def places(self, jobs: Sequence[Job]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp] | None]:
-        """Where the pairs of these jobs begin, and how many each has; ``None`` where each has one."""
-        if len(self._places) > 2 * len(jobs) + _SPARE:
-            self._places.clear()
-            self._several.clear()
-            self._count = 0
-        found, several = self._places, self._several
-        try:
-            places = [found[job] for job in jobs]
-        except KeyError:
-            for job in jobs:
-                if job not in found:
-                    self._add(job)
-            places = [found[job] for job in jobs]
-        counts = np.array([several.get(job, 1) for job in jobs], np.intp) if several else None
-        return np.array(places, np.intp), counts
+    def bring_up(self, view: View) -> None:
+        """Look at what waits now, and in which order."""
+        places, now = self._places, set(view.queue)
+        gone = places.keys() - now
+        if gone:
+            self._drop(gone)
+        come = [job for job in view.queue if job not in places] if len(now) > len(places) else ()
+        if come:
+            self._add(view, come)
+        time_s = priorities_of(view).calculated_s if self._order == MULTIFACTOR else view.now_s
+        if come or (self._order in CHANGING and time_s != self._sorted_s):
+            self._sort(view, anew=time_s != self._sorted_s)
+            self._sorted_s = time_s
 
-    def _add(self, job: Job) -> None:
-        partitions = job.partitions if self._tiers else (-1,)
-        self._places[job] = self._count
-        if len(partitions) != 1:
-            self._several[job] = len(partitions)
-        user = self._users.setdefault(job.user, len(self._users))
-        for partition in partitions:
-            if self._count == len(self.rows):
-                self.rows = np.concatenate((self.rows, np.empty_like(self.rows)))
-                self.walltimes_s = np.concatenate((self.walltimes_s, np.empty_like(self.walltimes_s)))
-            tier = self._tiers[partition] if self._tiers else 0
-            self.rows[self._count] = 0, job.nodes, partition + 1, user, any(job.pools), -tier
-            self.walltimes_s[self._count] = job.walltime_s
-            self._count += 1
+    def durations_s(self, view: View) -> npt.NDArray[np.float64]:
+        """How long each pair is expected to run (s)."""
+        if view.estimate_s is Walltimes.estimate_s:
+            return self._walltimes_s
+        found = np.zeros(len(self.jobs))
+        for job, place in self._places.items():
+            found[place] = view.estimate_s(job)
+        return found[self.table[:, 0]]
+
+    def _drop(self, jobs: Iterable[Job]) -> None:
+        """Jobs do not wait any more."""
+        free = sorted(self._places.pop(job) for job in jobs)
+        self._spare += free
+        self.waiting[free] = 0
+        self._take(np.flatnonzero(self.waiting[self.table[:, 0]]))
+
+    def _take(self, these: npt.NDArray[np.intp]) -> None:
+        """These pairs remain, in this order."""
+        self.table, self._walltimes_s = self.table[these], self._walltimes_s[these]
+        self._keys = None if self._keys is None else self._keys[these]
+
+    def _add(self, view: View, jobs: Collection[Job]) -> None:
+        """Jobs wait from now on; their pairs stand at the end."""
+        rows, at, partitions = [], list[int](), list[int]()
+        for number, job in enumerate(jobs):
+            place = self._place(job)
+            user = self._users.setdefault(job.user, len(self._users))
+            flags = kernels.CALLER * any(job.pools) | kernels.BUFFER * (job.bb_bytes > 0)
+            for partition in job.partitions if self._tiers else (-1,):
+                rows.append((place, job.nodes, partition + 1, user, flags))
+                at.append(number)
+                partitions.append(partition)
+        if self._order == MULTIFACTOR:
+            keys = priorities_of(view).in_partitions([*jobs], np.array(at, np.intp), np.array(partitions, np.intp))
+        else:
+            keys = np.array([[-self._tiers[one] if self._tiers else 0] for one in partitions], np.float64)
+        self.table = np.concatenate((self.table, np.array(rows, np.int64).reshape(-1, 5)))
+        self._walltimes_s = np.append(self._walltimes_s, [self.jobs[row[0]].walltime_s for row in rows])
+        self._keys = keys if self._keys is None else np.concatenate((self._keys, keys))
+
+    def _place(self, job: Job) -> int:
+        if self._spare:
+            place = self._spare.pop()
+            self.jobs[place] = job
+        else:
+            place = len(self.jobs)
+            self.jobs.append(job)
+            if place == len(self.waiting):
+                self.waiting = np.concatenate((self.waiting, np.zeros_like(self.waiting)))
+        self._places[job] = place
+        self.waiting[place] = 1
+        return place
+
+    def _sort(self, view: View, *, anew: bool) -> None:
+        """Put the pairs in order; ``anew``: priorities have changed since the last time."""
+        keys = self._keys
+        if keys is None:
+            return
+        if self._order == MULTIFACTOR:
+            self._take(priorities_of(view).order(keys, anew=anew))
+            return
+        ranks = np.empty(len(self.jobs), np.int64)
+        ranks[[self._places[job] for job in ordered(view, view.queue, self._order)]] = np.arange(len(self._places))
+        self._take(np.lexsort((ranks[self.table[:, 0]], keys[:, 0])))

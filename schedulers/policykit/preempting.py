@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ import msgspec
 from spillway.schedulers.model.decisions import Decision, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.preemption import Group, Preemption
+from spillway.schedulers.model.preemption import SUSPEND, Group, Preemption, Suspended
 from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
@@ -101,24 +101,23 @@ class Preempting(Around):
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass: start what was promised, make room, then let the policy decide on the others."""
-        if view.vacate is None:
-            yield from self.policy(view)
-            return
         memory = _memory(view)
         served: set[str] = set()
-        if memory.claims:
+        suspended = {job.id for job in _suspended(view.queue)} if self.rules.suspends else set[str]()
+        if memory.claims or suspended:
             self.keep(view)
             yield from self._claimed(view, memory, served)
+            yield from _resumed(view)
+        if view.vacate is None:
+            yield from self.policy(_hiding(view, suspended))
+            return
         first = self._first(view, memory)
         if first and (self.due is None or self.due(view)):
             for decision in self._serve(view, first, memory):
                 if not isinstance(decision, WakeAt):
                     served.add(decision.job.id if isinstance(decision, Start) else decision.by.id)
                 yield decision
-        hidden = served | memory.claims.keys()
-        yield from self.policy(
-            view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held) if hidden else view
-        )
+        yield from self.policy(_hiding(view, served | memory.claims.keys() | suspended))
 
     def keep(self, view: View) -> None:
         """Book in the pass's timeline what is promised; called anew does nothing for what is booked.
@@ -131,9 +130,28 @@ class Preempting(Around):
         for job_id, claim in list(memory.claims.items()):
             if job_id in view.reservations:
                 continue
-            left = [running[one] for one in claim.victims if one in running]
+            left = [running[one].allocation for one in claim.victims if one in running]
             if job_id not in waiting or not _booked(view, claim, left):
                 del memory.claims[job_id]
+        if self.rules.suspends:
+            self._keep_suspended(view, memory)
+
+    def _keep_suspended(self, view: View, memory: _Memory) -> None:
+        """Book what suspended jobs have, and their nodes from then on when those that use them are expected to leave.
+
+        Of two that had the same nodes the one goes on first that may preempt others more.
+        """
+        users = [(one.allocation, one.end_s) for one in view.running]
+        for claim in memory.claims.values():
+            end_s = max(claim.due_s, view.now_s) + view.estimate_s(claim.job)
+            users.append((claim.allocation, end_s))
+        for job in sorted(_suspended(view.waiting), key=lambda job: (-self.rules.height(job), job.number)):
+            nodes = set(job.left.allocation.nodes)
+            before = [(used, end_s) for used, end_s in users if not nodes.isdisjoint(used.nodes)]
+            due_s = max((end_s for _, end_s in before), default=view.now_s)
+            users.append((job.left.allocation, max(due_s, view.now_s) + view.estimate_s(job)))
+            if job.id not in view.reservations:
+                _keep_part(view, job, due_s, {node for used, _ in before for node in used.nodes})
 
     # ------------------------------------------------------------------ what was promised
 
@@ -204,7 +222,7 @@ class Preempting(Around):
             job, choice.allocation, frozenset(one.job.id for one, _ in choice.victims), _due_s(view, choice.victims)
         )
         for one, group in choice.victims:
-            view.vacate(view.timeline, one.job.id, view.now_s + max(group.grace_s, _LATE_S))
+            view.vacate(view.timeline, one.job.id, view.now_s + max(group.grace_s, _LATE_S), _given_back(group))
             yield Preempt(one.job, job, way)
         self.keep(view)
         if view.notes is not None:
@@ -298,13 +316,62 @@ def _due_s(view: View, chosen: Iterable[_Candidate]) -> float:
 def _fit(view: View, job: Job, chosen: Sequence[_Candidate]) -> Allocation | None:
     """What a job gets if these made room, over the time until they have, too; frees what they hold."""
     assert view.vacate is not None
-    for one, _ in chosen:
-        view.vacate(view.timeline, one.job.id, view.now_s)
+    for one, group in chosen:
+        view.vacate(view.timeline, one.job.id, view.now_s, _given_back(group))
     later_s = _due_s(view, chosen) - view.now_s + _LATE_S
     return fit_now(view, job, later_s + view.estimate_s(job))
 
 
-def _booked(view: View, claim: _Claim, left: Sequence[Running]) -> bool:
+def _given_back(group: Group) -> Resource:
+    """What a job gives back that makes room: a suspended one keeps its burst buffer and what it holds of pools."""
+    return Resource.NODES | Resource.BANDWIDTH if group.mode == SUSPEND else Resource.ALL
+
+
+def _suspended(jobs: Iterable[Job]) -> Iterator[Job]:
+    """Those of some waiting jobs that go on where they were."""
+    return (job for job in jobs if isinstance(job.left, Suspended))
+
+
+def _hiding(view: View, hidden: Collection[str]) -> View:
+    """The pass without some of the waiting jobs."""
+    if not hidden:
+        return view
+    return view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held)
+
+
+def _keep_part(view: View, job: Job, due_s: float, used: Collection[int]) -> None:
+    """Book what a suspended job has, and from a time on its nodes that are ``used`` till then; nothing where it cannot
+    go on then, for something of it is out or taken.
+    """
+    timeline, given, now_s = view.timeline, job.left.allocation, view.now_s
+    start_s = max(due_s, now_s) + _LATE_S if used else now_s
+    before = timeline.snapshot()
+    try:
+        if used:
+            nodes = tuple(node for node in given.nodes if node not in used)
+            timeline.reserve(
+                now_s, start_s, msgspec.structs.replace(given, nodes=nodes, io_rate=0), ~Resource.BANDWIDTH
+            )
+        timeline.reserve(start_s, start_s + view.estimate_s(job), given)
+    except ValueError:
+        timeline.restore(before)
+        return
+    view.reservations[job.id] = Fit(start_s, given)
+
+
+def _resumed(view: View) -> Iterator[Start]:
+    """Let suspended jobs go on whose nodes are theirs again."""
+    for job in _suspended(view.queue):
+        fit = view.reservations.get(job.id)
+        if fit is not None and fit.start_s <= view.now_s:
+            if view.notes is not None:
+                view.notes.write(job.id, Role.STARTED, estimate_s=view.now_s)
+            yield Start(job, fit.allocation)
+        elif fit is not None and view.notes is not None:
+            view.notes.write(job.id, Role.RESERVED, Binding.SUSPENDED, fit.start_s)
+
+
+def _booked(view: View, claim: _Claim, left: Sequence[Allocation]) -> bool:
     """Book a claim in the pass's timeline, from now on or from the end of jobs that are ``left``; whether it could be.
 
     Till then no others get the nodes, the bytes and the amounts of pools that it needs beside theirs.
@@ -334,21 +401,21 @@ def _taken(view: View, claim: _Claim) -> bool:
     )
 
 
-def _beside(given: Allocation, left: Sequence[Running], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
+def _beside(given: Allocation, left: Sequence[Allocation], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
     """What an allocation needs beside what is held by jobs that are still there: nodes, bytes, amounts of pools."""
-    theirs = {node for one in left for node in one.allocation.nodes}
+    theirs = {node for one in left for node in one.nodes}
     yield Allocation(tuple(node for node in given.nodes if node not in theirs)), Resource.NODES
     if Resource.BURST_BUFFERS in covering:
         needed, there = Counter[int](), Counter[int]()
         for storage in given.storages:
             needed[storage] += given.bb_bytes
         for one in left:
-            for storage in one.allocation.storages:
-                there[storage] += one.allocation.bb_bytes
+            for storage in one.storages:
+                there[storage] += one.bb_bytes
         for storage, size in (needed - there).items():
             yield Allocation((), (storage,), size), Resource.BURST_BUFFERS
     if given.pools:
-        pools = [one.allocation.pools for one in left if one.allocation.pools]
+        pools = [one.pools for one in left if one.pools]
         there_of = [sum(one[place] for one in pools if place < len(one)) for place in range(len(given.pools))]
         amounts = [max(0, most - held) for most, held in zip(given.pools, there_of, strict=True)]
         yield Allocation((), pools=tuple(amounts)), Resource.POOLS

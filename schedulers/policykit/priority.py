@@ -39,7 +39,8 @@ _SPARE = 1000
 _MOST = 2**32 - 1
 """Largest priority."""
 
-_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, _PRIORITY, _COLUMNS = range(8)
+_FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(8)
+"""Columns of rows of jobs."""
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -78,9 +79,7 @@ class Priorities:
         self._time_s = self._now_s = -math.inf
         self._waiting: Sequence[Job] = ()
         self._places: dict[str, int] = {}
-        self._elsewhere: dict[tuple[str, int], tuple[float, int]] = {}
         self._rows: Floats = np.empty((32, _COLUMNS))
-        self._last: tuple[float, list[Job], Floats] = -math.inf, [], self._rows[:0]  # what was ordered last
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and calculate anew where a period has begun since the last time."""
@@ -101,7 +100,6 @@ class Priorities:
         kept = [job.id for job in self._waiting if job.id in self._places]
         self._rows[: len(kept)] = self._rows[[self._places[job_id] for job_id in kept]]
         self._places = {job_id: place for place, job_id in enumerate(kept)}
-        self._elsewhere.clear()
 
     @property
     def calculated_s(self) -> float:
@@ -111,32 +109,31 @@ class Priorities:
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
         """Jobs in order of tier, priority, submission and number."""
         these = list(jobs)
-        rows = self._rows_of(these)
-        order = self._order(rows)
-        found = [these[place] for place in order.tolist()]
-        self._last = self._time_s, found, rows[order]
-        return found
+        return [these[place] for place in self._order(self._rows_of(these)).tolist()]
 
-    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> tuple[Indices, Floats]:
-        """Jobs in each of their partitions: the order by tier, priority, submission and number, and the priorities.
+    def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> Floats:
+        """Jobs in each of their partitions, a row of numbers each, which the caller keeps (:meth:`order`).
 
         Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
         pair's job; ``partitions``: its partition.
         """
-        time_s, last, its_rows = self._last
-        rows = (its_rows if last is jobs and time_s == self._time_s else self._rows_of(jobs))[at]
-        for pair in np.flatnonzero(np.bincount(at, minlength=len(jobs))[at] > 1).tolist():
-            rows[pair, [_FIXED, _TIER]] = self._in_partition(jobs[at[pair]], int(partitions[pair]))
+        rows: Floats = self._rows_of(jobs)[at]
+        for pair, (place, partition) in enumerate(zip(at.tolist(), partitions.tolist(), strict=True)):
+            job = jobs[place]
+            if len(job.partitions) > 1:
+                fixed, _ = self._terms.of(job, partition)
+                rows[pair, [_FIXED, _TIER]] = self._sum(job, fixed), fixed.tier
         self._calculate(rows)
-        return self._order(rows), rows[:, _PRIORITY]
+        return rows
 
-    def _in_partition(self, job: Job, place: int) -> tuple[float, int]:
-        """The terms that stay, and the tier, of a job in one of several partitions."""
-        found = self._elsewhere.get((job.id, place))
-        if found is None:
-            fixed, _ = self._terms.of(job, place)
-            found = self._elsewhere[job.id, place] = self._sum(job, fixed), fixed.tier
-        return found
+    def order(self, rows: Floats, *, anew: bool) -> Indices:
+        """The order of such rows by tier, priority, submission and number; of equals the first comes first.
+
+        ``anew``: they were made before the last calculation.
+        """
+        if anew:
+            self._calculate(rows)
+        return self._order(rows)
 
     def _sum(self, job: Job, fixed: Fixed) -> float:
         terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
@@ -144,7 +141,7 @@ class Priorities:
 
     def of(self, jobs: Sequence[Job]) -> Floats:
         """The priority of each of these jobs."""
-        priorities: Floats = self._rows_of(jobs)[:, _PRIORITY]
+        priorities: Floats = self._rows_of(jobs)[:, PRIORITY]
         return priorities
 
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
@@ -157,12 +154,12 @@ class Priorities:
             fixed, assumed = self._terms.of(one)
             assumed = [*assumed, *self._sharers.assumed(one)]
             yield job.id, Priority(
-                int(row[0, _PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
+                int(row[0, PRIORITY]), fixed.site, float(age[0]), self._association(one), float(fairshare[0]),
                 fixed.size, fixed.partition, fixed.qos, fixed.nice, fixed.tres, "; ".join(assumed),
             )  # fmt: skip
 
     def _order(self, rows: Floats) -> Indices:
-        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, _PRIORITY], -rows[:, _TIER]))
+        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, PRIORITY], -rows[:, _TIER]))
 
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
         try:
@@ -199,7 +196,7 @@ class Priorities:
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
         # In Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
-        rows[:, _PRIORITY] = np.clip(np.floor(age + fairshare + rows[:, _FIXED]), 1, _MOST)
+        rows[:, PRIORITY] = np.clip(np.floor(age + fairshare + rows[:, _FIXED]), 1, _MOST)
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """The terms that change: age and fair share."""

@@ -146,8 +146,8 @@ class View:
     site
         The site whose scheduler this is; ``None`` where none is described.
     vacate
-        Frees in a copy of the timeline all that a running job holds, by its id, from a time on (s); ``None`` where none
-        may be preempted.
+        Frees in a copy of the timeline kinds of what a running job holds, by its id, from a time on (s); ``None`` where
+        none may be preempted.
     changes
         How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
         of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
@@ -213,7 +213,7 @@ class View:
         self.pool: Pool | None = None
         self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.site: Site | None = None
-        self.vacate: Callable[[Timeline, str, float], None] | None = None
+        self.vacate: Callable[[Timeline, str, float, Resource], None] | None = None
         self.changes: Callable[[], int] | None = None
         self.reserved: list[float] = []
         self.reservations: dict[str, Fit] = {}
@@ -251,9 +251,9 @@ class View:
         other, source, changes, seen = copy.copy(self), self._timeline_source, self.changes, self._timeline
         vacate = self.vacate
 
-        def vacated(timeline: Timeline, job_id: str, from_s: float) -> None:
+        def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
             assert vacate is not None
-            vacate(timeline, job_id, from_s)
+            vacate(timeline, job_id, from_s, kinds)
             for one in taken:  # nothing of it is free for that
                 if timeline.now_s < one.end_s:
                     timeline.take(max(one.start_s, timeline.now_s), one.end_s, one.nodes)

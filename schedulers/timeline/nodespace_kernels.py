@@ -50,15 +50,15 @@ from spillway.schedulers.timeline.placement_kernels import popcount
 SEGMENTS, LEAVING, CODE, LOOKED = 0, 1, 2, 3
 """Places of ``state``."""
 
-FITS, LACKS, ASKS = 0, 1, 2
-"""Codes: a pair can start; it lacks nodes; it is for the caller to decide on."""
+FITS, CUT, ASKS = 0, 1, 2
+"""Codes: a pair can start; a main pass looks at no more pairs; a pair is for the caller to decide on."""
 
 JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
 """Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
 
-CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING = 1, 2, 4, 8, 16
+CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING, BUFFER = 1, 2, 4, 8, 16, 32
 """Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
-reservation; that may overlap with others."""
+reservation; that may overlap with others; its job requests a buffer."""
 
 NOT_WAITING, WAITING, PLANNED = 0, 1, 2
 """What stands of each job: it waits, and has an expected start."""
@@ -682,9 +682,10 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
     return pair
 
 
-@njit(int64(PLAIN_SPACE, ROWS, ROW, ROW, ROW, int64), **OPTIONS)
-def main(space, pairs, waiting, ended, nodes, pair):
-    """From one pair on, the next of a waiting job in a partition that has not ended; the end if there is none.
+@njit(int64(PLAIN_SPACE, ROWS, ROW, ROW, ROW, int64, int64, int64), **OPTIONS)
+def main(space, pairs, waiting, ended, nodes, asks, depth, pair):
+    """From one pair on, the next of a waiting job that can start, or that the caller decides on; the end if there is
+    none. A pair before that ends its partition: it lacks nodes, and they are kept.
 
     Parameters
     ----------
@@ -692,16 +693,31 @@ def main(space, pairs, waiting, ended, nodes, pair):
         Which partitions have ended.
     nodes
         Those that may be used: of no partition that has ended.
+    asks
+        Flags of pairs that the caller decides on; -1: all.
+    depth
+        Most pairs of waiting jobs that are looked at in a pass, those of partitions that have ended among them.
     """
     space = Space(*space)
     while pair < len(pairs):
         if waiting[pairs[pair, JOB]]:
+            if space.state[LOOKED] == depth:
+                space.state[CODE] = CUT
+                return len(pairs)
             space.state[LOOKED] += 1
-            row, idle = pairs[pair, SET], 0
+            row, idle, left = pairs[pair, SET], 0, np.int64(0)
             if not ended[row]:
+                if asks < 0 or pairs[pair, FLAGS] & asks:
+                    return pair
                 for word in range(len(nodes)):
                     idle += popcount(space.left[0, word] & nodes[word] & space.sets[row, word])
-                space.state[CODE] = FITS if idle >= pairs[pair, NODES] else LACKS
-                return pair
+                if idle >= pairs[pair, NODES]:
+                    return pair
+                ended[row] = 1
+                for word in range(len(nodes)):
+                    nodes[word] &= ~space.sets[row, word]
+                    left |= nodes[word]
+                if not left:
+                    return len(pairs)
         pair += 1
     return pair

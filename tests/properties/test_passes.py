@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 from collections.abc import Iterable
 from random import Random
@@ -147,7 +148,8 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
         literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))
         spec = SessionSpec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
         try:
-            spec.session()
+            for site in (settings["site"], ""):  # whose options a site states, too
+                dataclasses.replace(spec, settings={**settings, "site": site}).session()
         except OptionError:
             continue
         return spec

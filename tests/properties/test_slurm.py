@@ -51,7 +51,7 @@ SITES = {
         ),
     ),
     "counted": Site(
-        partitions=(Partition("a", "0-7"), Partition("b", "6-11"), Partition("all", default=True)),
+        partitions=(Partition("a", "0-7"), Partition("b", "6-11", factor=5), Partition("all", default=True)),
         licenses=(License("x", 3),),
         associations=(
             Association("lab", limits=Limits(group_tres={"node": 6})),
@@ -212,8 +212,8 @@ def test_jobs_with_gpus_are_planned_on_nodes_that_have_them(seed: int) -> None:
 def test_what_would_come_to_nothing_again_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """One job has all nodes for an hour, another waits from 1 s on.
 
-    Main passes are made at 0 and 3 s, and at 60 s the first that looks at all jobs; the first backfill pass at 30 s;
-    then that at the end.
+    Main passes are made at 0 and 3 s; the second has looked at all jobs, so that those at whole minutes, which look at
+    all, are left out, too. The first backfill pass is at 30 s, the last one at the end.
     """
     made: list[float] = []
     make = SlurmBackfill._pass
@@ -228,4 +228,4 @@ def test_what_would_come_to_nothing_again_is_left_out(monkeypatch: pytest.Monkey
     lines, replies = played(SlurmBackfill(), {}, data, explain=False)
     assert [line[0] for line in lines] == [0.0, 3600.0]
     assert len(replies) > 120
-    assert made == [0.0, 3.0, 30.0, 60.0, 3600.0]
+    assert made == [0.0, 3.0, 30.0, 3600.0]

@@ -24,7 +24,7 @@ from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.nodespace import looked_at_after, whole_s
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
-from spillway.schedulers.policykit.priority import priorities_of, submitted_s
+from spillway.schedulers.policykit.priority import PRIORITY, priorities_of, submitted_s
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
@@ -424,9 +424,9 @@ def _with_gpus(view: View, job: Job) -> int:
 def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
     """Key of a pair in Slurm's order: each by itself."""
     job = pair.job
-    _, priorities = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
+    rows = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
     tier = view.machine.partitions[pair.partition].tier
-    return -tier, -float(priorities[0]), submitted_s(job), job.number
+    return -tier, -rows[0, PRIORITY].item(), submitted_s(job), job.number
 
 
 class _Pass(OnePass):

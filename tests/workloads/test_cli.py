@@ -123,9 +123,10 @@ ERRORS = {
     "synth moon --out a.swf": "unknown generator 'moon'; known: kth-like, lublin",
     "synth kth-like --out no/such/a.swf": "no/such/a.swf: cannot write the file: No such file or directory; "
     "name an existing folder that you may write",
-    "convert kth-like --out a.json --seed -1": "option 'seed' must be >= 0 and <= 9.22337e+18, got -1",
+    "convert kth-like --out a.json --seed -1": "--seed: expected a whole number from 0 to 9223372036854775807, got "
+    "'-1' (see spillway workload convert --help)",
     "convert kth-like --out a.json --storage-nodes -1": "machine fact 'storage_nodes' must be >= 0, got -1",
-    "convert kth-like --out a.json --kappa x": "--kappa: expected a number, got 'x' "
+    "convert kth-like --out a.json --kappa x": "--kappa: expected a number of at least 0, got 'x' "
     "(see spillway workload convert --help)",
     "split kth-like:jobs=3 --out /dev/null/x": "/dev/null/x: cannot make the folder: Not a directory; "
     "name another with --out",

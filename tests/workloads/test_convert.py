@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillway.base.errors import OptionError
 from spillway.workloads import (
     THESIS_MACHINE,
     ConvertOptions,
@@ -86,16 +87,16 @@ def test_processors_per_node(small_log: SwfLog) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "both"}, "option 'model' must be one of alloc, io; got 'both'"),
-        ({"kappa": -1.0}, "option 'kappa' must be >= 0, got -1.0"),
-        ({"least_compute_share": 1.5}, "option 'least_compute_share' must be >= 0 and <= 1, got 1.5"),
-        ({"processors_per_node": 0}, "option 'processors_per_node' must be >= 1, got 0"),
-        ({"com_sd_bytes": float("nan")}, "option 'com_sd_bytes' must be >= 0, got nan"),
+        ({"model": "both"}, "option 'model' must be one of alloc, io, got 'both'"),
+        ({"kappa": -1.0}, "option 'kappa' must be a number of at least 0, got '-1'"),
+        ({"least_compute_share": 1.5}, "option 'least_compute_share' must be a number from 0 to 1, got '1.5'"),
+        ({"processors_per_node": 0}, "option 'processors_per_node' must be a whole number of at least 1, got '0'"),
+        ({"com_sd_bytes": float("nan")}, "option 'com_sd_bytes' must be a number of at least 0 (bytes), got 'nan'"),
     ],
 )
 def test_options_out_of_range_are_refused(changes: dict[str, Any], message: str) -> None:
     """The message names option, bounds and value."""
-    with pytest.raises(WorkloadError) as caught:
+    with pytest.raises(OptionError) as caught:
         ConvertOptions(**changes)
     assert str(caught.value) == message
 

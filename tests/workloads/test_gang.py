@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spillway.base.errors import OptionError
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.gang import (
     ATLAS,
@@ -87,7 +88,7 @@ def test_batsim_form() -> None:
 )
 def test_wrong_options(wrong: dict[str, object]) -> None:
     """Named."""
-    with pytest.raises(WorkloadError, match=next(iter(wrong))):
+    with pytest.raises((OptionError, WorkloadError), match=next(iter(wrong))):
         GangOptions(**wrong)  # type: ignore[arg-type]
 
 

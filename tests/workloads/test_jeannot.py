@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spillway.base.errors import OptionError
 from spillway.experiments.studies.jeannot import STUDY
 from spillway.experiments.studies.jeannot.play import drawn
 from spillway.simulator.reading.workload import load_workload
@@ -27,7 +28,7 @@ from spillway.workloads.jeannot import (
     prevalence,
 )
 
-BASE = JeannotOptions(family="M-No", alpha=0.5, limit="short")
+BASE = JeannotOptions(family="M-No", load=0.5, limit="short")
 
 
 def test_means_of_the_truncated_normals() -> None:
@@ -45,7 +46,7 @@ def test_prevalence_gives_the_load_as_mean() -> None:
 def test_mean_size_of_the_uniform_protocol() -> None:
     """P E / (alpha (1 + E)): 2048 x 0.5 / (0.5 x 1.5) at alpha 0.5; such sizes are drawn."""
     assert mean_size("U-No", 0.5, 2048) == pytest.approx(2048 / 1.5)
-    drawn = draw_jeannot(JeannotOptions(family="U-No", alpha=0.5, jobs=4000, sizes="formula", literal=True))
+    drawn = draw_jeannot(JeannotOptions(family="U-No", load=0.5, jobs=4000, sizes="formula", literal=True))
     sizes = [job.res for job in drawn.workload.jobs]
     assert np.mean(sizes) == pytest.approx(2048 / 1.5, rel=0.03)
     assert {size & (size - 1) for size in sizes} == {0}
@@ -57,7 +58,7 @@ def test_the_load_is_the_wanted_one(family: str, alpha: float) -> None:
     """Equation (2), computed here from the workload file's own numbers; within the tolerance, and on average close."""
     loads = []
     for seed in range(4):
-        drawn = draw_jeannot(JeannotOptions(family=family, alpha=alpha, seed=seed, jobs=60))
+        drawn = draw_jeannot(JeannotOptions(family=family, load=alpha, seed=seed, jobs=60))
         workload, bandwidth = drawn.workload, 240e9 if family[0] == "M" else 10e9
         io = area = 0.0
         for job in workload.jobs:
@@ -74,11 +75,11 @@ def test_the_load_is_the_wanted_one(family: str, alpha: float) -> None:
 
 def test_the_printed_formulas_miss_the_load_on_mira_and_meet_it_in_the_uniform_protocol() -> None:
     """Why volumes are multiplied by a factor: 1 where the formula is consistent with itself, else not."""
-    assert calibrate(JeannotOptions(family="U-No", alpha=0.6, sizes="formula", volume="whole")) == pytest.approx(
+    assert calibrate(JeannotOptions(family="U-No", load=0.6, sizes="formula", volume="whole")) == pytest.approx(
         1.0, abs=0.03
     )
-    assert calibrate(JeannotOptions(family="M-No", alpha=0.2)) < 0.7
-    literal = draw_jeannot(JeannotOptions(family="M-No", alpha=0.8, jobs=3000, literal=True))
+    assert calibrate(JeannotOptions(family="M-No", load=0.2)) < 0.7
+    literal = draw_jeannot(JeannotOptions(family="M-No", load=0.8, jobs=3000, literal=True))
     assert literal.load == pytest.approx(0.57, abs=0.02)
     assert literal.factor == 1.0
 
@@ -99,7 +100,7 @@ def test_sizes_and_durations_of_mira() -> None:
 
 def test_two_kinds_of_jobs_in_binormal_workloads() -> None:
     """At 0.5 half of the jobs have much I/O: more than half of a uniform job's transfer over computing time."""
-    drawn = draw_jeannot(JeannotOptions(family="U-BN", alpha=0.5, jobs=3000, volume="whole", literal=True)).workload
+    drawn = draw_jeannot(JeannotOptions(family="U-BN", load=0.5, jobs=3000, volume="whole", literal=True)).workload
     shares = []
     for job in drawn.jobs:
         periods = drawn.profiles[job.profile]["periods"]
@@ -139,7 +140,7 @@ def test_the_command_line_draws_a_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert found.workload.checksum in printed
     assert f"I/O load {found.load:.3f}" in printed
     assert main(["periodic", "M-No", "--load", "2", "--out", str(tmp_path / "x.json")]) == 2
-    assert "alpha" in capsys.readouterr().err
+    assert "--load: expected a number from 0.001 to 1, got '2'" in capsys.readouterr().err
 
 
 def test_a_periodic_job_by_hand() -> None:
@@ -157,18 +158,18 @@ def test_jobs_over_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"family": "X"}, {"alpha": 0.0}, {"alpha": 1.5}, {"jobs": 0}, {"volume": "half"}, {"tolerance": 0.0}]
+    "wrong", [{"family": "X"}, {"load": 0.0}, {"load": 1.5}, {"jobs": 0}, {"volume": "half"}, {"tolerance": 0.0}]
 )
 def test_options_out_of_range(wrong: dict[str, object]) -> None:
     """One line that names the option."""
-    with pytest.raises(WorkloadError, match=next(iter(wrong))):
+    with pytest.raises(OptionError, match=next(iter(wrong))):
         replace(BASE, **wrong)  # type: ignore[arg-type]
 
 
 def test_no_draw_fits() -> None:
     """One job rarely has the load of a thousand: after so many attempts the error says what to change."""
     with pytest.raises(WorkloadError, match="more jobs or a larger tolerance"):
-        draw_jeannot(replace(BASE, jobs=1, alpha=0.2, tolerance=1e-6, attempts=3))
+        draw_jeannot(replace(BASE, jobs=1, load=0.2, tolerance=1e-6, attempts=3))
 
 
 def test_the_command_draws_what_the_study_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spillway.base.errors import OptionError
 from spillway.workloads.batsim_json import format_batsim, parse_batsim, read_batsim
 from spillway.workloads.cli import main
 from spillway.workloads.convert import convert
@@ -76,7 +77,7 @@ def test_file_is_a_batsim_workload(rigid: Workload) -> None:
 
 def test_faults() -> None:
     """Options out of range, and workloads of which nothing is known."""
-    with pytest.raises(WorkloadError, match=r"'share' must be >= 0 and <= 1, got 1\.5"):
+    with pytest.raises(OptionError, match=r"'share' must be a number from 0 to 1, got '1\.5'"):
         MalleableOptions(share=1.5)
     unknown = Workload("w", 4, (WorkloadJob(1, 0, 1, "p"),), {"p": {"type": "smpi", "trace": "t"}})
     with pytest.raises(WorkloadError, match="no job whose runtime is known"):
@@ -90,4 +91,4 @@ def test_command_line_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "30 jobs with I/O phases" in capsys.readouterr().out
     assert len(resizable(read_batsim(path))) > 20
     assert main(["malleable", "kth-like:jobs=30", "--out", str(path), "--share", "2"]) == 2
-    assert "'share' must be" in capsys.readouterr().err
+    assert "--share: expected a number from 0 to 1" in capsys.readouterr().err

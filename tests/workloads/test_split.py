@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillway.base.errors import OptionError
 from spillway.workloads import THESIS_MACHINE, SwfLog, Workload, WorkloadError, WorkloadJob, convert
 from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.split import SplitOptions, period_slices, split_log, split_workload
@@ -38,7 +39,7 @@ def test_empty_periods_and_empty_input() -> None:
     assert period_slices([7, 7], SplitOptions(parts=2)) == [[0, 1], []]
     with pytest.raises(WorkloadError, match="nothing to split"):
         period_slices([], SplitOptions())
-    with pytest.raises(WorkloadError, match="option 'parts' must be a whole number >= 1, got 0"):
+    with pytest.raises(OptionError, match="option 'parts' must be a whole number of at least 1, got '0'"):
         SplitOptions(parts=0)
 
 

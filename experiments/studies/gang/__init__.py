@@ -180,6 +180,7 @@ CHOICES = (
     Choice(
         "layout", "on which of the nodes a file lies is not said (2.1); figure 5 shows neighbours",
         {"neighbours": "neighbours", "aligned": "neighbours from a multiple of its size on", "spread": "any nodes"},
+        crossed=False,
     ),
     Choice(
         "sizes", "sizes come from a model that is not printed (2.3)",

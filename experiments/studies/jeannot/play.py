@@ -96,7 +96,7 @@ def drawn(point: Point) -> Drawn:
     return draw_jeannot(
         JeannotOptions(
             family=point.text("family"),
-            alpha=point.number("load"),
+            load=point.number("load"),
             jobs=point.whole("jobs"),
             seed=point.whole("seed"),
             volume=point.text("volume"),

@@ -200,7 +200,8 @@ def _tolerance(metric: str, policy: str, deviations: float) -> float:
 
 def _around(centre: float, tolerance: float, published: float) -> Region:
     """The published value, and where our share of it or our difference from it must lie."""
-    return replace(within(centre, tolerance), published=f"{published:,.6g} ({centre:g} ± {tolerance:g})")
+    shown = f"{published:,.0f}" if abs(published) >= 1000 else f"{published:.6g}"
+    return replace(within(centre, tolerance), published=f"{shown} ({centre:g} ± {tolerance:g})")
 
 
 def _is_drawn(policy: str) -> bool:

@@ -63,3 +63,25 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "It waited 5 s (100%) for the end of jobs that made room for it (preempted)." in told["2"]
     assert "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
     assert "It is the next attempt of job 1, which job 2 preempted (day 0, 00:00:15)." in told["1#2"]
+
+
+def test_suspension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Job 1 stands still from 15 to 35 s, and has 85 s left then; over the wire, too."""
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}))
+    (tmp_path / "site.toml").write_text(SITE.replace("requeue", "suspend"))
+    given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]
+    found = []
+    for player in ("direct", "wire"):
+        out = tmp_path / player
+        command = ["run", str(tmp_path / "w.json"), *given, "--suspend", "suspend", "--player", player]
+        assert main([*command, "--out", str(out)]) == 0
+        (folder,) = (path.parent for path in out.glob("*/run.json"))
+        found.append([(folder / name).read_text() for name in ("jobs.csv", "allocations.csv", "preemptions.csv")])
+    assert found[0] == found[1]
+    rows = {row["job_id"]: row for row in csv.DictReader(found[0][0].splitlines())}
+    assert [round(float(rows["1#2"][name])) for name in ("starting_time", "finish_time")] == [35, 120]
+    (row,) = csv.DictReader(found[0][2].splitlines())
+    assert (row["what"], float(row["lost_node_s"])) == ("suspended, goes on as 1#2", 0.0)
+    capsys.readouterr()
+    assert main(["explain", str(folder), "1#2"]) == 0
+    assert "for the end of jobs that had its nodes (suspended)" in " ".join(capsys.readouterr().out.split())

@@ -48,7 +48,7 @@ def test_readings_that_give_one_of_two_statements_are_joined(tmp_path: Path) -> 
         "queue,order,wait,gain,use,hold", "stop,come,no,no,yes,1", "scan,come,yes,no,no,1", "stop,least,no,yes,yes,2",
         "scan,least,yes,yes,no,2",
     ]  # fmt: skip
-    assert pairs == [["wait", "use", "2", "2", "queue", "1 compared"]]
+    assert pairs == [["wait", "use", "2", "2", "queue", "no other"]]
     assert "who is next (section 2)?" in page
 
 

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,8 +80,8 @@ def test_running_jobs_leave_one_after_another() -> None:
     """Idle now, after the first, after both; never more than there are; a job that is late leaves in a second."""
     jobs = [Job(f"w!{nodes}", nodes, 0.0, 1.0, nodes, partitions=(0,)) for nodes in (1, 3, 4, 5)]
     view = view_of(4, [(300.0, (3,)), (90.0, (1, 2))], jobs, now_s=100.0)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
-    planning = Planning(space, pairs, np.ones(4, np.int64), Limits(100.0, 60.0, 1e9), asks=True)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
+    planning = Planning(space, pairs, Limits(100.0, 60.0, 1e9), asks=True)
     found = [(planning.start_s(pair, 100.0), members(space.chosen)) for pair, _ in planning]
     assert found[:3] == [(100.0, (0,)), (101.0, (0, 1, 2)), (300.0, (0, 1, 2, 3))]
     assert found[3][0] == math.inf
@@ -148,10 +147,10 @@ def test_plans_are_those_of_the_reference(
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
     view.taken = tuple(taken)
-    space, pairs = NodeSpace.of(view), Pairs.of(view, jobs)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
     limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
     apart = [job for job in jobs if job.bb_bytes == 1]
-    planning = Planning(space, pairs, np.ones(len(jobs), np.int64), limits, overlapping=apart, asks=True)
+    planning = Planning(space, pairs, limits, overlapping=apart, asks=True)
     found = []
     for pair, _ in planning:
         start_s = planning.start_s(pair, 0.0)
@@ -203,7 +202,7 @@ def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
     view = view_of(4, [], jobs)
     view.taken = (taken := Taken(100.0, 150.0, frozenset({0, 1})),)
     limits = Limits(0.0, 60.0, 1e9)
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, jobs), np.ones(2, np.int64), limits, asks=True)
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [181.0, 0.0]
     assert looked_at_after(taken._replace(gap=True), 60.0) == 150.0
 
@@ -216,7 +215,7 @@ def test_jobs_are_planned_into_windows_that_the_search_does_not_begin_before() -
     view = view_of(4, [(50.9, (3,))], jobs)
     view.taken = (Taken(100.0, 150.0, frozenset(range(4))),)
     limits = Limits(0.0, 60.0, 1e9)
-    planning = Planning(NodeSpace.of(view), Pairs.of(view, jobs), np.ones(2, np.int64), limits, asks=True)
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
     assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [50.0, 181.0]
 
 
@@ -226,9 +225,7 @@ def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -
     """
     job = Job("w!9", 9, 0.0, 60.0, 2, partitions=(0,))
     view = view_of(4, [(90.7, (2,)), (90.2, (1,)), (200.0, (3,))], [job])
-    planning = Planning(
-        NodeSpace.of(view), Pairs.of(view, [job]), np.ones(1, np.int64), Limits(0.0, 60.0, 1e9), asks=True
-    )
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
     space = planning._space
     assert [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning] == [(90.0, (0, 2))]
 
@@ -240,7 +237,7 @@ def test_limits_are_extended_by_configuration() -> None:
     for longer, start_s in (({"0": 0.02}, 91.0), ({}, 90.0)):
         view.cache.clear()
         space = NodeSpace.of(view, longer)
-        planning = Planning(space, Pairs.of(view, [job]), np.ones(1, np.int64), Limits(0.0, 60.0, 1e9), asks=True)
+        planning = Planning(space, Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
         assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [start_s]
 
 

@@ -25,7 +25,7 @@ from spillway.schedulers.model.site import (
 )
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
-from spillway.schedulers.policykit.priority import priorities_of
+from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline.placement import Placement
 from tests.schedulers.policies.scenes import GB, job, view
@@ -287,8 +287,10 @@ def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
     both, wide = with_fields(job(0, 4, 60.0), partition="a,b"), with_fields(job(1, 8, 60.0), partition="a")
     queue = [admitted(site, both), admitted(site, wide)]
     at, places = np.array([0, 0, 1]), np.array([0, 1, 0])
-    order, found = priorities_of(seen(site, queue)).in_partitions(queue, at, places)
-    assert (order.tolist(), found.tolist()) == ([1, 2, 0], [175, 520, 250])
+    priorities = priorities_of(seen(site, queue))
+    rows = priorities.in_partitions(queue, at, places)
+    assert rows[:, PRIORITY].tolist() == [175, 520, 250]
+    assert priorities.order(rows, anew=False).tolist() == [1, 2, 0]
 
 
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:

@@ -54,7 +54,7 @@ def test_drawn_workloads_with_exclusive_io(strategy: str, order: str) -> None:
 
 def test_the_uniform_protocol_and_arrivals() -> None:
     """Jobs of 2,048 nodes, submitted over time."""
-    options = JeannotOptions(family="U-No", alpha=0.6, jobs=4, literal=True, mean_gap_s=20_000.0)
+    options = JeannotOptions(family="U-No", load=0.6, jobs=4, literal=True, mean_gap_s=20_000.0)
     compare(point(family="U-No"), draw_jeannot(options).workload)
 
 

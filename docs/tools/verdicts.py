@@ -1,0 +1,274 @@
+"""Writes verdicts into the pages of the papers: the table of all studies, and each paper's claims.
+
+``python -m docs.tools.verdicts`` makes the tables from ``docs/verdicts.csv``; with the file that ``spillway study
+verdicts`` writes it first takes over what that one has. What a claim was before stays, and so does what was not played
+this time. Tables stand between ``<!-- claims: STUDY -->`` and ``<!-- end of claims -->``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from spillway.analysis.document.text import to_csv
+from spillway.base import durable
+from spillway.experiments.run.codehash import REPOSITORY
+from spillway.experiments.studies.report import Line
+from spillway.experiments.studies.verdicts import Verdict
+
+DOCS = REPOSITORY / "docs"
+TABLE = DOCS / "verdicts.csv"
+COLUMNS = (*Line.__struct_fields__, "before", "moved")
+BLOCK = re.compile(r"(<!-- claims: (\S+) -->\n).*?(<!-- end of claims -->)", re.DOTALL)
+VERDICTS = [one.value for one in Verdict]
+OLD_VERDICTS = [one.value for one in Verdict if one is not Verdict.FITS_ONE_RUN]
+
+Row = Mapping[str, str]
+
+NOT_RUN = "not run"
+SHORT = {
+    "the interval reaches over the edge: more seeds are needed": "over the edge",
+    "outside of a single run's interval, as one of so many claims may be by chance": "outside, as may be by chance",
+    "a value is not defined (a ratio to a mean of 0, or no such job)": "a wait of 0",
+    "1 seeds, at least 5 are needed": "one draw of five",
+}
+"""Reasons as tables have them."""
+
+MOVED = {
+    "thesis": "whole log: five draws of its lost burst buffers, not one within 20 or 50 %",
+    "jeannot": "the printed volumes are judged",
+    "herbein": "numbers of the paper's one workload are compared with the interval for one of ours",
+    "gang": "900 s between submissions, not 583 s; counts are those of one workload",
+    "malleable-sharing": "a reading with nothing fitted is judged",
+}
+"""Why a claim has another verdict than before, by study."""
+
+
+def read(path: Path = TABLE) -> list[dict[str, str]]:
+    """Rows of a table of claims."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: row.get(name) or "" for name in COLUMNS} for row in csv.DictReader(file)]
+
+
+def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
+    """New rows in place of those of their studies, with what is only known of the former ones.
+
+    A claim that was not run this time keeps its former row.
+    """
+    before = {(row["study"], row["name"]): row for row in kept}
+    studies = dict.fromkeys([*(row["study"] for row in kept), *(row["study"] for row in new)])
+    found: list[dict[str, str]] = []
+    for study in studies:
+        rows = [row for row in new if row["study"] == study] or [row for row in kept if row["study"] == study]
+        for row in rows:
+            old = before.get((study, row["name"]), {})
+            keeps = row["why"].startswith(NOT_RUN) and old.get("ours")
+            found.append({**(old if keeps else row), "group": row["group"], "before": old.get("before", "")})
+            found[-1]["moved"] = _moved(found[-1])
+    return found
+
+
+def _moved(row: Row) -> str:
+    if not row["before"] or row["before"] == row["verdict"]:
+        return ""
+    return MOVED[row["study"]]
+
+
+def pages(rows: Sequence[Row]) -> dict[Path, str]:
+    """Text of every page that has such tables."""
+    found = {}
+    for path in sorted(DOCS.glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        if BLOCK.search(text):
+            found[path] = BLOCK.sub(lambda part: part[1] + "\n" + _block(part[2], rows) + "\n" + part[3], text)
+    return found
+
+
+def _block(name: str, rows: Sequence[Row]) -> str:
+    if name in BLOCKS:
+        return BLOCKS[name](rows)
+    return _claims([row for row in rows if row["study"] == name])
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    """Per study how many claims have which verdict, before and now."""
+    studies = list(dict.fromkeys(row["study"] for row in rows))
+    lines = [_counts(study, [row for row in rows if row["study"] == study]) for study in studies]
+    lines.append(_counts("all", rows))
+    return _table(("study", "claims", *VERDICTS, "new", *(f"before: {one}" for one in OLD_VERDICTS)), lines)
+
+
+def _counts(name: str, rows: Sequence[Row]) -> list[str]:
+    now, before = Counter(row["verdict"] for row in rows), Counter(row["before"] for row in rows)
+    old = [before[one] for one in OLD_VERDICTS]
+    return [name, *map(str, (len(rows), *(now[one] for one in VERDICTS), before[""], *old))]
+
+
+def _moves(rows: Sequence[Row]) -> str:
+    """Claims that have another verdict than before, with the reason."""
+    moved: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in rows:
+        if row["moved"]:
+            moved.setdefault((row["study"], row["before"], row["verdict"], row["moved"]), []).append(row["name"])
+    lines = [
+        (study, before, now, str(len(names)), "; ".join(names) if len(names) <= MOST_NAMED else "in the file", why)
+        for (study, before, now, why), names in moved.items()
+    ]
+    return _table(("study", "before", "now", "claims", "which", "why"), lines)
+
+
+MOST_NAMED = 14
+"""Claims of one kind of move that are named on the page."""
+
+
+def _claims(rows: Sequence[Row]) -> str:
+    """Each claim that stands alone; then how many of each group got which verdict."""
+    alone = [
+        (row["place"], row["statement"], row["published"], _ours(row), _verdict(row))
+        for row in rows
+        if not row["group"]
+    ]
+    text = f"{_count_words(rows)}.\n"
+    if alone:
+        text += "\n" + _table(("section", "claim", "published", "ours [95 %]", "verdict"), alone)
+    groups = list(dict.fromkeys(row["group"] for row in rows if row["group"]))
+    if groups:
+        lines = [_of_group(group, [row for row in rows if row["group"] == group]) for group in groups]
+        text += "\n" + _table(("values", *VERDICTS, "why not judged"), lines)
+    return text
+
+
+def _of_group(name: str, rows: Sequence[Row]) -> list[str]:
+    found = Counter(row["verdict"] for row in rows)
+    why = Counter(
+        re.sub(r"\d+ % wide", "too wide", _reason(row)) for row in rows if row["verdict"] == Verdict.NOT_JUDGED.value
+    )
+    return [name, *(str(found[one]) for one in VERDICTS), ", ".join(f"{count} {one}" for one, count in why.items())]
+
+
+def _count_words(rows: Sequence[Row]) -> str:
+    found = Counter(row["verdict"] for row in rows)
+    return f"{len(rows)} claims: " + ", ".join(f"{found[one]} {one}" for one in VERDICTS)
+
+
+def _verdict(row: Row) -> str:
+    text = f"**{row['verdict']}**" if row["verdict"] in ("reproduced", "fits one run") else row["verdict"]
+    return f"{text} ({_reason(row)})" if row["why"] else text
+
+
+def _ours(row: Row) -> str:
+    """The values without the axes of their cases."""
+    count, cases, values = row["ours"].partition(" cases: ")
+    if not cases:
+        return re.sub(r" \(\d+% wide\)", "", row["ours"])
+    return f"{count.replace(' of ', '/')}: " + "; ".join(part.rpartition(": ")[2] for part in values.split("; "))
+
+
+def _reason(row: Row) -> str:
+    if row["why"].startswith(NOT_RUN):
+        return "not played"
+    wide = re.match(r"the interval of a single run is (\d+)% of the number wide", row["why"])
+    return f"{wide[1]} % wide" if wide else SHORT.get(row["why"], row["why"])
+
+
+def _families(rows: Sequence[Row]) -> str:
+    """Claims that are stated of several families (``FAMILY: claim``), a column for each."""
+    rows = [row for row in rows if row["study"] == "jeannot"]
+    families = list(dict.fromkeys(row["name"].partition(": ")[0] for row in rows))
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        family, _, words = row["statement"].partition(": ")
+        words = words.replace(" (but Char, the paper's exception)", "")
+        cells.setdefault((row["place"], words), {})[family] = _cell(row)
+    lines = [(place, words, *(of.get(family, "") for family in families)) for (place, words), of in cells.items()]
+    return f"{_count_words(rows)}.\n\n" + _table(("section", "claim", *families), lines)
+
+
+MARKS = {
+    "reproduced": "**yes**",
+    "fits one run": "**fits**",
+    "fitted": "fitted",
+    "not reproduced": "no",
+    "not judged": "?",
+}
+"""Verdicts in narrow cells."""
+
+
+def _cell(row: Row) -> str:
+    cases = re.match(r"(\d+) of (\d+) cases", row["ours"])
+    value = f"{cases[1]}/{cases[2]}" if cases else row["ours"].partition(" [")[0]
+    return f"{MARKS[row['verdict']]} {value}"
+
+
+def _whole_log(rows: Sequence[Row]) -> str:
+    """Mean waits of the whole log by schedule: published, ours as a share of it, and the verdict."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        match = re.fullmatch(r"whole log: waiting time of (\S+), (\S+)", row["name"])
+        if match:
+            ours = row["ours"].replace(", one run", ";") if row["ours"] else "not played"
+            ours = re.sub(r" \(.*\)$", "", ours)
+            verdict = f" {MARKS[row['verdict']]}" if row["ours"] else ""
+            found.setdefault(match[1], {})[match[2]] = f"{row['published'].partition(' ')[0]}: {ours}{verdict}"
+    models = ("Alloc-Only", "IO-Aware")
+    return _table(("schedule", *models), [(name, *(of.get(one, "") for one in models)) for name, of in found.items()])
+
+
+BLOCKS: Mapping[str, Callable[[Sequence[Row]], str]] = {
+    "all": _summary,
+    "moved": _moves,
+    "jeannot": _families,
+    "whole-log": _whole_log,
+}
+
+
+def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, float]]:
+    """Values with the interval for one run, as shares of the published ones; intervals below 0 are left out."""
+    found = {}
+    for row in rows:
+        one = re.match(r"(\S+), one run (\S+) to (\S+)", row["ours"]) if row["study"] == study else None
+        if one:
+            ours = [float(number.replace(",", "")) for number in one.groups()]
+            value, low, high = (number / float(row["published"].partition(" ")[0].replace(",", "")) for number in ours)
+            if low > 0:
+                found[f"{row['name']} ({row['published'].partition(' ')[0]})"] = (value, low, high)
+    return found
+
+
+def draw(rows: Sequence[Row], study: str = "herbein") -> Path:
+    """Draw them beside the published ones, which are at 1."""
+    from spillway.analysis.plots.forest import forest
+    from spillway.analysis.plots.style import drawing, save
+
+    with drawing(formats=("png",)):
+        ax = forest(shares(rows, study))
+        ax.set_xlabel("interval for one workload of ours, as a share of the published number")
+        [path] = save(ax, DOCS / "images" / f"{study}-one-run")
+    return path
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    return "\n".join([line(header), line(["---"] * len(header)), *map(line, rows)]) + "\n"
+
+
+def main() -> None:
+    """Take new results over if some are named; write all pages."""
+    rows = read()
+    if sys.argv[1:]:
+        rows = take_over(rows, read(Path(sys.argv[1])))
+        durable.write_text(TABLE, to_csv(COLUMNS, [[row[name] for name in COLUMNS] for row in rows]))
+    for path, text in pages(rows).items():
+        durable.write_text(path, text)
+        print(path)
+    print(draw(rows))
+
+
+if __name__ == "__main__":
+    main()
