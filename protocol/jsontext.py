@@ -180,7 +180,7 @@ def as_printed(value: Any) -> Any:
             return value
         return as_printed(float(value) if abs(value) < 10**308 else math.inf)
     if kind is dict:
-        return {key: as_printed(item) for key, item in value.items()}
+        return {key: item if type(item) is str else as_printed(item) for key, item in value.items()}
     if kind in (list, tuple):
         return [as_printed(item) for item in value]
     raise ValueError(f"a value of type {kind.__name__} is no JSON")

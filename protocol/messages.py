@@ -132,6 +132,17 @@ class JobCompleted(Struct, frozen=True):
     alloc: tuple[int, ...]
 
 
+class SubJobsCompleted(Struct, frozen=True):
+    """Sub-jobs of :class:`RunSubJobs` that have ended well, one after another; only in the same process.
+
+    For each of ``job_ids`` the same as a :class:`JobCompleted`. The last one of an operation is the last one here.
+    ``timestamp`` is that of the first.
+    """
+
+    timestamp: float
+    job_ids: Sequence[str]
+
+
 class TaskProgress(Struct, frozen=True):
     """Progress of a killed job: a leaf has ``progress`` in [0, 1]; a sequence an index and its current task.
 
@@ -210,6 +221,7 @@ Event = (
     | SimulationEnds
     | JobSubmitted
     | JobCompleted
+    | SubJobsCompleted
     | JobKilled
     | ResourceStateChanged
     | RequestedCall

@@ -46,6 +46,8 @@ MOVED = {
     "malleable-sharing": "a reading with nothing fitted is judged",
 }
 """Why a claim has another verdict than before, by study."""
+REWORDED = {("thesis", "2 narrow"): "the thesis speaks of narrow jobs that pass, not of their profit"}
+"""Claims that said something else before, with the reason, by study and name."""
 
 
 def read(path: Path = TABLE) -> list[dict[str, str]]:
@@ -75,7 +77,9 @@ def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
 def _moved(row: Row) -> str:
     if not row["before"] or row["before"] == row["verdict"]:
         return ""
-    return MOVED[row["study"]]
+    if row["verdict"] == Verdict.FITTED.value:
+        return row["why"]
+    return REWORDED.get((row["study"], row["name"]), MOVED[row["study"]])
 
 
 def pages(rows: Sequence[Row]) -> dict[Path, str]:

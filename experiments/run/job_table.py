@@ -143,7 +143,7 @@ def _spans(path: Path) -> dict[str, Span]:
             owner = owner_of(cells[workload])
             if owner and cells[start]:
                 start_s, finish_s = float(cells[start]), float(cells[finish])
-                spans.setdefault(owner, Span(start_s, finish_s)).add(start_s, finish_s, cells[place])
+                spans.setdefault(owner, Span(start_s, finish_s)).add([(start_s, finish_s, cells[place])])
     return spans
 
 

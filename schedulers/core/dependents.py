@@ -187,7 +187,7 @@ class Dependents:
         if stated.limit:
             active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, deque())
             active.discard(job_id)
-            while queue and len(active) < stated.limit:
+            while queue and (queue[0] not in self._held or len(active) < self._held[queue[0]][1].limit):
                 yield from self._look(queue.popleft(), now_s)
 
     def _first(self, condition: Condition, stated: Dependencies) -> str:

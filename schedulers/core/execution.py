@@ -67,7 +67,8 @@ class Staged(NamedTuple):
 
 class Step(NamedTuple):
     """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will,
-    waiting jobs whose stage-in has ended (or failed, with the reason).
+    waiting jobs whose stage-in has ended (or failed, with the reason); of an event that states several ends, the
+    ``rest`` that was not looked at.
     """
 
     requests: Sequence[Request] = ()
@@ -75,6 +76,7 @@ class Step(NamedTuple):
     released: Sequence[Released] = ()
     expected: Sequence[Expected] = ()
     staged: Sequence[Staged] = ()
+    rest: Event | None = None
 
 
 NOTHING = Step()

@@ -41,6 +41,7 @@ from spillway.protocol.messages import (
     SetResourceState,
     SimulationBegins,
     SimulationEnds,
+    SubJobsCompleted,
 )
 from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
@@ -300,14 +301,16 @@ class Session:
             if handler is None or self._machine is None or self.finished:
                 self._check_order(event, f"$.events[{index}]")
             assert handler is not None
-            try:
-                handler(self, event)
-            except RemoteProtocolError as error:
-                if error.path.startswith("$.events"):
-                    raise
-                raise error.under(f"$.events[{index}].data") from None
-            if self._cadence is Cadence.EVENT and (self._release() or self._dirty):
-                yield from self._run_pass()
+            rest: Event | None = event
+            while rest is not None:
+                try:
+                    rest = handler(self, rest)
+                except RemoteProtocolError as error:
+                    if error.path.startswith("$.events"):
+                        raise
+                    raise error.under(f"$.events[{index}].data") from None
+                if self._cadence is Cadence.EVENT and (self._release() or self._dirty):
+                    yield from self._run_pass()
         if self._outages.affected:
             self._kill_affected()
         if not self.finished:
@@ -448,10 +451,23 @@ class Session:
 
     def _completed(self, event: JobCompleted) -> None:
         self._arrivals.check_resources(event.alloc, "alloc")
-        step = self._runtime.handle(event, self._now_s) if self._wire.completed(event.job_id) else None
+        step = self._runtime.handle(event, self._now_s) if self._wire.completed((event.job_id,)) else None
         if step is None:
             raise RemoteProtocolError(f"JOB_COMPLETED of {shown(event.job_id)}, which does not run", "$.job_id")
         self._enact(step)
+
+    def _sub_jobs_completed(self, event: SubJobsCompleted) -> Event | None:
+        """Sub-jobs have ended; what remains to be looked at after those from whose ends something follows."""
+        step = self._runtime.handle(event, self._now_s)
+        seen = event.job_ids
+        if step is not None and isinstance(step.rest, SubJobsCompleted):
+            seen = seen[: -len(step.rest.job_ids)]
+        if step is None or not self._wire.completed(seen):
+            raise RemoteProtocolError(
+                f"the end of sub-jobs {shown(list(seen))}, of which one does not run", "$.job_ids"
+            )
+        self._enact(step)
+        return step.rest
 
     def _killed(self, event: JobKilled) -> None:
         self._arrivals.check_progress(event)
@@ -494,11 +510,12 @@ class Session:
     def _asked(self, event: EstimateQuery) -> None:
         self._requests.append(AnswerEstimate(self._now_s, event.job_id, 0.0))
 
-    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
+    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], Event | None]]] = {
         SimulationBegins: _begin,
         SimulationEnds: _end,
         JobSubmitted: _submitted,
         JobCompleted: _completed,
+        SubJobsCompleted: _sub_jobs_completed,
         JobKilled: _killed,
         RequestedCall: _called,
         Notify: _notified,

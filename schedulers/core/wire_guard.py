@@ -57,11 +57,13 @@ class WireGuard:
         if profile:
             self._profiles.setdefault(job_id.partition("!")[0], set()).add(profile)
 
-    def completed(self, job_id: str) -> bool:
-        """Batsim reported a job's end and forgot it; ``False`` where it did not run."""
-        if job_id not in self._running or job_id in self._unsent:
-            return False
-        del self._running[job_id]
+    def completed(self, job_ids: Iterable[str]) -> bool:
+        """Batsim reported the ends of jobs and forgot them; ``False`` where one did not run."""
+        running, unsent = self._running, self._unsent
+        for job_id in job_ids:
+            if job_id not in running or job_id in unsent:
+                return False
+            del running[job_id]
         return True
 
     def ended(self, job_id: str) -> None:

@@ -47,6 +47,7 @@ from spillway.protocol.messages import (
     Request,
     RequestedCall,
     SetJobMetadata,
+    SubJobsCompleted,
 )
 from spillway.schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
 from spillway.schedulers.jobmodels.base import (
@@ -86,8 +87,8 @@ SUCCESS = (JobState.COMPLETED_SUCCESSFULLY, 0)
 class _Process:
     """A running job.
 
-    ``live`` are the sub-jobs of the present operation, ``beside`` those that run beside it with the times of their
-    beginnings; ``waiting`` and ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
+    ``live`` are the parts of the present operation that run, ``beside`` those that run beside it; ``waiting`` and
+    ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
     its present :class:`Wait` ends with, -1 if none; ``staging`` whether it has no nodes yet and its burst buffer is
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
     more to do; ``stopped`` whether a kill of what runs of it was requested; ``reason`` why it cannot go on; ``spoilt``
@@ -103,8 +104,8 @@ class _Process:
     operation: Submitted | Compute | Transfer | Wait | None = None
     ready_s: float = 0.0
     began_s: float = math.nan
-    live: dict[str, None] = field(default_factory=dict)
-    beside: dict[str, tuple[Transfer, float]] = field(default_factory=dict)
+    live: list[_Part] = field(default_factory=list)
+    beside: list[_Part] = field(default_factory=list)
     waiting: set[str] = field(default_factory=set)
     waiting_beside: set[str] = field(default_factory=set)
     timer: int = -1
@@ -116,6 +117,24 @@ class _Process:
     reason: str = ""
     spoilt: bool = False
     lowered: dict[Hashable, Lowered] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class _Part:
+    """An operation, or its part on some nodes, that runs: the one record of its sub-jobs.
+
+    ``left`` are the sub-jobs that have not ended, in their order; ``beside`` whether it runs beside a computation since
+    ``began_s``; ``turn`` the turn at the I/O gate that it holds, if any; ``abandoned`` whether its job goes on, or has
+    ended, without it.
+    """
+
+    process: _Process
+    operation: Submitted | Compute | Transfer
+    left: dict[str, None]
+    began_s: float
+    beside: bool = False
+    turn: str = ""
+    abandoned: bool = False
 
 
 class _Turn(NamedTuple):
@@ -190,12 +209,10 @@ class ProgramRuntime:
         self._reuse = True
         self._streams = Streams()
         self._processes: dict[str, _Process] = {}
-        self._sub_jobs: dict[str, _Process] = {}
-        self._abandoned: set[str] = set()
+        self._parts: dict[str, _Part] = {}
         self._dropped: set[str] = set()
         self._turns: dict[str, _Turn] = {}
-        self._turn_of: dict[str, str] = {}
-        self._moving: dict[str, int] = {}
+        self._moving: set[str] = set()
         self._turn_count = 0
         self._reports: list[Any] = []
         self._closed: Set[int] = frozenset()
@@ -260,10 +277,7 @@ class ProgramRuntime:
     def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """Leave what runs of a process to itself, killed; it waits for nothing any more."""
         _stop(process, now_s, follow)
-        for sub_id in process.live:
-            del self._sub_jobs[sub_id]
-            self._abandoned.add(sub_id)
-        process.live.clear()
+        _leave_behind(process.live)
         self._withdraw(process, now_s, follow)
         process.timer, process.over = -1, True
         process.program.close()
@@ -347,10 +361,12 @@ class ProgramRuntime:
 
     def handle(self, event: Event, now_s: float) -> Step | None:
         """Digest what concerns running jobs and their sub-jobs."""
+        if type(event) is SubJobsCompleted:
+            return self._sub_jobs_completed(event, now_s)
         if type(event) is JobCompleted:
             return self._completed(event, now_s)
         if isinstance(event, JobSubmitted):
-            return NOTHING if event.job_id in self._sub_jobs else None
+            return NOTHING if event.job_id in self._parts else None
         if isinstance(event, RequestedCall):
             return self._called(now_s)
         return NOTHING if isinstance(event, JobKilled) else None
@@ -415,8 +431,10 @@ class ProgramRuntime:
 
     def check(self) -> None:
         """Prove that processes, sub-jobs and turns agree; for tests."""
-        owned = {sub_id for p in self._processes.values() for sub_id in (*p.live, *p.beside)}
-        assert owned == self._sub_jobs.keys(), "sub-jobs and processes differ"
+        owned = {sub_id for p in self._processes.values() for part in (*p.live, *p.beside) for sub_id in part.left}
+        kept = {sub_id for sub_id, part in self._parts.items() if not part.abandoned}
+        assert owned == kept, "sub-jobs and processes differ"
+        assert all(sub_id in part.left for sub_id, part in self._parts.items()), "a part lacks a sub-job of its"
         waiting = {key for p in self._processes.values() for key in (*p.waiting, *p.waiting_beside)}
         assert waiting == self._turns.keys(), "turns and processes differ"
         for process in self._processes.values():
@@ -483,8 +501,9 @@ class ProgramRuntime:
         process.began_s = now_s
         if process.job.default_walltime:
             self._set_timer(process, now_s + process.job.walltime_s, now_s, follow, limit=True)
-        process.live[process.job.id] = None
-        self._sub_jobs[process.job.id] = process
+        part = _Part(process, operation, {process.job.id: None}, now_s)
+        process.live.append(part)
+        self._parts[process.job.id] = part
 
     def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
         """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
@@ -571,7 +590,7 @@ class ProgramRuntime:
         elif now_s - times.off_nodes_s >= self._limits.stage_out_s - SHORTEST_WALLTIME_S:
             process.outcome = _TIMED_OUT
             if process.live:
-                follow.requests.append(KillJob(now_s, tuple(process.live)))
+                follow.requests.append(KillJob(now_s, _ids(process.live)))
             self._give_up(process, now_s, follow)
 
     def _begin(self, process: _Process, operation: Submitted | Compute | Transfer, now_s: float) -> None:
@@ -586,24 +605,24 @@ class ProgramRuntime:
         follow: _Follow,
         *,
         beside: bool = False,
-    ) -> list[str]:
+        turn: str = "",
+    ) -> None:
         """Start the sub-jobs of an operation, or of its part on some nodes."""
         lowered = self._lowered(process, operation, nodes)
         if isinstance(operation, Transfer):
             process.record.moved(operation.stage, volume(operation, len(nodes), process.allocation))
         walltime_s = math.inf if beside else self._remaining(process, now_s)
         ids = process.sub_jobs.run(lowered.profile, lowered.tasks, walltime_s, now_s, follow.requests)
-        self._sub_jobs.update(dict.fromkeys(ids, process))
+        part = _Part(process, operation, dict.fromkeys(ids), now_s, beside, turn)
+        self._parts.update(dict.fromkeys(ids, part))
         if beside:
-            assert isinstance(operation, Transfer)
-            process.beside.update(dict.fromkeys(ids, (operation, now_s)))
-            return ids
-        process.live.update(dict.fromkeys(ids))
+            process.beside.append(part)
+            return
+        process.live.append(part)
         if math.isnan(process.began_s):
             process.began_s = now_s
             if operation.began is not None:
                 operation.began(now_s)
-        return ids
 
     def _lowered(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
         """An operation, or its part on some nodes, in the simulator's terms; kept where it is for all nodes."""
@@ -691,9 +710,8 @@ class ProgramRuntime:
                 process.outcome = process.outcome or _TIMED_OUT
                 self._give_up(process, now_s, follow)
                 continue
-            ids = self._run(process, operation, nodes, now_s, follow, beside=beside)
-            self._moving[key] = len(ids)
-            self._turn_of.update(dict.fromkeys(ids, key))
+            self._moving.add(key)
+            self._run(process, operation, nodes, now_s, follow, beside=beside, turn=key)
 
     def _expire(self, now_s: float, follow: _Follow) -> bool:
         """End the jobs whose walltime is over while they wait for a turn and nothing of them runs; whether any is."""
@@ -729,49 +747,70 @@ class ProgramRuntime:
     # ------------------------------------------------------------------ ends of sub-jobs
 
     def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
-        sub_id = event.job_id
-        process = self._sub_jobs.pop(sub_id, None)
-        if process is None and sub_id not in self._abandoned:
+        """A sub-job has ended, or a job that was run as it was submitted."""
+        if event.state is JobState.COMPLETED_SUCCESSFULLY and not event.return_code:
+            return self._sub_jobs_completed(SubJobsCompleted(event.timestamp, (event.job_id,)), now_s)
+        part = self._parts.pop(event.job_id, None)
+        if part is None:
             return None
-        turn = self._turn_of.pop(sub_id, None)
-        if turn is not None:
-            self._moving[turn] -= 1
-        if process is not None and _is_one_of_many(process, event) and (turn is None or self._moving[turn]):
-            del process.live[sub_id]
-            return NOTHING
-        follow = _Follow()
-        if turn is not None and not self._moving[turn]:
-            del self._moving[turn]
-            follow.granted.extend(self._gate.release(turn, now_s))
-        if process is None:
-            self._abandoned.discard(sub_id)
-            if turn is not None:
-                self._leave_if_through(turn.rpartition("/")[0], now_s)
-        elif sub_id in process.beside:
-            transfer, began_s = process.beside.pop(sub_id)
-            process.record.took(transfer.stage, now_s - began_s)
-            process.record.drained += not process.spoilt and self._is_through(process, transfer)
+        del part.left[event.job_id]
+        return self._ended(part, event.state, event.return_code, now_s)
+
+    def _sub_jobs_completed(self, event: SubJobsCompleted, now_s: float) -> Step | None:
+        """Sub-jobs have ended well: the step of the first end that something follows from, and the ends after it."""
+        ids, parts = event.job_ids, self._parts
+        for count, sub_id in enumerate(ids, 1):
+            part = parts.pop(sub_id, None)
+            if part is None:
+                return None
+            left = part.left
+            del left[sub_id]
+            if left and (not part.beside or part.abandoned):
+                continue
+            if not left or part.process.over:
+                step = self._ended(part, *SUCCESS, now_s)
+                return step if count == len(ids) else step._replace(rest=SubJobsCompleted(event.timestamp, ids[count:]))
+            assert isinstance(part.operation, Transfer)
+            part.process.record.took(part.operation.stage, now_s - part.began_s)
+        return NOTHING
+
+    def _ended(self, part: _Part, state: JobState, return_code: int, now_s: float) -> Step:
+        """What follows from the end of a sub-job: the last one of its part, a failure, or beside a job that is over."""
+        follow, process = _Follow(), part.process
+        if not part.left:
+            if part.turn:
+                self._moving.discard(part.turn)
+                follow.granted.extend(self._gate.release(part.turn, now_s))
+            if not part.abandoned:
+                (process.beside if part.beside else process.live).remove(part)
+        if part.abandoned:
+            if part.turn:
+                self._leave_if_through(process.job.id, now_s)
+        elif part.beside:
+            assert isinstance(part.operation, Transfer)
+            process.record.took(part.operation.stage, now_s - part.began_s)
+            process.record.drained += not process.spoilt and self._is_through(process, part.operation)
             self._end_if_through(process, now_s, follow)
         else:
-            self._ended_part(process, event, now_s, follow)
+            self._ended_part(process, state, return_code, now_s, follow)
         self._serve(now_s, follow)
         return follow.step()
 
     def _is_through(self, process: _Process, transfer: Transfer) -> bool:
         """Whether no part of a transfer beside a computation runs or waits."""
-        waiting = (self._turns[key].operation for key in process.waiting_beside)
-        return not any(one is transfer for one in (*(one for one, _ in process.beside.values()), *waiting))
+        return all(part.operation is not transfer for part in process.beside) and all(
+            self._turns[key].operation is not transfer for key in process.waiting_beside
+        )
 
-    def _ended_part(self, process: _Process, event: JobCompleted, now_s: float, follow: _Follow) -> None:
-        """A sub-job of the present operation has ended, or the job itself."""
-        del process.live[event.job_id]
+    def _ended_part(self, process: _Process, state: JobState, return_code: int, now_s: float, follow: _Follow) -> None:
+        """A part of the present operation has ended or failed, or the job itself."""
         operation = process.operation
         assert operation is not None
-        failed = event.state is not JobState.COMPLETED_SUCCESSFULLY
+        failed = state is not JobState.COMPLETED_SUCCESSFULLY
         if isinstance(operation, Submitted) and (failed or self._limits is None):
-            process.outcome = (event.state, event.return_code)
-        elif failed and not (event.state is JobState.COMPLETED_FAILED and getattr(operation, "may_fail", False)):
-            process.outcome = process.outcome or (event.state, event.return_code)
+            process.outcome = (state, return_code)
+        elif failed and not (state is JobState.COMPLETED_FAILED and getattr(operation, "may_fail", False)):
+            process.outcome = process.outcome or (state, return_code)
         if process.live:
             return
         if process.outcome is not None or not process.waiting:
@@ -779,7 +818,7 @@ class ProgramRuntime:
         if process.outcome is not None:
             self._give_up(process, now_s, follow, idle=False)
         elif not process.waiting:
-            done = Done(process.ready_s, process.began_s, now_s, event.state, event.return_code)
+            done = Done(process.ready_s, process.began_s, now_s, state, return_code)
             self._advance(process, done, now_s, follow)
 
     def _account_for(self, process: _Process, operation: Operation, now_s: float) -> None:
@@ -835,12 +874,9 @@ class ProgramRuntime:
             follow.staged.append(Staged(process.job.id, reason))
             return
         if process.beside:
-            left_behind = all(transfer.abandoned for transfer, _ in process.beside.values())
-            if process.outcome == SUCCESS or not left_behind:
+            if process.outcome == SUCCESS or not all(_may_be_left(part) for part in process.beside):
                 return
-            for sub_id in process.beside:
-                del self._sub_jobs[sub_id]
-                self._abandoned.add(sub_id)
+            _leave_behind(process.beside)
         else:
             self._gate.leave(_account(process, beside=True), now_s)
         del self._processes[process.job.id]
@@ -860,13 +896,24 @@ def _stop(process: _Process, now_s: float, follow: _Follow) -> None:
     """Kill what runs of a process but for transfers beside, once: its ends may be on the way already."""
     if process.live and not process.stopped:
         process.stopped = True
-        follow.requests.append(KillJob(now_s, tuple(process.live)))
+        follow.requests.append(KillJob(now_s, _ids(process.live)))
 
 
-def _is_one_of_many(process: _Process, event: JobCompleted) -> bool:
-    """Whether a sub-job of the present operation has ended well, and others of it still run: nothing follows."""
-    live = process.live
-    return len(live) > 1 and event.state is JobState.COMPLETED_SUCCESSFULLY and event.job_id in live
+def _ids(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Sub-jobs of parts that have not ended, in their order."""
+    return tuple([sub_id for part in parts for sub_id in part.left])
+
+
+def _leave_behind(parts: list[_Part]) -> None:
+    """Let a job go on, or end, without these parts."""
+    for part in parts:
+        part.abandoned = True
+    parts.clear()
+
+
+def _may_be_left(part: _Part) -> bool:
+    """Whether a job that fails ends without this part beside it."""
+    return isinstance(part.operation, Transfer) and part.operation.abandoned
 
 
 def _printable(profile: JsonObject) -> JsonObject:

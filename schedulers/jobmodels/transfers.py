@@ -55,14 +55,15 @@ def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, ma
     """Between the file system and burst buffers: one transfer per node, or per stripe."""
     pfs = _pfs(machine)
     inwards = transfer.source is Place.PFS
-    tasks = []
-    for storage in _storages(nodes, allocation, machine):
+    tasks: dict[int, Task] = {}  # the same one for each node that has its bytes on a storage node
+    storages = _storages(nodes, allocation, machine)
+    for storage in set(storages):
         hosts = (storage, pfs) if storage < pfs else (pfs, storage)
         ends = {"source": pfs, "destination": storage} if inwards else {"source": storage, "destination": pfs}
-        tasks.append(Task(hosts, ends))
+        tasks[storage] = Task(hosts, ends)
     size = transfer.bytes_per_node
     profile = {"type": "data_staging", "nb_bytes": size, "from": "source", "to": "destination", "ret": 0}
-    return Lowered(profile, tasks)
+    return Lowered(profile, [tasks[storage] for storage in storages])
 
 
 def _checkpoint(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:

@@ -70,9 +70,9 @@ class Partition(Values, frozen=True):
     factor
         ``PriorityJobFactor``: its part of its jobs' priority, relative to the largest of all partitions.
     longest_s
-        ``MaxTime``: longest walltime of a job (s); ``None``: no limit.
+        ``MaxTime``: longest walltime of a job (s), above 0; ``None``: no limit.
     default_s
-        ``DefaultTime``: walltime of a job that states none (s); ``None``: ``longest_s``.
+        ``DefaultTime``: walltime of a job that states none (s), above 0; ``None``: ``longest_s``.
     fewest_nodes, most_nodes
         ``MinNodes``, ``MaxNodes`` of a job; ``None``: no limit.
     default
@@ -95,8 +95,8 @@ class Partition(Values, frozen=True):
     nodes: str = ""
     tier: Natural = 1
     factor: Natural = 1
-    longest_s: Seconds | None = None
-    default_s: Seconds | None = None
+    longest_s: Length | None = None
+    default_s: Length | None = None
     fewest_nodes: Natural = 1
     most_nodes: Natural | None = None
     default: bool = False

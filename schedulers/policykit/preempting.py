@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from spillway.schedulers.model.decisions import Decision, Preempt, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Hold, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import SUSPEND, Group, Preemption, Suspended
@@ -117,7 +117,15 @@ class Preempting(Around):
                 if not isinstance(decision, WakeAt):
                     served.add(decision.job.id if isinstance(decision, Start) else decision.by.id)
                 yield decision
-        yield from self.policy(_hiding(view, served | memory.claims.keys() | suspended))
+        filled = set[str]()
+        for one in self.policy(_hiding(view, served | memory.claims.keys() | suspended)):
+            yield one
+            if isinstance(one, Start):
+                filled.discard(one.job.id)
+            elif isinstance(one, Hold) and one.job.id in view.filled_s and self.rules.height(one.job):
+                filled.add(one.job.id)
+        if filled and self.due is None:  # at once, with no message: they were looked at before
+            yield WakeAt(view.now_s + _LATE_S)
 
     def keep(self, view: View) -> None:
         """Book in the pass's timeline what is promised; called anew does nothing for what is booked.

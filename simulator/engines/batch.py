@@ -56,16 +56,22 @@ def listed(tasks: Sequence[TaskSpec], n_hosts: int) -> _Lists:
             work += [flops] * n
         else:
             work += _per_position(flops, n, position)
-        comm = task.comm
+        comm: Any = task.comm
         kind = type(comm)
         everyone = 0.0
         if n > 1 and kind is not NoComm:
             if kind is AllToAll:
-                everyone = comm.bytes_per_ordered_pair  # type: ignore[union-attr]
-            elif kind is Pairs and _is_one(comm, n):
-                sources.append(places[comm.src[0]])  # type: ignore[union-attr]
-                destinations.append(places[comm.dst[0]])  # type: ignore[union-attr]
-                amounts.append(comm.bytes[0])  # type: ignore[union-attr]
+                everyone = comm.bytes_per_ordered_pair
+            elif (  # a single pair, as most transfers are
+                kind is Pairs
+                and type(src := comm.src) is type(dst := comm.dst) is type(amount := comm.bytes) is tuple
+                and len(src) == len(dst) == len(amount) == 1
+                and 0 <= src[0] < n
+                and 0 <= dst[0] < n
+            ):
+                sources.append(places[src[0]])
+                destinations.append(places[dst[0]])
+                amounts.append(amount[0])
             else:
                 src, dst, amount = _pairs_of(comm, n, position)
                 sources += [places[k] for k in src]
@@ -128,17 +134,6 @@ def _from_matrix(comm: Matrix, n: int, position: int) -> _Triples:
         raise TaskError(f"task {position}: needs a matrix of shape {(n, n)}, got one of shape {matrix.shape}")
     src, dst = np.nonzero(matrix)
     return src.tolist(), dst.tolist(), matrix[src, dst].tolist()
-
-
-def _is_one(comm: Any, n: int) -> bool:
-    """Whether pairs are a single one, as most transfers have, within a task of ``n`` positions."""
-    src, dst, amounts = comm.src, comm.dst, comm.bytes
-    return (
-        type(src) is type(dst) is type(amounts) is tuple
-        and len(src) == len(dst) == len(amounts) == 1
-        and 0 <= src[0] < n
-        and 0 <= dst[0] < n
-    )
 
 
 def _from_pairs(comm: Pairs, n: int, position: int) -> _Triples:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from spillway.simulator.jobs.job import Deadline, Job
 from spillway.simulator.wire.kernel import Kernel
@@ -22,29 +22,42 @@ class Deadlines:
     def __init__(self, kernel: Kernel, reached: Callable[[list[Job]], None]) -> None:
         self._kernel = kernel
         self._reached = reached
-        self._last = Deadline(-1.0, -1.0)
+        self._last = Deadline(-1.0, -1.0, -1)
 
-    def limit(self, job: Job) -> None:
-        """Let what is left of a job's walltime end the task that starts now."""
-        now = self._kernel.clock
-        time = now + job.budget
+    def limit(self, jobs: Sequence[Job], moments: Sequence[float], first: int) -> None:
+        """Let what is left of the walltimes of jobs, where they have one, end the tasks that start at these moments.
+
+        Timers get every second number from ``first`` on.
+        """
         deadline = self._last
-        if deadline.time != time or deadline.made != now or not deadline.live:
-            deadline = self._last = Deadline(time, now)
-            deadline.number = self._kernel.at(time, self._end, deadline)
-        deadline.jobs.append(job)
-        deadline.live += 1
-        job.limit = deadline
+        timers: list[tuple[float, int, Callable[[Deadline], None], Deadline]] = []
+        for place, (job, moment) in enumerate(zip(jobs, moments, strict=True)):
+            if job.budget < 0:
+                continue
+            time = moment + job.budget
+            if deadline.time != time or deadline.made != moment or not deadline.live:
+                deadline = Deadline(time, moment, first + 2 * place)
+                timers.append((time, deadline.number, self._end, deadline))
+            deadline.jobs.append(job)
+            deadline.live += 1
+            job.limit = deadline
+        self._last = deadline
+        if timers:
+            self._kernel.at_each(timers)
 
-    def release(self, job: Job) -> None:
-        """Watch a job no longer."""
-        deadline = job.limit
-        if deadline is not None:
-            job.limit = None
-            deadline.live -= 1
-            if deadline.live == 0:
-                self._kernel.forget(deadline.number)
-                deadline.jobs.clear()
+    def release(self, jobs: Iterable[Job]) -> None:
+        """Watch jobs no longer."""
+        over: list[int] = []
+        for job in jobs:
+            deadline = job.limit
+            if deadline is not None:
+                job.limit = None
+                deadline.live -= 1
+                if deadline.live == 0:
+                    over.append(deadline.number)
+                    deadline.jobs.clear()
+        if over:
+            self._kernel.forget(*over)
 
     def _end(self, deadline: Deadline) -> None:
         jobs = [job for job in deadline.jobs if job.limit is deadline]

@@ -12,7 +12,7 @@ import msgspec
 from spillway.base.errors import shown
 from spillway.protocol.limits import DEEPEST_PROFILE
 from spillway.protocol.messages import JobState, TaskProgress
-from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
+from spillway.simulator.engines.base import Engine, NoComm, TaskError, TaskSpec
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.jobs.deadlines import Deadlines
 from spillway.simulator.jobs.job import Chain, Errand, Job
@@ -72,7 +72,7 @@ class Executor:
     kernel, engine, machines, outputs, meter
         What it works with.
     ended
-        Called when a job has ended by itself, at its walltime, or with a return code.
+        Called with the jobs that have ended by themselves, at their walltimes, or with a return code at this instant.
     tell
         Called with a job and the message that it has for the scheduler; the second argument resumes the job.
     """
@@ -84,7 +84,7 @@ class Executor:
         machines: Machines,
         outputs: Outputs,
         meter: EnergyMeter | None,
-        ended: Callable[[Job], None],
+        ended: Callable[[Sequence[Job]], None],
         tell: Callable[[Job, Any, Callable[[], None]], None],
     ) -> None:
         self._kernel = kernel
@@ -99,42 +99,49 @@ class Executor:
         self._new_tasks: list[TaskSpec] = []
         self._deadlines = Deadlines(kernel, self._walltime_reached)
         kernel.before_advance = self.flush
-        kernel.task_ended = self._task_ended
+        kernel.tasks_ended = self._tasks_ended
         kernel.task_order = self._task_order
 
     # ------------------------------------------------------------------ start
 
-    def start(
-        self, job: Job, allocation: Allocation, task: TaskSpec | None, place: Placement | None, handle: int = -1
-    ) -> None:
-        """Start a job now.
+    def start(self, starts: Sequence[Start], moments: Sequence[float], handles: Sequence[int] = ()) -> None:
+        """Start jobs, each at its moment.
 
         Parameters
         ----------
-        job
-            Its state must allow it.
-        allocation
-            Where it runs.
-        task
-            The parallel task that it is; None when its profile is no parallel task.
-        place
-            Where its tasks run; None when ``task`` is complete without it.
-        handle
-            Of the task, where the engine has it already.
+        starts
+            The states of the jobs must allow it. Several: only such as :meth:`tasks_ahead` lets begin ahead.
+        moments
+            Seconds, ascending, the last one not after the present.
+        handles
+            Of their tasks, where the engine has these already.
         """
-        now = self._kernel.clock
-        job.state = JobState.RUNNING
-        job.allocation = allocation
-        job.start = now
-        job.budget = job.walltime
-        if self._meter is not None:
-            self._meter.job_starts(job, allocation.ids, now)
-        self._machines.occupy(allocation.ids, now)
-        if self._outputs.traced:
-            self._outputs.job_started(job, now)
-        if task is not None:
-            self._launch(job, task, handle)
-            return
+        traced = self._outputs.traced
+        if not traced:
+            self._machines.occupy([start.allocation.ids for start in starts], moments)
+        jobs: list[Job] = []
+        tasks: list[TaskSpec] = []
+        for start, moment in zip(starts, moments, strict=True):
+            job, task = start.job, start.task
+            job.state = JobState.RUNNING
+            job.allocation = start.allocation
+            job.start = moment
+            job.budget = job.walltime
+            if self._meter is not None:
+                self._meter.job_starts(job, start.allocation.ids, moment)
+            if traced:
+                self._machines.occupy((start.allocation.ids,), (moment,))
+                self._outputs.job_started(job, moment)
+            if task is not None:
+                jobs.append(job)
+                tasks.append(task)
+            else:
+                self._begin(job, start.place)
+        if jobs:
+            self._launch(jobs, tasks, moments, handles)
+
+    def _begin(self, job: Job, place: Placement | None) -> None:
+        """Begin what is no parallel task."""
         work = job.profile.work
         if isinstance(work, DelayWork):
             self._sleep(job, work.seconds)
@@ -145,20 +152,26 @@ class Executor:
         job.plan = place
         self._enter(job, job.root)
 
-    def _launch(self, job: Job, task: TaskSpec, handle: int = -1) -> None:
-        """Give one parallel task to the engine at the end of this instant, unless the engine has it."""
-        if job.budget >= 0:
-            self._deadlines.limit(job)
-        job.task_number = self._kernel.next_number()
-        if handle >= 0:
-            job.handle = handle
-            self._waiting[handle] = job
+    def _launch(
+        self, jobs: Sequence[Job], tasks: Sequence[TaskSpec], moments: Sequence[float], handles: Sequence[int] = ()
+    ) -> None:
+        """Give parallel tasks to the engine at the end of this instant, unless the engine has them."""
+        first = self._kernel.next_number(2 * len(jobs))
+        self._deadlines.limit(jobs, moments, first)
+        for place, job in enumerate(jobs):
+            job.task_number = first + 2 * place + 1
+        if handles:
+            waiting = self._waiting
+            for job, handle in zip(jobs, handles, strict=True):
+                job.handle = handle
+                waiting[handle] = job
         else:
-            self._new.append(job)
-            self._new_tasks.append(task)
-        self._settles(task)
+            self._new += jobs
+            self._new_tasks += tasks
+        self._settles(tasks[-1])
         if self._meter is not None:
-            self._meter.task_starts(job, task)
+            for job, task in zip(jobs, tasks, strict=True):
+                self._meter.task_starts(job, task)
 
     def _settles(self, task: TaskSpec) -> None:
         """Note whether a task that starts now may end in this very instant."""
@@ -197,39 +210,58 @@ class Executor:
     def tasks_ahead(self, starts: Iterable[Start | None], until: float) -> list[TaskSpec | None]:
         """Tasks of the first starts, as far as each surely does nothing but begin its task before ``until`` (s)."""
         tasks: list[TaskSpec | None] = []
-        now = self._kernel.clock
+        short_s = until - self._kernel.clock
         for start in starts:
             if start is None:
                 tasks.append(None)
                 continue
-            task, budget = start.task, start.job.budget
-            if task is None or 0.0 <= budget <= until - now or is_nothing(task) or self._meter is not None:
+            task = start.task
+            if task is None or 0.0 <= start.job.walltime <= short_s or self._meter is not None:
+                break
+            if (type(task.comm) is NoComm or len(task.hosts) == 1) and is_nothing(task):
                 break
             tasks.append(task)
         return tasks
 
     # ------------------------------------------------------------------ waiting and going on
 
-    def _task_ended(self, handle: int) -> None:
-        item = self._waiting.pop(handle, None)
-        if item is None:  # taken away by what happened just before, in the same instant
-            return
-        if type(item) is Chain:
-            self._chain_ended(item)
-            return
-        if type(item) is Errand:
-            item.done()
-            return
-        assert isinstance(item, Job)
-        job = item
-        if self._meter is not None:
-            self._meter.task_ends(job, 1.0)
-        job.handle = -1
-        deadline = job.limit
-        if deadline is not None:
-            job.budget = max(deadline.time - self._kernel.clock, 0.0)
-            self._deadlines.release(job)
-        self._done(job, _OK)
+    def _tasks_ended(self, handles: Sequence[int]) -> None:
+        """Tasks have ended at this instant."""
+        each = self._meter is not None or self._outputs.traced  # they show the machines after each end
+        whole: list[Job] = []
+        for handle in handles:
+            item = self._waiting.pop(handle, None)
+            if type(item) is Job and item.stack is None:
+                whole.append(item)
+                if not each:
+                    continue
+            if whole:
+                self._end_tasks(whole)
+                self._end(whole, _OK)
+                whole = []
+            if type(item) is Job and item.stack is not None:
+                self._end_tasks((item,))
+                self._resume(item, _OK)
+            elif type(item) is Chain:
+                self._chain_ended(item)
+            elif type(item) is Errand:
+                item.done()
+            # else it has just ended, or was taken away by what happened before in the same instant
+        if whole:
+            self._end_tasks(whole)
+            self._end(whole, _OK)
+
+    def _end_tasks(self, jobs: Sequence[Job]) -> None:
+        """The parallel tasks of jobs have ended."""
+        now = self._kernel.clock
+        for job in jobs:
+            if self._meter is not None:
+                self._meter.task_ends(job, 1.0)
+            job.handle = -1
+            deadline = job.limit
+            if deadline is not None:
+                job.budget = max(deadline.time - now, 0.0)
+        self._deadlines.release(jobs)
 
     def _walltime_reached(self, jobs: list[Job]) -> None:
         """Stop tasks at their walltime, unless they end at this very moment: SimGrid prefers the end.
@@ -316,7 +348,7 @@ class Executor:
     def _done(self, job: Job, code: int) -> None:
         """What a job waited for is over."""
         if job.stack is None:
-            self._end(job, code or job.profile.ret)
+            self._end((job,), code)
         else:
             self._resume(job, code)
 
@@ -343,7 +375,7 @@ class Executor:
             return
         task = work.task(place)
         check_flops(task, place)
-        self._launch(job, task)
+        self._launch((job,), (task,), (self._kernel.clock,))
 
     def _resume(self, job: Job, value: Any) -> None:
         """Let the innermost program go on with what it waited for."""
@@ -366,7 +398,7 @@ class Executor:
                 stack.pop()
                 value = stop.value or node.profile.ret
                 if not stack:
-                    self._end(job, value)
+                    self._end((job,), value)
                     return
                 continue
             if isinstance(step, Take):
@@ -391,9 +423,9 @@ class Executor:
     def _start_chains(self, job: Job, step: Parallel) -> None:
         job.chains = [Chain(job, iter(tasks), end) for tasks, end in zip(step.chains, step.reports, strict=True)]
         job.mailbox = deque()
-        if job.budget >= 0:
-            self._deadlines.limit(job)
-        job.task_number = self._kernel.next_number()
+        first = self._kernel.next_number(2)
+        self._deadlines.limit((job,), (self._kernel.clock,), first)
+        job.task_number = first + 1
         job.live_chains = len(job.chains)
         for chain in list(job.chains):
             self._next_in_chain(chain)
@@ -426,7 +458,7 @@ class Executor:
             job.chains = None
             if job.limit is not None:
                 job.budget = max(job.limit.time - self._kernel.clock, 0.0)
-                self._deadlines.release(job)
+                self._deadlines.release((job,))
             self._resume(job, _OK)
 
     def _chain_ended(self, chain: Chain) -> None:
@@ -441,32 +473,37 @@ class Executor:
 
     # ------------------------------------------------------------------ end
 
-    def _end(self, job: Job, code: int) -> None:
-        job.return_code = code
-        state = _END_STATES.get(code)
-        job.state = JobState.COMPLETED_FAILED if state is None else state
-        self._close(job, stopped=code < 0)
-        self._ended(job)
+    def _end(self, jobs: Sequence[Job], code: int) -> None:
+        """Jobs have ended at this instant, with a return code; 0: with those of their profiles."""
+        for job in jobs:
+            job.return_code = own = code or job.profile.ret
+            state = _END_STATES.get(own)
+            job.state = JobState.COMPLETED_FAILED if state is None else state
+        self._close(jobs, stopped=jobs[0].return_code < 0)
+        self._ended(jobs)
 
-    def _close(self, job: Job, stopped: bool) -> None:
+    def _close(self, jobs: Sequence[Job], stopped: bool) -> None:
         """Free the machines and write down how long it took."""
         now = self._kernel.clock
-        allocation = job.allocation
-        assert allocation is not None
-        self._machines.leave(allocation.ids, now)
-        if self._outputs.traced:
-            self._outputs.job_ended(job, now, stopped)
-        job.runtime = now - job.start or _SHORTEST_RUNTIME_S
-        if self._meter is not None:
-            self._meter.job_ends(job, allocation.ids, now)
-        job.stack = job.root = job.plan = job.leaf = None
+        places: list[tuple[int, ...]] = []
+        for job in jobs:
+            assert job.allocation is not None
+            places.append(job.allocation.ids)
+        self._machines.leave(places, now)
+        for job, ids in zip(jobs, places, strict=True):
+            if self._outputs.traced:
+                self._outputs.job_ended(job, now, stopped)
+            job.runtime = now - job.start or _SHORTEST_RUNTIME_S
+            if self._meter is not None:
+                self._meter.job_ends(job, ids, now)
+            job.stack = job.root = job.plan = job.leaf = None
 
     def stop(self, job: Job) -> TaskProgress:
         """Kill a running job now; its progress as it is reported."""
         self.flush()
         in_parallel_task = job.handle >= 0
         share = self._drop_tasks(job)
-        self._deadlines.release(job)
+        self._deadlines.release((job,))
         job.poll = 0.0
         if job.timer >= 0:
             self._kernel.forget(job.timer)
@@ -474,5 +511,5 @@ class Executor:
         progress = job_progress(job, share, self._kernel.clock)
         job.state = JobState.COMPLETED_KILLED
         job.return_code = KILLED if in_parallel_task else TIMEOUT
-        self._close(job, stopped=in_parallel_task)
+        self._close((job,), stopped=in_parallel_task)
         return progress

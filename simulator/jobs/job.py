@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
+import msgspec
+
 from spillway.protocol.messages import JobState, JsonObject
 from spillway.simulator.engines.base import TaskSpec
 from spillway.simulator.jobs.profiles.base import Node, Placement, Profile, ProfileLookup, Program
@@ -13,7 +15,7 @@ from spillway.simulator.world.allocation import Allocation
 NO_WALLTIME = -1.0
 
 
-class Job:
+class Job(msgspec.Struct, eq=False):
     """One job, from its registration until it has been reported to the scheduler.
 
     Attributes
@@ -26,12 +28,14 @@ class Job:
         Submission time (s), number of resources, walltime (s, -1 if none).
     source
         Its object as sent with JOB_SUBMITTED; None when it will not be sent.
+    group
+        The sub-jobs that one request of a scheduler in this process has started together; else None.
     state, metadata, kill_requested
         Where it stands.
     allocation, start, runtime, return_code, energy
         Of its execution; times in s, energy in J (-1 when not measured).
     budget
-        What is left of the walltime (s); negative: no limit (any more).
+        Once it runs, what is left of the walltime (s); negative: no limit (any more).
     handle, timer
         Engine task and kernel timer that it waits for; -1 if none.
     limit
@@ -50,55 +54,38 @@ class Job:
         Messages from the scheduler not yet taken.
     """
 
-    __slots__ = (
-        "allocation", "budget", "chains", "energy", "handle", "id", "inbox", "kill_requested", "leaf", "limit",
-        "live_chains", "mailbox", "metadata", "name", "plan", "poll", "profile", "res", "return_code", "root",
-        "runtime", "source", "stack", "start", "state", "subtime", "task_number", "timer", "wait_start", "walltime",
-        "workload",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        workload: ProfileLookup,
-        name: str,
-        full_id: str,
-        profile: Profile,
-        subtime: float,
-        res: int,
-        walltime: float,
-        source: JsonObject | None,
-    ) -> None:
-        self.id = full_id
-        self.name = name
-        self.workload = workload
-        self.profile = profile
-        self.subtime = subtime
-        self.res = res
-        self.walltime = walltime
-        self.source = source
-        self.state = JobState.NOT_SUBMITTED
-        self.metadata = ""
-        self.kill_requested = False
-        self.allocation: Allocation | None = None
-        self.start = -1.0
-        self.runtime = -1.0
-        self.return_code = -1
-        self.energy = -1.0
-        self.budget = walltime
-        self.handle = -1
-        self.timer = -1
-        self.limit: Deadline | None = None
-        self.wait_start = 0.0
-        self.poll = 0.0
-        self.task_number = 0
-        self.root: Node | None = None
-        self.leaf: Node | None = None
-        self.stack: list[tuple[Program, Node]] | None = None
-        self.plan: Placement | None = None
-        self.chains: list[Chain] | None = None
-        self.live_chains = 0
-        self.mailbox: deque[Chain] | None = None
-        self.inbox: list[str] | None = None
+    workload: ProfileLookup
+    name: str
+    id: str
+    profile: Profile
+    subtime: float
+    res: int
+    walltime: float
+    source: JsonObject | None = None
+    group: Group | None = None
+    state: JobState = JobState.NOT_SUBMITTED
+    metadata: str = ""
+    kill_requested: bool = False
+    allocation: Allocation | None = None
+    start: float = -1.0
+    runtime: float = -1.0
+    return_code: int = -1
+    energy: float = -1.0
+    budget: float = -1.0
+    handle: int = -1
+    timer: int = -1
+    limit: Deadline | None = None
+    wait_start: float = 0.0
+    poll: float = 0.0
+    task_number: int = 0
+    root: Node | None = None
+    leaf: Node | None = None
+    stack: list[tuple[Program, Node]] | None = None
+    plan: Placement | None = None
+    chains: list[Chain] | None = None
+    live_chains: int = 0
+    mailbox: deque[Chain] | None = None
+    inbox: list[str] | None = None
 
     @property
     def complete(self) -> bool:
@@ -117,23 +104,33 @@ _COMPLETE = frozenset(
 )
 
 
-class Deadline:
+class Group:
+    """Sub-jobs that were started together: the number of those whose end has not reached the server."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+class Deadline(msgspec.Struct, eq=False):
     """Jobs whose walltime ends at the same moment.
 
     Attributes
     ----------
-    time
-        That moment (s).
+    time, made
+        That moment, and when the tasks started (s).
+    number
+        Of the kernel's timer.
+    jobs, live
+        All of them; how many are still watched.
     """
 
-    __slots__ = ("jobs", "live", "made", "number", "time")
-
-    def __init__(self, time: float, made: float) -> None:
-        self.time = time
-        self.made = made
-        self.number = -1
-        self.jobs: list[Job] = []
-        self.live = 0
+    time: float
+    made: float
+    number: int
+    jobs: list[Job] = msgspec.field(default_factory=list)
+    live: int = 0
 
 
 class Chain:

@@ -74,6 +74,7 @@ class Outputs:
 
     def finish(self, now: float, figures: dict[str, str]) -> None:
         """Complete all files; ``figures`` become ``_schedule.csv``."""
+        self.jobs.settle()
         files = self._files()
         if self._prefix is not None:
             table = OutputFile(self._prefix + "_schedule.csv")
@@ -88,6 +89,7 @@ class Outputs:
 
     def abandon(self) -> None:
         """Leave what was written under temporary names."""
+        self.jobs.settle()
         for file in self._files():
             file.abandon()
         if self.paje is not None:

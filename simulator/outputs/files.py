@@ -47,10 +47,10 @@ class OutputFile:
         except OSError as fault:
             raise SimulatorInputError(str(fault)) from None
 
-    def write(self, text: str) -> None:
-        """Append a text."""
+    def write(self, *texts: str) -> None:
+        """Append texts."""
         lines = self._lines
-        lines.append(text)
+        lines += texts
         if len(lines) >= _CHUNK:
             self._stream.write("".join(lines))
             lines.clear()

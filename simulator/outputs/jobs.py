@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add, sub, truediv
+from typing import Any
 
 from spillway.protocol.messages import JobState
 from spillway.simulator.jobs.job import Job
@@ -16,8 +19,13 @@ HEADER = (
 )
 
 _SECONDS = "%.6f"
-_ROW = '%s,%s,%s,%s,%d,%s,%d,%s,%s,%.6f,%s,%.6f,%.6f,%.6f,%s,%s,"%s"\n'
-"""A row of a job that ran; formatted with ``%``, which takes half the time of an f-string with as many numbers."""
+_ROW = '%s,%s,%s,%s,%d,%s,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s,"%s"\n'
+"""A row of a job that ran."""
+
+_SUCCESS = JobState.COMPLETED_SUCCESSFULLY.value
+
+_COLLECTED = 1024
+"""Rows that are formatted together."""
 
 
 @dataclass(slots=True)
@@ -57,25 +65,24 @@ class Span:
     nodes: str = ""
     """Where the last one ran (an interval set)."""
 
-    def add(self, start_s: float, finish_s: float, nodes: str) -> None:
-        """Count one more job."""
-        if not self.nodes or finish_s > self.finish_s:
-            self.nodes = nodes
-        self.start_s, self.finish_s = min(self.start_s, start_s), max(self.finish_s, finish_s)
-        self.received_s += finish_s - start_s
-        self.jobs += 1
+    def add(self, rows: Iterable[tuple[float, float, str]]) -> None:
+        """Count more jobs: start and finish (s) of each, and where it ran."""
+        for start_s, finish_s, nodes in rows:
+            if not self.nodes or finish_s > self.finish_s:
+                self.nodes, self.finish_s = nodes, max(self.finish_s, finish_s)
+            if start_s < self.start_s:
+                self.start_s = start_s
+            self.received_s += finish_s - start_s
+            self.jobs += 1
 
 
 class JobsTable:
-    """Writes the rows and adds up.
+    """Collects the rows, and writes and adds them up some at a time, column by column.
 
     Attributes
     ----------
-    totals
-        Sums over all jobs.
-    spans
-        Of the workloads that the scheduler made in this process
-        (:attr:`spillway.simulator.reading.registry.Workload.local`), by name.
+    jobs
+        How many jobs there were so far.
 
     Parameters
     ----------
@@ -84,64 +91,107 @@ class JobsTable:
     """
 
     def __init__(self, path: str | None) -> None:
-        self.totals = Totals()
-        self.spans: dict[str, Span] = {}
-        self._request = (math.nan, math.nan, "", "")
+        self.jobs = 0
+        self._totals = Totals()
+        self._spans: dict[str, Span] = {}
+        self._rows: list[tuple[Any, ...]] = []
+        self._rejected: list[tuple[int, str]] = []
         self.file = OutputFile(path) if path is not None else None
         if self.file is not None:
             self.file.write(HEADER)
 
-    def add(self, job: Job) -> None:
-        """Write a job that has ended or was rejected."""
-        totals = self.totals
-        totals.jobs += 1
-        if job.state is JobState.REJECTED:
-            totals.rejected += 1
-            if self.file is not None:
-                self.file.write(
+    @property
+    def totals(self) -> Totals:
+        """Sums over all jobs."""
+        self.settle()
+        return self._totals
+
+    @property
+    def spans(self) -> dict[str, Span]:
+        """Of the workloads that the scheduler made in this process
+        (:attr:`spillway.simulator.reading.registry.Workload.local`), by name."""
+        self.settle()
+        return self._spans
+
+    def add(self, jobs: Sequence[Job]) -> None:
+        """Write jobs that have ended or were rejected."""
+        self.jobs += len(jobs)
+        rows = self._rows
+        for job in jobs:
+            if job.state is JobState.REJECTED:
+                line = (
                     f"{job.name},{job.workload.name},{job.profile.name},{job.subtime:.6f},{job.res},{job.walltime:.6f},0,"
                     f'REJECTED,,,,,,,,,"{job.metadata}"\n'
                 )
-            return
-        start, runtime = job.start, job.runtime
-        finish = start + runtime
-        waiting = start - job.subtime
-        turnaround = finish - job.subtime
-        slowdown = turnaround / runtime
-        totals.waiting += waiting
-        totals.turnaround += turnaround
-        totals.slowdown += slowdown
-        if finish > totals.makespan:
-            totals.makespan = finish
-        if waiting > totals.max_waiting:
-            totals.max_waiting = waiting
-        if turnaround > totals.max_turnaround:
-            totals.max_turnaround = turnaround
-        if slowdown > totals.max_slowdown:
-            totals.max_slowdown = slowdown
-        success = job.state is JobState.COMPLETED_SUCCESSFULLY
-        totals.success += success
-        allocation = job.allocation
-        assert allocation is not None
-        start_text, finish_text = _SECONDS % start, _SECONDS % finish
-        if job.workload.local:
-            self._note_span(job.workload.name, float(start_text), float(finish_text), allocation.text)
-        if self.file is not None:
-            request = self._request
-            if request[0] != job.subtime or request[1] != job.walltime:  # sub-jobs that start together share them
-                request = self._request = (job.subtime, job.walltime, _SECONDS % job.subtime, _SECONDS % job.walltime)
-            energy = "-1.000000" if job.energy == -1.0 else f"{job.energy:.6f}"
-            self.file.write(
-                _ROW
-                % (
-                    job.name, job.workload.name, job.profile.name, request[2], job.res, request[3], success,
-                    job.state.value, start_text, runtime, finish_text, waiting, turnaround, slowdown, allocation.text,
-                    energy, job.metadata,
+                self._rejected.append((len(rows), line))
+                continue
+            allocation = job.allocation
+            assert allocation is not None
+            rows.append(
+                (
+                    job.name, job.workload, job.profile.name, job.subtime, job.res, job.walltime, job.state, job.start,
+                    job.runtime, allocation.text, job.energy, job.metadata,
                 )
             )  # fmt: skip
+        if len(rows) + len(self._rejected) >= _COLLECTED:
+            self.settle()
 
-    def _note_span(self, name: str, start_s: float, finish_s: float, nodes: str) -> None:
-        span = self.spans.get(name)
-        if span is None:
-            span = self.spans[name] = Span(start_s, finish_s)
-        span.add(start_s, finish_s, nodes)
+    def settle(self) -> None:
+        """Write and add up what was collected."""
+        lines = self._formatted(self._rows) if self._rows else []
+        for place, line in reversed(self._rejected):
+            lines.insert(place, line)
+        self._totals.jobs += len(lines)
+        self._totals.rejected += len(self._rejected)
+        if self.file is not None and lines:
+            self.file.write(*lines)
+        self._rows.clear()
+        self._rejected.clear()
+
+    def _formatted(self, rows: list[tuple[Any, ...]]) -> list[str]:
+        (
+            names, workloads, profiles, submitted, sizes, walltimes, states, starts, runtimes, nodes, energies, metadata
+        ) = zip(*rows, strict=True)  # fmt: skip
+        finishes = list(map(add, starts, runtimes))
+        waits = list(map(sub, starts, submitted))
+        turnarounds = list(map(sub, finishes, submitted))
+        slowdowns = list(map(truediv, turnarounds, runtimes))
+        successes = [state is JobState.COMPLETED_SUCCESSFULLY for state in states]
+        totals = self._totals
+        totals.success += successes.count(True)
+        totals.waiting = reduce(add, waits, totals.waiting)  # sum() of newer Pythons rounds otherwise
+        totals.turnaround = reduce(add, turnarounds, totals.turnaround)
+        totals.slowdown = reduce(add, slowdowns, totals.slowdown)
+        totals.makespan = max(totals.makespan, *finishes)
+        totals.max_waiting = max(totals.max_waiting, *waits)
+        totals.max_turnaround = max(totals.max_turnaround, *turnarounds)
+        totals.max_slowdown = max(totals.max_slowdown, *slowdowns)
+        start_texts, finish_texts = _texts(starts), _texts(finishes)
+        self._note_spans(workloads, start_texts, finish_texts, nodes)
+        ends = [_SUCCESS if good else state.value for good, state in zip(successes, states, strict=True)]
+        cells = zip(
+            names, [workload.name for workload in workloads], profiles, _texts(submitted), sizes, _texts(walltimes),
+            successes, ends, start_texts, _texts(runtimes), finish_texts, _texts(waits), _texts(turnarounds),
+            _texts(slowdowns), nodes, _texts(energies), metadata, strict=True,
+        )  # fmt: skip
+        return list(map(_ROW.__mod__, cells))
+
+    def _note_spans(
+        self, workloads: Sequence[Any], starts: Sequence[str], finishes: Sequence[str], nodes: Sequence[str]
+    ) -> None:
+        """Note when jobs of local workloads ran; what is printed of times counts."""
+        rows: dict[str, list[tuple[float, float, str]]] = {}
+        for workload, start, finish, where in zip(workloads, starts, finishes, nodes, strict=True):
+            if workload.local:
+                rows.setdefault(workload.name, []).append((float(start), float(finish), where))
+        for name, found in rows.items():
+            span = self._spans.get(name)
+            if span is None:
+                span = self._spans[name] = Span(*found[0][:2])
+            span.add(found)
+
+
+def _texts(numbers: Sequence[float]) -> list[str]:
+    """A column of times as printed; many are equal, as sub-jobs of an operation share their times."""
+    known = {number: _SECONDS % number for number in set(numbers)}
+    return [known[number] for number in numbers]

@@ -185,21 +185,22 @@ class Registry:
             self.jobs[job.id] = job
             workload.live += 1
 
-    def forget(self, job: Job) -> None:
-        """Drop a job that has been reported as ended, and with the last one a workload that only lives in memory."""
-        del self.jobs[job.id]
-        workload = job.workload
-        if not isinstance(workload, Workload):
-            return
-        workload.live -= 1
-        if workload.live:
-            return
-        if workload.local:
-            del self._workloads[workload.name]
-            return
-        self._idle[workload.name] = None
-        if len(self._idle) >= 2 * _PACKED_AT_A_TIME:
-            self._pack([*islice(self._idle, _PACKED_AT_A_TIME)])
+    def forget(self, jobs: Iterable[Job]) -> None:
+        """Drop jobs that have been reported as ended, and with its last one a workload that only lives in memory."""
+        for job in jobs:
+            del self.jobs[job.id]
+            workload = job.workload
+            if not isinstance(workload, Workload):
+                continue
+            workload.live -= 1
+            if workload.live:
+                continue
+            if workload.local:
+                del self._workloads[workload.name]
+                continue
+            self._idle[workload.name] = None
+            if len(self._idle) >= 2 * _PACKED_AT_A_TIME:
+                self._pack([*islice(self._idle, _PACKED_AT_A_TIME)])
 
     def _pack(self, names: list[str]) -> None:
         for name in names:

@@ -117,7 +117,7 @@ class Simulation:
         self.server = Server(self.kernel, self.registry, self.outputs, options)
         self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
         self.executor = Executor(
-            self.kernel, engine, self.machines, self.outputs, self.meter, self._job_ended, self._job_tells
+            self.kernel, engine, self.machines, self.outputs, self.meter, self._jobs_ended, self._job_tells
         )  # fmt: skip
         self.power = PowerSwitches(
             self.kernel, self.server, platform, self.machines, engine, self.executor, self.outputs, self.meter
@@ -220,7 +220,7 @@ class Simulation:
             start_all(jobs, self.executor, self.machines)
             return
         self.kernel.after_receive = self.conversation.maybe_send
-        self.kernel.quiet = self.server.job_completed
+        self.kernel.quiet, self.kernel.quiet_ones = self.server.job_completed, self.server.jobs_completed
         for submitter in self._submitters:
             submitter.begin()
         self.conversation.send([self._first_event()])
@@ -254,15 +254,20 @@ class Simulation:
         if self.meter is not None and self.meter.at_first_submission < 0:
             self.meter.at_first_submission = self.meter.total(self.kernel.clock)
 
-    def _job_ended(self, job: Job) -> None:
-        allocation = job.allocation
-        assert allocation is not None
-        if job.state is not JobState.COMPLETED_KILLED and not self.options.no_scheduler:
-            self.kernel.post(allocation.latency, self.server.job_completed, job)
-        if self._next_progress and self.outputs.jobs.totals.jobs >= self._next_progress:
+    def _jobs_ended(self, jobs: Sequence[Job]) -> None:
+        if not self.options.no_scheduler:
+            latencies: list[float] = []
+            sent: list[Job] = []
+            for job in jobs:
+                if job.state is not JobState.COMPLETED_KILLED:
+                    assert job.allocation is not None
+                    latencies.append(job.allocation.latency)
+                    sent.append(job)
+            self.kernel.post_all(latencies, self.server.job_completed, sent)
+        if self._next_progress and self.outputs.jobs.jobs >= self._next_progress:
             self._next_progress += self.options.progress_every
             assert self._progress is not None
-            self._progress(self.kernel.clock, self.outputs.jobs.totals.jobs)
+            self._progress(self.kernel.clock, self.outputs.jobs.jobs)
 
     def _job_tells(self, job: Job, message: Any, resume: Callable[[], None]) -> None:
         assert job.allocation is not None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from spillway.protocol.limits import LATEST_S, time_fault
@@ -172,15 +173,24 @@ class Conversation:
             kernel.post_first(self._deliver_further, None, self._proceed)
             return False
         passed, handles, ended = executor.start_through(moments[: len(tasks)], tasks)
-        handles.reverse()
-        for moment in moments[:passed]:
-            start = further.popleft()
-            kernel.pass_to(moment)
-            if start is not None:
-                self._requests.begin(start, handles.pop())
+        if passed:
+            kernel.pass_to(moments[passed - 1])
+            self._begin(passed, moments, handles)
         if ended:
             kernel.interrupted(moments[passed], ended, self._deliver_further, self._proceed)
         return not ended
+
+    def _begin(self, count: int, moments: Sequence[float], handles: Sequence[int] = ()) -> None:
+        """Begin what the first messages collected start, each at its moment (s)."""
+        starts: list[Start] = []
+        begun: list[float] = []
+        for moment in moments[:count]:
+            start = self._further.popleft()
+            if start is not None:
+                starts.append(start)
+                begun.append(moment)
+        if starts:
+            self._requests.begin(starts, begun, handles)
 
     def _check(self, index: int) -> float:
         """When a request is to be carried out (s); refuse one that cannot be."""
@@ -205,19 +215,18 @@ class Conversation:
             self._closed = self._server.registration_finished
 
     def _deliver_further(self, _: object) -> None:
-        start = self._further.popleft()
-        if start is not None:
-            self._requests.begin(start)
+        self._begin(1, (self._kernel.clock,))
 
     def _deliver_all(self, _: object) -> None:
         """Deliver the messages collected, as far as each is received at once."""
-        kernel, further, begin = self._kernel, self._further, self._requests.begin
+        kernel, further = self._kernel, self._further
         while further:
-            start = further.popleft()
-            if start is not None:
-                begin(start)
-                if not kernel.at_once():
-                    return
+            soon = kernel.clock + max(2.0 * PRECISION, 2.0 * math.ulp(kernel.clock))
+            ahead = 0 if kernel.ends_at_once else len(self._executor.tasks_ahead(further, soon))
+            count = max(ahead, 1)
+            self._begin(count, [kernel.clock] * count)
+            if not kernel.at_once():
+                return
 
     def _woken(self, _: object) -> None:
         """Its time has come; what else ends at this instant may have been sent before."""

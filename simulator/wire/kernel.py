@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, repeat
 from typing import Any, NoReturn, TypeAlias
 
@@ -64,10 +64,11 @@ class Kernel:
         Called each time the server has dealt with a message.
     before_advance, starting
         Called before time moves on, to start what was collected for this instant, where there is any.
-    task_ended
-        Called with the handle of each task that has ended.
-    quiet
-        What the server does with messages that change nothing but its own notes while further ones wait for it.
+    tasks_ended
+        Called with the handles of tasks that have ended.
+    quiet, quiet_ones
+        What the server does with a message that changes nothing but its own notes while further ones wait for it; and
+        with several of them, called with their contents and the moments (s) at which they arrive.
     """
 
     def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
@@ -81,8 +82,9 @@ class Kernel:
         self.before_advance: Callable[[], None] = _nothing
         self.starting: list[Any] = []
         self.task_order: Callable[[int], int] = _identity
-        self.task_ended: Action = _ignore
+        self.tasks_ended: Callable[[Sequence[int]], None] = _ignore
         self.quiet: Action = _ignore
+        self.quiet_ones: Callable[[list[Any], Sequence[float]], None] = _pass_over
         self._engine = engine
         self._ended: list[int] = []
         self._timers: list[_Timer] = []
@@ -99,10 +101,11 @@ class Kernel:
 
     # ------------------------------------------------------------------ what actors do
 
-    def next_number(self) -> int:
-        """A number greater than all before: the order in which timers and tasks were made."""
-        self._sequence += 1
-        return self._sequence
+    def next_number(self, count: int = 1) -> int:
+        """The first of so many numbers greater than all before: the order in which timers and tasks were made."""
+        number = self._sequence + 1
+        self._sequence += count
+        return number
 
     def at(self, time: float, action: Action, argument: Any = None) -> int:
         """Call ``action(argument)`` at ``time`` (s); the number returned is for :meth:`forget`."""
@@ -110,9 +113,14 @@ class Kernel:
         heapq.heappush(self._timers, (time, number, action, argument))
         return number
 
-    def forget(self, number: int) -> None:
-        """Drop a timer that has not fired yet."""
-        self._dead.add(number)
+    def at_each(self, calls: Iterable[tuple[float, int, Action, Any]]) -> None:
+        """As :meth:`at`, of several; each a time, a number of :meth:`next_number`, an action and its argument."""
+        for call in calls:
+            heapq.heappush(self._timers, call)
+
+    def forget(self, *numbers: int) -> None:
+        """Drop timers that have not fired yet."""
+        self._dead.update(numbers)
 
     def post(
         self, latency: float, handler: Action, content: Any = None, resume: Callable[[], None] | None = None
@@ -130,6 +138,10 @@ class Kernel:
         """
         self._posts.append((latency, handler, content, resume))
 
+    def post_all(self, latencies: Sequence[float], handler: Action, contents: Sequence[Any]) -> None:
+        """As :meth:`post` of one after another, without senders that go on."""
+        self._posts.extend(zip(latencies, repeat(handler), contents, repeat(None)))
+
     def post_here(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
         """As :meth:`post`, from the master host itself."""
         self._posts.append((self.own_message_s, handler, content, resume))
@@ -144,6 +156,11 @@ class Kernel:
     def spawn(self, actor: Callable[[], None]) -> None:
         """Run a new actor at this instant, once those that run now have sent what they send."""
         self._spawned.append(actor)
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Whether a task that has work can end at the instant of its start."""
+        return self._engine.ends_at_once
 
     def at_once(self) -> bool:
         """Whether a message from the master host that is sent now arrives at this very instant, before all else.
@@ -254,11 +271,10 @@ class Kernel:
         if due:
             if ended:
                 order = self.task_order
-                due.extend([(now, order(handle), self.task_ended, handle) for handle in ended])
+                due.extend([(now, order(handle), self.tasks_ended, (handle,)) for handle in ended])
             self._fire(due)
-        else:
-            for handle in ended:
-                self.task_ended(handle)
+        elif ended:
+            self.tasks_ended(ended)
 
     def _refuse_time(self, now: float) -> NoReturn:
         raise SimulatorInputError(
@@ -296,15 +312,16 @@ class Kernel:
 
     def _receive_quiet(self, moments: Sequence[float], count: int) -> None:
         """Deal with the first quiet messages, each at its moment; the next one is on its way then, if its moment is."""
-        post, mailbox, quiet = self._arriving, self.mailbox, self.quiet
-        for index in range(count):
+        post, mailbox = self._arriving, self.mailbox
+        contents: list[Any] = []
+        for following in range(1, count + 1):
             assert post is not None
-            self.clock = moments[index]
-            quiet(post[2])
-            post = None
-            if index + 1 < len(moments):
-                post = mailbox.popleft()
-                self._arriving_number = self.next_number()
+            contents.append(post[2])
+            post = mailbox.popleft() if following < len(moments) else None
+        if contents:
+            self.clock = moments[count - 1]
+            self.quiet_ones(contents, moments[:count])
+            self._arriving_number = self.next_number()
         self._arriving = post
         self._arrival = math.inf if post is None else moments[count]
 
@@ -349,7 +366,7 @@ class Kernel:
         while mailbox and self._arriving is None and not (self.stopped or self.paused):
             if mailbox[0][0] > 0.0:
                 self._arriving = post = mailbox.popleft()
-                self._arriving_number = self.next_number()
+                self._sequence = self._arriving_number = self._sequence + 1
                 self._arrival = self.clock + post[0]
             elif self.instant_end:
                 return
@@ -387,6 +404,10 @@ def _nothing() -> None:
 
 def _ignore(_: Any) -> None:
     """Do nothing with something."""
+
+
+def _pass_over(_: Any, __: Any) -> None:
+    """Do nothing with something at some moments."""
 
 
 def _identity(number: int) -> int:

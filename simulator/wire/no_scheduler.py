@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spillway.base.errors import shown
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.jobs.execution import Executor
+from spillway.simulator.jobs.execution import Executor, Start
 from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ParallelWork
 from spillway.simulator.world.allocation import Allocations
@@ -31,4 +31,4 @@ def start_all(jobs: list[Job], executor: Executor, machines: Machines) -> None:
                 check_flops(task, place)
         except ValueError as fault:
             raise SimulatorInputError(f"job {shown(job.id)} cannot run without a scheduler: {fault}") from None
-        executor.start(job, allocation, task, place)
+        executor.start((Start(job, allocation, task, place, 0),), (0.0,))

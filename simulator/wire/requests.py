@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -34,10 +34,9 @@ from spillway.simulator.engines.base import TaskSpec
 from spillway.simulator.errors import SchedulerFault
 from spillway.simulator.jobs.execution import Executor, Start
 from spillway.simulator.jobs.io_job import merged_task
-from spillway.simulator.jobs.job import Job
-from spillway.simulator.jobs.profiles import read_profile
+from spillway.simulator.jobs.job import Group, Job
+from spillway.simulator.jobs.profiles import composed, read_profile
 from spillway.simulator.jobs.profiles.base import DelayWork, Origin, ParallelWork, Placement, Profile
-from spillway.simulator.jobs.profiles.composed import Sequence
 from spillway.simulator.jobs.profiles.linking import link_registered
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.identifiers import split_id
@@ -104,7 +103,7 @@ class Requests:
         self._meter = meter
         self._options = options
         self._allocations = Allocations(machines)
-        self._kept: dict[tuple[str, str], tuple[object, list[_Placed]]] = {}
+        self._kept: dict[tuple[str, str], tuple[object, Profile, list[_Placed]]] = {}
         self._periods: dict[str, _Period] = {}
         self._ticker: int | None = None
         self._handlers: dict[type, Callable[[Any], list[Start | None] | None]] = {
@@ -164,7 +163,7 @@ class Requests:
     # ------------------------------------------------------------------ jobs
 
     def _execute_job(self, request: ExecuteJob) -> None:
-        self._begin(self._ready(request, 0))
+        self._begin((self._ready(request, 0),), (self._kernel.clock,))
 
     def _ready(self, request: ExecuteJob, index: int) -> Start:
         """What a request starts, and where."""
@@ -194,9 +193,9 @@ class Requests:
         if not self._options.rules.sized:
             if mapping is None and res not in (0, len(allocation.ids)):
                 mapping = {executor: executor % len(allocation.ids) for executor in range(res)}
-        elif not _elastic(profile):
+        else:
             count = len(allocation.ids) if mapping is None else len(mapping)
-            if count != res:
+            if count != res and not _elastic(profile):
                 self._check_free(allocation)
                 what = "'alloc' must have" if mapping is None else "'mapping' must have"
                 raise ValueError(
@@ -206,26 +205,53 @@ class Requests:
         if isinstance(work, ParallelWork):
             place = placement(allocation, mapping, storage, self._machines)
             task = work.task(place)
-            if allocation.storage:
+            if allocation.storage and not (type(task.flops) is float and task.flops == 0.0):
                 check_flops(task, place)
             return _Placed(allocation, task, place)
         if not isinstance(work, DelayWork) or mapping is not None:
             return _Placed(allocation, None, placement(allocation, mapping, storage, self._machines))
         return _Placed(allocation, None, None)
 
-    def begin(self, start: Start, handle: int = -1) -> None:
-        """Start a job; ``handle``: of its task, where that runs already."""
-        try:
-            self._begin(start, handle)
-        except ValueError as fault:
-            raise SchedulerFault(f"EXECUTE_JOB: {fault}", f"$.events[{start.number}].data", start.job.id) from None
+    def begin(self, starts: Sequence[Start], moments: Sequence[float], handles: Sequence[int] = ()) -> None:
+        """Start jobs, each at its moment (s): several only such as :meth:`.Executor.tasks_ahead` lets begin ahead.
 
-    def _begin(self, start: Start, handle: int = -1) -> None:
-        if start.job.state is not JobState.SUBMITTED:
-            _refuse_state(start.job)
-        self._check_free(start.allocation)
-        self._server.running += 1
-        self._executor.start(start.job, start.allocation, start.task, start.place, handle)
+        ``handles`` are those of their tasks, where these run already.
+        """
+        if len(starts) > 1 and self._all_free(starts):
+            self._server.running += len(starts)
+            self._executor.start(starts, moments, handles)
+            return
+        for place, start in enumerate(starts):
+            try:
+                self._begin((start,), moments[place : place + 1], handles[place : place + 1])
+            except ValueError as fault:
+                raise SchedulerFault(f"EXECUTE_JOB: {fault}", f"$.events[{start.number}].data", start.job.id) from None
+
+    def _begin(self, starts: Sequence[Start], moments: Sequence[float], handles: Sequence[int] = ()) -> None:
+        for start in starts:
+            if start.job.state is not JobState.SUBMITTED:
+                _refuse_state(start.job)
+            self._check_free(start.allocation)
+        self._server.running += len(starts)
+        self._executor.start(starts, moments, handles)
+
+    def _all_free(self, starts: Sequence[Start]) -> bool:
+        """Whether jobs can surely start one after another: looked at as a whole."""
+        machines, options = self._machines, self._options
+        if not options.storage_sharing or self._meter is not None:
+            return False
+        used: set[int] = set()
+        compute: list[int] = []
+        for start in starts:
+            if start.job.state is not JobState.SUBMITTED:
+                return False
+            used.update(start.allocation.ids)
+            compute += start.allocation.compute
+        if not options.compute_sharing:
+            used_by = machines.jobs.__getitem__
+            if len(set(compute)) < len(compute) or any(map(used_by, compute)):
+                return False
+        return _RUNNABLE.issuperset(map(machines.state.__getitem__, used))
 
     def _check_free(self, allocation: Allocation) -> None:
         machines, options = self._machines, self._options
@@ -377,35 +403,46 @@ class Requests:
         """
         workload = self._registry.workload(request.workload_name)
         workload.local = True
-        profile = workload.profiles.get(request.profile_name)
-        if profile is None:
-            profile = read_profile(request.profile_name, request.profile)
-            profile.source = {}
-            workload.profiles[request.profile_name] = profile
+        profile, places = self._placed_tasks(request)
+        workload.profiles[request.profile_name] = profile
         walltime, now = round(request.walltime, 6), round(request.timestamp, 6)
-        begin = len(workload.name) + 1
+        begin, group = len(workload.name) + 1, Group(len(places))
         jobs: list[Job] = []
         starts: list[Start | None] = [None] * (len(request.ids) - request.known)
-        for sub_id, (allocation, task, place) in zip(request.ids, self._places_of(request, profile), strict=True):
-            job = Job(workload, sub_id[begin:], sub_id, profile, now, len(allocation.ids), walltime, None)
-            job.state = JobState.SUBMITTED
+        for sub_id, (allocation, task, place) in zip(request.ids, places, strict=True):
+            job = Job(
+                workload, sub_id[begin:], sub_id, profile, now, len(allocation.ids), walltime, None, group,
+                JobState.SUBMITTED,
+            )  # fmt: skip
             jobs.append(job)
             starts.append(Start(job, allocation, task, place, 0))
         self._registry.enter(workload, jobs)
         self._server.submitted += len(jobs)
         return starts
 
-    def _places_of(self, request: RunSubJobs, profile: Profile) -> list[_Placed]:
-        """Where the sub-jobs of a request run and as which tasks; kept for the next request of the same ones."""
+    def _placed_tasks(self, request: RunSubJobs) -> tuple[Profile, list[_Placed]]:
+        """The profile of sub-jobs, where they run and as which tasks; kept for the next request of the same ones.
+
+        Sub-jobs with one and the same task share its place, too.
+        """
         key = request.workload_name, request.profile_name
         kept = self._kept.get(key)
         if kept is not None and kept[0] is request.tasks:
-            return kept[1]
-        places = [self._placed(profile, len(hosts), hosts, None, storage) for hosts, storage in request.tasks]
+            return kept[1], kept[2]
+        profile = read_profile(request.profile_name, request.profile)
+        profile.source = {}
+        known: dict[int, _Placed] = {}
+        places: list[_Placed] = []
+        for task in request.tasks:
+            place = known.get(id(task))
+            if place is None:
+                hosts, storage = task
+                place = known[id(task)] = self._placed(profile, len(hosts), hosts, None, storage)
+            places.append(place)
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        self._kept[key] = request.tasks, places
-        return places
+        self._kept[key] = request.tasks, profile, places
+        return profile, places
 
     def _notify_registration(self, request: NotifyRegistration) -> None:
         self._server.registration_finished = request.finished
@@ -496,11 +533,12 @@ def _elastic(profile: Profile) -> bool:
     """Whether a job of this profile may run on any number of machines."""
     if profile.elastic:
         return True
-    parts = profile.work.parts if isinstance(profile.work, Sequence) else None
+    parts = profile.work.parts if isinstance(profile.work, composed.Sequence) else None
     return bool(parts) and all(part.elastic for part in parts or ())
 
 
 _IDLE = frozenset((State.IDLE,))
+_RUNNABLE = frozenset((State.IDLE, State.COMPUTING))
 
 
 def _refuse_state(job: Job) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from spillway.protocol.limits import MOST_IDLE_CALLS
@@ -16,6 +17,7 @@ from spillway.protocol.messages import (
     NotifyKind,
     RequestedCall,
     SimulationEnds,
+    SubJobsCompleted,
     TaskProgress,
 )
 from spillway.simulator.errors import SchedulerFault
@@ -57,6 +59,8 @@ class Server:
         self.switching = self.waiters = self.killers = 0
         self.job_submitters = self.event_submitters = 0
         self._reported: list[Job] = []
+        self._open_event: Event | None = None
+        self._open_ids: list[str] = []
         self._stale_profiles: list[Job] = []
         self._collect = not options.profile_reuse
         self._decimals = options.rules.decimals
@@ -101,19 +105,39 @@ class Server:
 
     def job_completed(self, job: Job) -> None:
         """A job has ended; its message has arrived."""
-        self.running -= 1
-        self.completed += 1
-        allocation = job.allocation
-        assert allocation is not None
-        self.pending.append(JobCompleted(self.now, job.id, job.state, job.return_code, allocation.ids))
-        self.outputs.jobs.add(job)
-        self._reported.append(job)
+        self.jobs_completed((job,), (self.kernel.clock,))
+
+    def jobs_completed(self, jobs: Sequence[Job], moments: Sequence[float]) -> None:
+        """Jobs have ended; their messages have arrived, each at its moment (s)."""
+        self.running -= len(jobs)
+        self.completed += len(jobs)
+        pending, decimals = self.pending, self._decimals
+        for job, moment in zip(jobs, moments, strict=True):
+            group = job.group
+            if group is not None:
+                group.left -= 1
+                if job.state is JobState.COMPLETED_SUCCESSFULLY:
+                    if pending and pending[-1] is self._open_event:
+                        self._open_ids.append(job.id)
+                        if not group.left:
+                            self._open_event = None
+                        continue
+                    if group.left:
+                        self._open_ids = [job.id]
+                        self._open_event = SubJobsCompleted(round(moment, decimals), self._open_ids)
+                        pending.append(self._open_event)
+                        continue
+            allocation = job.allocation
+            assert allocation is not None
+            pending.append(JobCompleted(round(moment, decimals), job.id, job.state, job.return_code, allocation.ids))
+        self.outputs.jobs.add(jobs)
+        self._reported += jobs
 
     def job_rejected(self, job: Job) -> None:
         """The scheduler has refused a job."""
         job.state = JobState.REJECTED
         self.completed += 1
-        self.outputs.jobs.add(job)
+        self.outputs.jobs.add((job,))
         self._reported.append(job)
 
     def killing_done(self, content: tuple[list[Job], dict[str, TaskProgress]]) -> None:
@@ -192,8 +216,7 @@ class Server:
             )
 
     def _forget(self) -> None:
-        for job in self._reported:
-            self.registry.forget(job)
+        self.registry.forget(self._reported)
         if self._collect:
             self._stale_profiles.extend(self._reported)
         self._reported.clear()

@@ -197,34 +197,36 @@ class Machines:
             self.counters[state] += 1
             self.state[machine_id] = state
 
-    def occupy(self, ids: Iterable[int], now: float) -> None:
-        """A job starts on these machines."""
+    def occupy(self, places: Iterable[Iterable[int]], moments: Iterable[float]) -> None:
+        """Jobs start, each on its machines at its moment (s)."""
         states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
         computing = State.COMPUTING
-        for machine_id in ids:
-            old = states[machine_id]
-            times[old] += now - since[machine_id]
-            since[machine_id] = now
-            jobs[machine_id] += 1
-            if old is not computing:
-                counters[old] -= 1
-                counters[computing] += 1
-                states[machine_id] = computing
-
-    def leave(self, ids: Iterable[int], now: float) -> None:
-        """A job ends on these machines; an unavailable machine stays so."""
-        states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
-        idle, out = State.IDLE, State.UNAVAILABLE
-        for machine_id in ids:
-            left = jobs[machine_id] - 1
-            jobs[machine_id] = left
-            if left == 0 and (old := states[machine_id]) is not out:
+        for ids, now in zip(places, moments, strict=True):
+            for machine_id in ids:
+                old = states[machine_id]
                 times[old] += now - since[machine_id]
                 since[machine_id] = now
-                if old is not idle:
+                jobs[machine_id] += 1
+                if old is not computing:
                     counters[old] -= 1
-                    counters[idle] += 1
-                    states[machine_id] = idle
+                    counters[computing] += 1
+                    states[machine_id] = computing
+
+    def leave(self, places: Iterable[Iterable[int]], now: float) -> None:
+        """Jobs end, each on its machines; an unavailable machine stays so."""
+        states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
+        idle, out = State.IDLE, State.UNAVAILABLE
+        for ids in places:
+            for machine_id in ids:
+                left = jobs[machine_id] - 1
+                jobs[machine_id] = left
+                if left == 0 and (old := states[machine_id]) is not out:
+                    times[old] += now - since[machine_id]
+                    since[machine_id] = now
+                    if old is not idle:
+                        counters[old] -= 1
+                        counters[idle] += 1
+                        states[machine_id] = idle
 
     def check(self) -> None:
         """Assert that counters and states agree (for tests)."""

@@ -16,10 +16,12 @@ from spillway.protocol.messages import (
     RegisterProfile,
     RejectJob,
     Request,
+    RunSubJobs,
     SetJobMetadata,
+    SubJobsCompleted,
 )
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
-from tests.simulator.worlds import FINISHED, execute, jobs, run, scripted
+from tests.simulator.worlds import FINISHED, LATENCY, execute, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 2}
 
@@ -52,6 +54,32 @@ def test_register_and_execute_in_one_reply() -> None:
     assert result.totals.success == 1
     assert scheduler.events(JobSubmitted) == []
     assert scheduler.events(JobCompleted)[0].job_id == "dyn!a"
+
+
+def test_sub_jobs_of_one_request() -> None:
+    """Ends that reach the scheduler in one message are one event, which the last of the request closes."""
+    tasks = [((host,), None) for host in range(3)]
+    ids = ["w0%1!0", "w0%1!1", "w0%1!2"]
+    result, scheduler = dynamic((RunSubJobs(0.0, "w0%1", "q", DELAY, -1.0, ids, tasks), FINISHED))
+    assert (result.totals.success, result.totals.jobs) == (3, 3)
+    assert [list(event.job_ids) for event in scheduler.events(SubJobsCompleted)] == [ids]
+    assert scheduler.events(SubJobsCompleted)[0].timestamp == pytest.approx(2.0 + LATENCY, abs=2e-6)
+    assert scheduler.events(JobCompleted) == []
+
+
+def test_a_sub_job_stopped_among_others() -> None:
+    """It has an event of its own: those of the second request reach their walltime of 1 s."""
+    requests = [
+        RunSubJobs(0.0, "w0%1", "q", DELAY, -1.0, ["w0%1!0"], [((0,), None)]),
+        RunSubJobs(0.0, "w0%1", "q", DELAY, 1.0, ["w0%1!1", "w0%1!2"], [((1,), None), ((2,), None)], True),
+        FINISHED,
+    ]
+    _, scheduler = dynamic(requests)
+    assert [(event.job_id, event.return_code) for event in scheduler.events(JobCompleted)] == [
+        ("w0%1!1", -1),
+        ("w0%1!2", -1),
+        ("w0%1!0", 0),
+    ]
 
 
 def test_acknowledgement() -> None:

@@ -75,10 +75,10 @@ def _storage_host(place: Placement, label: str) -> int:
     number = place.storage.get(label)
     if number is None:
         raise ValueError(f"storage_mapping must name the storage label {shown(label)} of its profile")
-    machines = place.machines
+    machines = place.machines.all
     if not 0 <= number < len(machines):
         raise ValueError(f"storage_mapping of {shown(label)}: no machine {number}, the ids are 0..{len(machines) - 1}")
-    machine = machines.all[number]
+    machine = machines[number]
     if machine.role is not Role.STORAGE:
         raise ValueError(
             f"storage_mapping of {shown(label)}: machine {number} ({shown(machine.name)}) is no storage host"

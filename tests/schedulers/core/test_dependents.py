@@ -194,6 +194,16 @@ def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch)
     assert looked < 400
 
 
+def test_tasks_of_one_array_with_different_limits() -> None:
+    """They go in their order: 3 waits for the ends of 1 and 2, for it may be one at a time; then 4, one of two."""
+    limits = {"1": 2, "2": 2, "3": 1, "4": 2}
+    dependents, ready = _held({name: {"array": 1, "array_limit": limit} for name, limit in limits.items()})
+    assert ready == ["1", "2"]
+    for name, following in (("1", []), ("2", ["3", "4"]), ("3", []), ("4", [])):
+        dependents.ended(f"w!{name}", 1.0, failed=False)
+        assert [one.job.name for one in dependents.settled([f"w!{name}"], 1.0)] == following
+
+
 def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:
     """It comes when no more jobs were to come: that it is in no circle is found when nothing else can happen."""
     dependents, _ = _held({"1": {"depends": "afterok:99"}})

@@ -143,7 +143,7 @@ class Wire:
         if profile["pfs"]:
             self.transfers.append((start_s, self.now_s, _owner(sub), hosts))
         code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -1
-        self.guard.completed(sub)
+        self.guard.completed((sub,))
         self._tell(JobCompleted(self.now_s, sub, state, code, hosts))
 
     def _tell(self, event: Event) -> None:

@@ -115,7 +115,7 @@ class Wire:
     def complete(self, sub_id: str, now_s: float, state: JobState = JobState.COMPLETED_SUCCESSFULLY) -> None:
         """A sub-job ends."""
         self.running.remove(sub_id)
-        self.guard.completed(sub_id)
+        self.guard.completed((sub_id,))
         code = 0 if state is JobState.COMPLETED_SUCCESSFULLY else -2
         self.take(self.execution.handle(JobCompleted(now_s, sub_id, state, code, ()), now_s))
 

@@ -416,3 +416,20 @@ def test_heights() -> None:
     assert found == [2, 1, 0, 1, 0]
     assert (rules.active, rules.requeues) == (True, True)
     assert not Preemption(Site(qos=several)).active
+
+
+def test_a_buffer_that_is_filled_at_once() -> None:
+    """Job 2, of a higher tier, needs all nodes and a buffer, which it is given when it comes, at 2 s; with nothing to
+    stage in it is filled in the same pass, after those that may preempt were looked at. It waits a call, not until job
+    1 has ended at 50 s, with no other message between."""
+    one = Site(
+        partitions=(Partition("low", default=True, preempts="requeue"), Partition("high", tier=2)),
+        scheduler=Scheduler(preempt="partition_prio"),
+    )
+    jobs = [
+        {"subtime": 0, "res": 8, "walltime": 60, "seconds": 50},
+        {"subtime": 2, "res": 8, "walltime": 30, "seconds": 20, "bb": GB, "partition": "high"},
+        {"subtime": 200, "res": 1, "walltime": 30, "seconds": 20},
+    ]
+    for life in ("slurm", "standby:bound=5"):
+        assert play(one, jobs, bb_life=life).starts == {"1": 0, "2": 2, "1#2": 22, "3": 200}

@@ -258,7 +258,7 @@ def test_a_task_that_the_engine_has_already() -> None:
     """Its number may be 0; it is not started a second time."""
     world = simulation(GivenDurations())
     start = begun(-1.0, TASK)
-    world.executor.start(start.job, start.allocation, TASK, None, handle=0)
+    world.executor.start((start,), (0.0,), (0,))
     assert start.job.handle == 0
     assert not world.kernel.starting
 

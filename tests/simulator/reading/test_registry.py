@@ -32,7 +32,7 @@ def registry() -> Registry:
         workload.profiles["q"] = read_profile("q", {"type": "delay", "delay": number})
         workload.profiles["gone"] = read_profile("gone", {"type": "delay", "delay": number})
         workload.drop_profile("gone")
-        made.forget(begin(made, workload.name))
+        made.forget([begin(made, workload.name)])
     return made
 
 
@@ -67,9 +67,9 @@ def test_a_job_of_a_packed_one(registry: Registry) -> None:
     registry.enter(living, (job,))
     for number in range(400, 500):
         registry.workload(f"dyn{number}").profiles["q"] = job.profile
-        registry.forget(begin(registry, f"dyn{number}"))
+        registry.forget([begin(registry, f"dyn{number}")])
     assert registry.job("dyn8!1") is job
     assert registry.find("dyn8") is living
-    registry.forget(job)
+    registry.forget([job])
     with pytest.raises(ValueError, match="it does not exist any more"):
         registry.job("dyn8!1")

@@ -120,7 +120,7 @@ def test_tasks_and_timers_of_one_instant() -> None:
     kernel.at(3.0, note("timer 2"))
     engine.start(TaskSpec((0,), 3e9))
     kernel.task_order = lambda handle: number
-    kernel.task_ended = lambda handle: log.append((kernel.clock, f"task {handle}"))
+    kernel.tasks_ended = lambda handles: log.extend((kernel.clock, f"task {handle}") for handle in handles)
     kernel.run()
     assert [name for _, name in log] == ["timer 1", "task 0", "timer 2"]
 

@@ -1,0 +1,267 @@
+"""Whole sites in random worlds: all that a site's file may state at once, beside windows, outages, models and lives."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from spillway.base.errors import OptionError
+from spillway.protocol.messages import JobState, Message, Reply
+from spillway.schedulers.assembly import SessionSpec
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.lives import LIVES
+from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.preemption import Preemption
+from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, site_text
+from spillway.schedulers.model.site_parts import Limits, Reservation, Scheduler
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import Running
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from tests.properties.buffer_cases import ON_NODES, SHARING
+from tests.properties.outage_world import Change, write_events
+from tests.properties.sites import WEIGHTS
+from tests.properties.small_world import NODES, workload
+from tests.properties.test_outages import as_events
+from tests.properties.test_partitions import GPUS, RESOURCES, nodes_of
+from tests.properties.test_passes import TINY, Story, Whole, jobs, spec_of
+
+MOST_MESSAGES = 5_000
+"""A run with more has no end."""
+USER_BYTES = 12e9
+BEGINS = "1970-01-01T00:00:00"
+MODELS = ("rigid", "rigid", "io", "checkpointed", "stream", "operations", "malleable")
+
+TIMES = (0.0, 0.0, 4.0, 15.0)
+MODES = ("cancel", "requeue", "requeue", "off", "")
+LIMITS = (
+    *(Limits(), Limits(), Limits(user_jobs=2), Limits(group_tres={"node": 6}), Limits(group_jobs=0)),
+    *(Limits(group_jobs=3, user_submitted=6), Limits(job_longest_s=50.0)),
+    Limits(account_tres={"node": 4, "gres/gpu": 3}),
+)
+WINDOWS = ("30s 20s", "50s 10s every 100s nodes 0-2", "0s 10s", "20s 15s every 16s nodes 6-7")
+
+
+class World(NamedTuple):
+    """The session, the jobs, the site, and the outages."""
+
+    spec: SessionSpec
+    data: dict[str, Any]
+    of: Site
+    changes: list[Change]
+
+
+def partitions(rng: Random, modes: Sequence[str], times: Sequence[float]) -> Iterator[Partition]:
+    """One for all nodes, and some on one to all of them; a few that take next to nothing."""
+    qos, own = ("", "", "part"), {"preempts": rng.choice(modes), "grace_s": rng.choice(times)}
+    longest_s, default_s = rng.choice((None, None, 50.0)), rng.choice((None, 30.0))
+    yield Partition("p0", default=rng.random() < 0.9, longest_s=longest_s, default_s=default_s, **own)
+    for number in range(1, rng.randint(2, 4)):
+        first, most = rng.randint(0, NODES - 2), rng.choice((None, None, 3, 0))
+        nodes = rng.choice(("", f"{first}-{rng.randint(first, NODES - 1)}", f"0 {first + 1}"))
+        yield Partition(
+            f"p{number}", nodes, tier=rng.randint(0, 3), factor=rng.randint(0, 3), most_nodes=most,
+            fewest_nodes=0 if most == 0 else rng.choice((0, 1, 2)), longest_s=rng.choice((None, None, 40.0)),
+            qos=rng.choice(qos), not_qos=rng.choice(((), (), ("low",))), accepting=rng.random() < 0.95,
+            preempts=rng.choice(modes), grace_s=rng.choice(times),
+        )  # fmt: skip
+
+
+def site(rng: Random) -> Site:
+    """Most of what a site may state, each of it in some of the sites."""
+    preempts = rng.random() < 0.6
+    modes, times = (MODES, TIMES) if preempts else (("",), (0.0,))
+    qos = (
+        Qos("normal", 5, preempts=rng.choice(modes), exempt_s=rng.choice(times), limits=rng.choice(LIMITS)),
+        Qos("low", 1, preempts=rng.choice(modes), grace_s=rng.choice(times), limits=rng.choice(LIMITS)),
+        Qos("high", 9, preempt=rng.choice((("low",), ("low", "normal"))), limits=rng.choice(LIMITS)),
+        Qos("top", 9, preempt=("high", "low"), exempt_s=rng.choice(times)),
+        Qos("part", limits=rng.choice(LIMITS)),
+    )
+    scheduler = Scheduler(
+        preempt=rng.choice(("partition_prio", "qos")), preempts=rng.choice(("cancel", "requeue", "requeue", "")),
+        exempt_s=rng.choice(times), others=rng.choice(((), ("preempt_youngest_first",))),
+    )  # fmt: skip
+    kept = Reservation(
+        "r", rng.choice((0.0, 20.0, 33.0)), 40.0, rng.choice((0.0, 40.0, 90.0)), rng.choice(("0-1", "2", "", "0-7")),
+        rng.choice(({}, {"few": 1}, {"few": 2})), rng.choice(({}, {"bb/pool": 7 * 10**9})),
+        rng.choice(((), (), ("ann",), ("-bob",))), flags=rng.choice(((), (), ("FLEX",), ("ALL_NODES",))),
+    )  # fmt: skip
+    accounts = (
+        *(Association("lab", shares=2, limits=rng.choice(LIMITS)), Association("sub", parent="lab", shares=0)),
+        Association("lab", "ann", default=True, limits=rng.choice(LIMITS), default_qos=rng.choice(("", "low"))),
+        *(Association("sub", "bob", limits=rng.choice(LIMITS)), Association("lab", "bob", shares=0)),
+    )
+    return Site(
+        partitions=tuple(partitions(rng, modes, times)) if rng.random() < 0.9 else (),
+        qos=qos,
+        scheduler=scheduler if preempts else Scheduler(),
+        licenses=(License("few", 2), License("many", rng.choice((5, 0)))) if rng.random() < 0.8 else (),
+        resources=RESOURCES if rng.random() < 0.4 else (),
+        gpus=GPUS if rng.random() < 0.4 else (),
+        reservations=(kept,) if rng.random() < 0.4 else (),
+        associations=accounts if rng.random() < 0.5 else (),
+        weights=WEIGHTS if rng.random() < 0.6 else Weights(),
+    )
+
+
+def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
+    """What jobs state of a site, and of each other."""
+    names, ids = [one.name for one in of.partitions], [str(job["id"]) for job in data["jobs"]]
+    pools = [one.name for one in (*of.licenses, *of.resources)]
+    for place, job in enumerate(data["jobs"]):
+        stated = {
+            "qos": rng.choice(("", "normal", "low", "high", "top")), "user": rng.choice(("", "ann", "bob", "eve")),
+            "account": rng.choice(("", "", "lab", "sub", "x")),
+        }  # fmt: skip
+        job |= {name: value for name, value in stated.items() if value}
+        if names and rng.random() < 0.8:
+            job["partition"] = ",".join(rng.sample(names, rng.choice((1, 1, 1, min(2, len(names))))))
+        if rng.random() < 0.1:
+            job.pop("walltime", None)
+        if pools and rng.random() < 0.35:
+            chosen = rng.sample(pools, min(len(pools), rng.choice((1, 1, 2))))
+            job["licenses"] = ",".join(f"{name}:{rng.choice((0, 1, 1, 2))}" for name in chosen)
+        if rng.random() < 0.3:
+            job["gpus"] = rng.choice((0, 1, 2))
+        if of.reservations and rng.random() < 0.3:
+            job["reservation"] = "r"
+        conditions = []
+        if rng.random() < 0.3:  # some on later jobs and on themselves, in circles
+            before = ids if place == 0 or rng.random() < 0.1 else ids[:place]
+            for other in rng.sample(before, min(len(before), rng.choice((1, 1, 2)))):
+                kind = rng.choice(("after", "afterany", "afterok", "afternotok"))
+                conditions.append(f"{kind}:{other}{rng.choice(('', '', '+5s'))}")
+        if rng.random() < 0.15:
+            job["job_name"] = "n"
+            conditions.insert(0, "singleton")
+        if conditions:
+            job["depends"] = rng.choice((",", ",", "?")).join(conditions)
+        if rng.random() < 0.2:
+            job |= {"array": "a", "array_limit": rng.choice((1, 2))}
+
+
+def draw(seed: int) -> World:
+    """A world of any policy, life and model that go together."""
+    while True:
+        rng = Random(f"whole site {seed}")
+        policy, life = rng.choice([name for name in POLICIES if name not in SHARING]), rng.choice(list(LIVES))
+        model = rng.choice([name for name in MODELS if life == "with-nodes" or name not in ON_NODES])
+        spec, data, of = spec_of(rng, policy, life, model), workload(model, jobs(rng)), site(rng)
+        state_fields(rng, data, of)
+        for number, profile in enumerate(data["profiles"].values() if life != "with-nodes" else ()):
+            profile |= {"stage_in_s": (0.0, 3.0, 7.0)[number % 3], "stage_out_s": (0.0, 5.0)[number % 2]}
+        settings = {**spec.settings, "site": site_text(of), "begins": BEGINS if of.reservations else ""}
+        settings["maintenance"] = rng.choice(WINDOWS) if rng.random() < 0.3 else ""
+        settings["bb_user_limit"] = USER_BYTES if rng.random() < 0.3 else 0.0
+        changes: list[Change] = []
+        if rng.random() < 0.4:
+            shrinks = ("shrink", "shrink-or-requeue") if model == "malleable" else ()
+            settings["on_outage"] = rng.choice(("continue", "kill", "requeue", *shrinks))
+            drawn = [(rng.randint(1, 60), set(rng.sample(range(10), 3)), rng.randint(1, 40)) for _ in range(2)]
+            changes = [(time_s + 0.5, *change) for time_s, *change in as_events(drawn)]  # no pass is then
+        requeues = Preemption(of).requeues or "requeue" in settings.get("on_outage", "")
+        if requeues and model in ("io", "checkpointed"):
+            settings["restart"] = rng.choice(("beginning", "checkpoint"))
+        own = {"interval": 5.0, "checkpoint": 0.5, "restart": 0.25} if model == "checkpointed" else spec.model_options
+        spec = dataclasses.replace(spec, settings=settings, model_options=own, thesis_literal=False)
+        try:
+            spec.check()
+            return World(spec, data, of, changes)
+        except OptionError:
+            seed += 1_000_000
+
+
+class Watch(Story):
+    """Each attempt is submitted, and has one end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: dict[str, Job] = {}
+        self.over: Counter[str] = Counter()
+
+    def submitted(self, job: Job, now_s: float) -> None:
+        """Keep it."""
+        self.jobs[job.id] = job
+
+    def rejected(self, job: Job, reason: str, now_s: float) -> None:
+        """That is an end."""
+        super().rejected(job, reason, now_s)
+        self.over[job.id] += 1
+
+    def ended(self, running: Running, state: JobState, now_s: float) -> None:
+        """So is that."""
+        super().ended(running, state, now_s)
+        self.over[running.job.id] += 1
+
+
+def play(world: World, *, whole: bool = False, explain: bool = False) -> tuple[Watch, list[Reply], Session]:
+    """Play a world; queue, book and runtime agree after every message, and no user has too much."""
+    spec, watch, replies, needs = world.spec, Watch(), list[Reply](), world.spec.needs()
+    session = spec.session(watch, explain=explain, direct=needs.dynamic_jobs)
+    if whole:
+        session._policy = Whole(session._policy)
+
+    def handle(message: Message) -> Reply:
+        replies.append(session.handle(message))
+        assert len(replies) < MOST_MESSAGES, "the run has no end"
+        session.check()
+        used = Counter[str]()
+        for one in session.book.running.values():
+            used[one.job.user] += len(one.allocation.storages) * one.allocation.bb_bytes
+        for job_id, holding in session.book.held.items():
+            used[watch.jobs[job_id].user] += len(holding.allocation.storages) * holding.allocation.bb_bytes
+        most = spec.settings["bb_user_limit"] or math.inf
+        assert all(size <= most for user, size in used.items() if user), used
+        return replies[-1]
+
+    with tempfile.TemporaryDirectory() as root, FluidEngine(TINY) as engine:
+        events = (write_events(Path(root) / "events.txt", world.changes),) if world.changes else ()
+        options = SimulationOptions(
+            dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse, events=events
+        )  # fmt: skip
+        Simulation(TINY, [workload_from_object(world.data)], engine, InProcessLink(handle), options).run()
+    return watch, replies, session
+
+
+def check_starts(world: World, watch: Watch) -> None:
+    """Nodes are of one of the job's partitions, and of the reservation that it names, within its time."""
+    for time_s, what, job_id, *more in watch.lines:
+        if what != "started":
+            continue
+        job, nodes, of = watch.jobs[job_id], set(more[0].nodes), world.of
+        named = str(job.extras.get("partition", "")).split(",")
+        own = [one for one in of.partitions if one.name in named or ("partition" not in job.extras and one.default)]
+        assert not of.partitions or any(nodes <= nodes_of(one) for one in own), (job, nodes)
+        for one in of.reservations:
+            if job.extras.get("reservation") != one.name or "FLEX" in one.flags:
+                continue
+            since_s = (time_s - one.start_s) % (one.every_s or math.inf) if time_s >= one.start_s else -1.0
+            assert 0.0 <= since_s < one.length_s, (job, time_s)
+            assert not one.nodes or nodes <= nodes_of(Partition("", one.nodes)), (job, nodes)
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_every_world(seed: int) -> None:
+    """Every attempt ends, once, and nothing is left; whole and explained passes come to the same."""
+    world = draw(seed)
+    watch, replies, session = play(world)
+    assert session.finished
+    assert (session.waiting, session.book.running, session.book.held) == (0, {}, {}), world
+    assert watch.over == Counter(dict.fromkeys(watch.jobs, 1)), world
+    check_starts(world, watch)
+    for other in ({"whole": True}, {"explain": True}):
+        again, its_replies, _ = play(world, **other)
+        assert again.lines == watch.lines, (other, world)
+        assert its_replies == replies, (other, world)
