@@ -29,9 +29,11 @@ def add_arguments(parser: Parser) -> None:
     """Add what the command takes."""
     parser.add_argument("against", choices=("slurm",), help="the resource manager")
     add = parser.add_argument_group("jobs").add_argument
-    add("--jobs", type=whole, metavar="N", help="how many, 60 to 200 (60)")
+    add("--jobs", type=whole, metavar="N", help="how many, 60 to 2000 (60)")
     add("--seed", type=natural, metavar="N", help="seed of the jobs (1)")
     add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
+    add("--between", type=number, metavar="S", help="mean time between submissions, s (1.2)")
+    add("--day", type=number, metavar="S", help="length of a day in which their rate rises and falls, s (0: never)")
     add = parser.add_argument_group("Slurm").add_argument
     add("--slurm", choices=RELEASES, metavar="RELEASE", help=f"{' or '.join(RELEASES)} ({RELEASES[0]})")
     add(

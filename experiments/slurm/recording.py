@@ -20,7 +20,7 @@ MINUTE_S = 60
 """Recordings begin at a whole minute: Slurm rounds what it plans to whole minutes of the clock."""
 
 STEPS: Mapping[str, str] = {
-    "submitted": r"_slurm_rpc_submit_batch_job: JobId=(\d+) ",
+    "submitted": r"_slurm_rpc_submit_batch_job: JobId=(\d+) .*usec=(\d+)",
     "allocated": r"start job allocate JobId=(\d+)",
     "staged": r"stage-in complete for JobId=(\d+)",
     "started": r"(?:sched: Allocate|_start_job: Started) JobId=(\d+) ",
@@ -28,7 +28,8 @@ STEPS: Mapping[str, str] = {
     "staged_out": r"Modify JobId=(\d+) burst buffer state from staging-out to teardown",
     "freed": r"Modify JobId=(\d+) burst buffer state from teardown to complete",
 }
-"""What the controller logs when a job takes a step; the group is the job's number."""
+"""What the controller logs when a job takes a step: the job's number, and for how long it was being taken, us."""
+
 
 NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
@@ -37,6 +38,14 @@ RESPONSE = re.compile(r"node_did_resp n(\d+)")
 _ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
 """As many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. Where
 a pass begins in the same ms, the order in the log says which was first."""
+
+TIE_S = 0.0004
+"""By this much something was before or after a pass that began in the same ms: the log's clock shows no less."""
+
+_EXTENDED = re.compile(r"Extending JobId=(\d+) time limit by (\d+) secs for configuration")
+"""A job's limit is extended by the seconds of the clock that its configuration took, which follows its start."""
+_BETWEEN_PASSES = frozenset({"staged", "ended", "freed"})
+"""Steps that are taken between passes and calculations: in the ms of one the order of the log says which was first."""
 
 BACKFILLED = "_start_job: Started"
 PASSES = {
@@ -58,6 +67,8 @@ class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit
         When the controller took it, gave it its buffer, had that filled, started it, saw it end, had all its nodes
         back, had its buffer emptied and given back: s after the begin of the recording. ``None`` where that did not
         happen.
+    extended
+        What its limit was extended by, s; ``None`` where that was not recorded.
     backfilled
         Whether the backfill scheduler started it.
     """
@@ -72,6 +83,7 @@ class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit
     staged_out: float | None = None
     freed: float | None = None
     backfilled: bool = False
+    extended: float | None = None
 
 
 class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -180,23 +192,29 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
     RunFailed
         A job was not submitted, or did not end.
     """
-    found = [RecordedJob(request=job) for job in jobs]
+    found = [RecordedJob(request=job, extended=0.0) for job in jobs]
     passes: dict[str, list[float]] = {name: [] for name in PASSES}
     patterns = {step: re.compile(text) for step, text in STEPS.items()}
     version = re.search(r"slurmctld version (\S+) started", log)
     late_responses = settings.release != "22.05"
     answered: set[int] = set()
     held: dict[int, RecordedJob] = {}  # by node: whose it is, or was last
+    between: list[tuple[RecordedJob, str, float, float]] = []
     for at_s, line in _timed(log):
+        in_order_s = TIE_S if any(times and times[-1] == at_s for times in passes.values()) else -TIE_S
         for step, pattern in patterns.items():
             if match := pattern.search(line):
                 job = found[int(match[1]) - 1]
-                setattr(job, step, at_s)
+                longer_s = sum(map(int, match.groups()[1:])) / 1e6
+                setattr(job, step, at_s - longer_s)
+                if step in _BETWEEN_PASSES:
+                    between.append((job, step, at_s, in_order_s))
                 if step == "started":
                     job.backfilled = BACKFILLED in line
                     held |= dict.fromkeys(_nodes(line), job)
+        if match := _EXTENDED.search(line):
+            found[int(match[1]) - 1].extended = float(match[2])
         if match := _ALL_RESPONSES.search(line):
-            in_order_s = 0.0004 if any(times and times[-1] == at_s for times in passes.values()) else -0.0004
             for job in [job for job in held.values() if job.request.nodes == int(match[1]) and job.ended is not None]:
                 job.idle = at_s + in_order_s
                 answered.add(id(job))
@@ -212,6 +230,10 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
         for name, text in PASSES.items():
             if text in line:
                 passes[name].append(at_s)
+    began = set().union(*passes.values())
+    for job, step, at_s, in_order_s in between:
+        if at_s in began:
+            setattr(job, step, at_s + in_order_s)
     if unfinished := [number for number, job in enumerate(found, start=1) if job.started is None or job.ended is None]:
         raise RunFailed(f"Slurm's log does not say that these jobs started and ended: {unfinished[:10]}")
     origin = math.floor(min(job.submitted for job in found if job.submitted is not None) / MINUTE_S) * MINUTE_S

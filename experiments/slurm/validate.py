@@ -15,7 +15,7 @@ from spillway.experiments.slurm.packages import RELEASES
 from spillway.experiments.slurm.recording import Recording, read
 from spillway.experiments.slurm.replay import replayed, starts
 from spillway.experiments.slurm.site import usual
-from spillway.experiments.slurm.workload import generated
+from spillway.experiments.slurm.workload import BETWEEN_S, generated
 
 SKIPPED = 77
 """Exit code where no Slurm can be run (what test harnesses take for a skipped test)."""
@@ -30,9 +30,11 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    "jobs": Setting(60, 200, 60),
+    "jobs": Setting(60, 2000, 60),
     "seed": Setting(0, math.inf, 1),
     "stage": Setting(0.6, 600.0, 6.0),
+    "between": Setting(0.1, 600.0, BETWEEN_S),
+    "day": Setting(0, 86_400, 0),
     "nodes": Setting(4, 64, 8),
     "pool": Setting(10, 1_000_000, 100),
     "bf_interval": Setting(1, 600, 1),
@@ -83,7 +85,7 @@ def live(given: Mapping[str, Any]) -> Recording:
         batch_sched_delay_s=chosen["batch_sched_delay"],
         site=usual(chosen["nodes"]) if chosen.get("with_site") else None,
     )
-    jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"])
+    jobs = generated(settings, chosen["jobs"], chosen["stage"], chosen["seed"], chosen["between"], chosen["day"])
     return run(settings, jobs, lambda line: print(line, file=sys.stderr, flush=True))
 
 

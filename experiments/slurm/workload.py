@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import msgspec
@@ -9,8 +10,10 @@ import msgspec
 from spillway.experiments.slurm.configuration import Settings, Submission
 from spillway.experiments.slurm.site import Site
 
-_MEAN_BETWEEN_S = 1.2
+BETWEEN_S = 1.2
 """Mean time between two submissions, s: jobs come faster than they go, so that queues of both kinds stand."""
+_SWING = 0.8
+"""By what share of itself the rate of submissions rises above its mean in a day, and falls below it."""
 _RUNTIMES_S = (2, 12)
 _LIMITS_MIN = (1, 3)
 _WITHOUT_BUFFER = 0.3
@@ -24,7 +27,9 @@ _DEPENDENT = 0.15
 _REACH = 10
 
 
-def generated(settings: Settings, jobs: int, stage_s: float, seed: int) -> list[Submission]:
+def generated(
+    settings: Settings, jobs: int, stage_s: float, seed: int, between_s: float = BETWEEN_S, day_s: float = 0.0
+) -> list[Submission]:
     """Jobs for a Slurm, in the order of their submission.
 
     Parameters
@@ -37,6 +42,8 @@ def generated(settings: Settings, jobs: int, stage_s: float, seed: int) -> list[
         Longest stage-in and stage-out, s; each is drawn between a sixth of it and all of it.
     seed
         The same seed gives the same jobs.
+    between_s, day_s
+        Mean time between two submissions; length of a day in which their rate rises and falls, 0: it does not (s).
     """
     draw = random.Random(seed)
     at_s, drawn = 0.0, []
@@ -53,7 +60,8 @@ def generated(settings: Settings, jobs: int, stage_s: float, seed: int) -> list[
                 stage_out_s=round(draw.uniform(stage_s / 6, stage_s), 1) if buffered else 0.0,
             )
         )
-        at_s += draw.expovariate(1 / _MEAN_BETWEEN_S)
+        rate = (1 + _SWING * math.sin(2 * math.pi * at_s / day_s) if day_s else 1) / between_s
+        at_s += draw.expovariate(rate)
     if settings.site is None:
         return drawn
     return [_at_site(job, number, settings.site, draw) for number, job in enumerate(drawn)]

@@ -14,6 +14,7 @@ import bisect
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 import msgspec
@@ -27,6 +28,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import (
+    EXACT_S,
     Limits,
     NodeSpace,
     Planning,
@@ -36,6 +38,7 @@ from spillway.schedulers.policykit.nodespace import (
     number_of,
     of_nodes,
     restricting,
+    whole_s,
 )
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pairs import Pair, Pairs
@@ -78,9 +81,6 @@ MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 _LOOP_S = 1.0
 """How often Slurm's controller looks whether something has happened since the last main pass, s."""
 
-EXACT_S = 1e-6
-"""Two times that differ by less are the same instant."""
-
 
 _SHORTEST_S = 1e-9
 """Stands for this instant."""
@@ -121,10 +121,13 @@ class _Kept(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """When the two schedulers had their passes, s, ascending."""
+    """When the two schedulers had their passes, s, ascending; what limits of jobs with buffers were extended by because
+    they were configured at first, by name (s).
+    """
 
     main: tuple[float, ...]
     backfill: tuple[float, ...]
+    extended_s: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -252,7 +255,10 @@ class SlurmBackfill:
 
     def _pass(self, view: View, *, apart: bool) -> OnePass:
         """What the passes of a call have in common."""
-        return OnePass(view, apart, self.order, RELEASES[self.release])
+        return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
+
+    def _space(self, view: View) -> NodeSpace:
+        return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
         """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
@@ -349,11 +355,13 @@ class SlurmBackfill:
         What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
         below the least priority that gets a reservation. One that lacks something counted is passed over; where
         backfill passes plan licenses, and it lacks these but not its buffer, or hierarchical resources, the pass ends.
-        At most ``depth`` jobs are
-        looked at. One that a window of maintenance keeps out is passed over, too.
+        At most ``depth`` jobs are looked at. One that a window of maintenance keeps out is passed over, too. A job for
+        which a partition has too few nodes left, those that are busy among them, ends it before its buffer is looked
+        at.
         """
         unseen, low = False, one.below(self.bf_min_prio_reserve)
-        walk = one.walk(depth, asks_all=low is not None)
+        latest_s = whole_s(one.view.now_s)
+        walk = one.walk(depth, asks_all=low is not None or one.apart)
         licenses_first = RELEASES[self.release].licenses_first
         for pair in walk:
             job = pair.job
@@ -361,17 +369,24 @@ class SlurmBackfill:
                 one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif one.lacks_layers(job) or (licenses_first and one.lacks_counted(job, licenses=True)):
+                continue
+            if walk.lacks(pair):
+                one.note(job, Role.PASSED_OVER)
+                walk.end(pair)
+                continue
+            if one.lacks_layers(job) or (licenses_first and one.lacks_counted(job, licenses=True)):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
-            elif one.lacks_buffer(job):
+                continue
+            latest_s = max(latest_s, one.planned.get(job.id, latest_s))
+            if one.lacks_buffer(job):
                 one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
-                    one.planned[job.id], unseen = one.view.now_s, True
+                    one.planned[job.id], unseen = latest_s, True
             elif one.stages_in(job):
                 one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
@@ -393,7 +408,7 @@ class SlurmBackfill:
 
     def _backfill(self, one: OnePass) -> Iterator[Decision]:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
-        now_s = one.view.now_s
+        now_s = whole_s(one.view.now_s)
         one.planned.clear()
         planning = one.planning(self._limits(now_s), self.bf_max_job_test, one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
@@ -439,7 +454,7 @@ class SlurmBackfill:
         """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
         if one.is_layered(pair.job):
             return planning.expect(pair, one.layered_from(pair, licensed=self.bf_licenses))
-        not_before_s, row = one.view.now_s, one.row_of(pair)
+        not_before_s, row = whole_s(one.view.now_s), one.row_of(pair)
         while True:
             start_s = planning.start_s(pair, not_before_s, row)
             licensed_s = one.licensed_from(pair.job, start_s) if self.bf_licenses and start_s < math.inf else start_s
@@ -469,7 +484,7 @@ class _Ahead:
             before = bisect.bisect_right(self._begins, begin_s) - 1
             gone = (space.sets[0] if before < 0 else self._free[before]) & ~free
             if gone.any():
-                self.timeline.take(begin_s, end_s, members(gone))
+                self.timeline.take(max(begin_s, self.timeline.now_s), end_s, members(gone))
             begins.append(begin_s)
             rows.append(free.copy())
         self._begins, self._free = begins, rows
@@ -479,11 +494,11 @@ class _Ahead:
 class OnePass:
     """What a pass knows, and what it does to one job."""
 
-    def __init__(self, view: View, apart: bool, order: str, rules: _Rules) -> None:
+    def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
         self.view = view
         if view.notes is not None:
             ordered(view, view.queue, order)  # which notes the priorities
-        self.space = NodeSpace.of(view)
+        self.space = space
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
         self.pairs = Pairs.of(view, order)
@@ -627,7 +642,7 @@ class OnePass:
             return math.inf
         self.space.choose(fit.allocation.nodes)
         self._layered = fit.allocation.pools
-        return fit.start_s
+        return fit.start_s if fit.start_s > self.view.now_s else whole_s(self.view.now_s)
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
         """What a job needs of the counted pools that are licenses; () for nothing."""
@@ -641,9 +656,12 @@ class OnePass:
         licenses = self._licenses(job)
         if not licenses:
             return not_before_s
-        alone = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None)
-        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), not_before_s, Resource.POOLS)
-        return math.inf if fit is None else fit.start_s
+        alone, now_s = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None), self.view.now_s
+        from_s = max(not_before_s, now_s)
+        fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), from_s, Resource.POOLS)
+        if fit is None:
+            return math.inf
+        return fit.start_s if fit.start_s > from_s else not_before_s
 
     def reserve_pools(self, job: Job, start_s: float) -> None:
         """Keep a job's licenses, and its layers as they were found last, from its expected start on, for the rest of
@@ -651,7 +669,7 @@ class OnePass:
         """
         pools = self._layered if self.is_layered(job) else self._licenses(job)
         if any(pools):
-            interval = start_s, start_s + self.view.estimate_s(job)
+            interval = max(start_s, self.view.now_s), start_s + self.view.estimate_s(job)
             self.view.timeline.reserve(*interval, Allocation((), pools=pools), Resource.POOLS)
             if self._ahead is not None:
                 self._ahead.timeline.reserve(*interval, Allocation((), pools=pools), Resource.POOLS)
@@ -684,7 +702,7 @@ class OnePass:
         not fit.
         """
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
-        for job in sorted(lacking, key=lambda job: (self.planned[job.id] // 1, submitted_s(job), job.number)):
+        for job in sorted(lacking, key=lambda job: (self.planned[job.id], submitted_s(job), job.number)):
             hold = self.try_hold(job)
             if hold is None:
                 return
@@ -716,7 +734,7 @@ class OnePass:
             if (taken & ~nodes).any():
                 return None
             start = start_on(view, job, allocation, role)
-        space.take(taken, view.now_s + duration_s)
+        space.take(job, taken, duration_s)
         self._ahead = None  # the timeline has changed
         self.pairs.waiting[pair.place] = 0
         return start

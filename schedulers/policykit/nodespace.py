@@ -11,7 +11,8 @@ Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/lin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,8 +37,15 @@ Words = npt.NDArray[np.int64]
 _HELD, _SETS = "held nodes", "sets of nodes"
 """Keys of the cache."""
 
+EXACT_S = 1e-6
+"""Two times that differ by less are the same instant."""
+
 _ALL = 2**62
 """More pairs than there are."""
+
+_NO_WINDOWS_S = np.empty((0, 3))
+
+_NOT_LONGER: Mapping[str, float] = MappingProxyType({})
 
 _SPARE = 32
 """Rows for jobs that start in a pass, before there must be more."""
@@ -69,28 +77,32 @@ class NodeSpace:
         self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held, taken: Sequence[Taken] = ()
     ) -> None:
         words = len(usable)
-        self._held, self._started, self._taken = held, list[tuple[float, Words]](), taken
+        self._held, self._started, self._taken = held, list[Started](), taken
         self.sets = sets
         self.state = np.zeros(4, np.int64)
         self.until = np.full(1, np.inf)
         self.idle: Words = usable & ~held.nodes
         self.chosen: Words = np.empty(words, np.int64)
-        self._scratch = np.empty(words, np.int64), self.chosen, np.empty((2, 32 * words + 1), np.int32)
-        self._left, self._ends_s, self._tops = self.idle[np.newaxis], np.empty(1), np.empty(1, np.int64)
+        self._scratch = (*np.empty((2, words), np.int64), self.chosen, np.empty((2, 32 * words + 1), np.int32))
+        self._left, self._ends_s, self._numbers = self.idle[np.newaxis], np.empty(1), np.empty(1, np.int64)
         self._segments = np.array([now_s]), np.zeros(1, np.int32), usable[np.newaxis].copy()
+        self._windows = _NO_WINDOWS_S, self.sets[:0]
 
     @classmethod
-    def of(cls, view: View) -> NodeSpace:
-        """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
+    def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
+        """Build one from what a policy sees, without reservations; nodes that are out are in no set.
+
+        ``longer_s``: by how much more than their limits jobs may run, by name (s).
+        """
         cache = view.cache
         sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
         held: Held | None = cache.get(_HELD)
         if sets is None or held is None:
             sets = cache[_SETS] = sets_of(view.machine)
             held = cache[_HELD] = Held(sets.shape[1])
-        held.bring_up(view.running)
+        held.bring_up(view.running, longer_s)
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
-        return cls(view.now_s, sets, usable, held, view.taken)
+        return cls(whole_s(view.now_s), sets, usable, held, view.taken)
 
     def idle_of_sets(self) -> npt.NDArray[np.int64]:
         """How many nodes of each set are idle."""
@@ -102,6 +114,16 @@ class NodeSpace:
         found: Words = self.idle & self.sets[row] & nodes
         return found
 
+    @property
+    def are_out(self) -> bool:
+        """Whether some nodes are out."""
+        return bool((self.sets[0] & ~self._segments[2][0]).any())
+
+    def usable_of(self, row: int) -> Words:
+        """The nodes of a set that are not out."""
+        found: Words = self.sets[row] & self._segments[2][0]
+        return found
+
     def consecutive(self, nodes: Words, count: int) -> Words:
         """Choose ``count`` of at least so many nodes, neighbours where that can be."""
         kernels.consecutive(self.arrays, nodes, count)
@@ -111,31 +133,32 @@ class NodeSpace:
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """The arrays as kernels take them (:class:`spillway.schedulers.timeline.nodespace_kernels.Space`)."""
         return (
-            self._left, self._ends_s, self._tops, *self._segments, self.sets, self.until, self.state, *self._scratch,
+            self._left, self._ends_s, self._numbers, *self._segments, *self._windows, self.sets, self.until, self.state,
+            *self._scratch,
         )  # fmt: skip
 
     def stack(self, reservations: int, resolution_s: float) -> None:
         """Prepare for so many reservations, rounded to so many seconds: who leaves what, when."""
         held, words, started = self._held, len(self.idle), self._started
         times, order, free = self._segments
-        rows, ends_s, tops = held.in_order(free[0], started)
+        rows, ends_s, numbers = held.in_order(started)
         jobs, left = len(rows), np.empty((len(rows) + _SPARE, words), np.int64)
         left[0] = self.idle
         self._left, self.idle = left, left[0]
-        self._ends_s, self._tops = np.empty(len(left)), np.empty(len(left), np.int64)
-        self._ends_s[1 : jobs + 1], self._tops[1 : jobs + 1] = ends_s, tops
-        more = 2 * (reservations + len(self._taken)) + 1
+        self._ends_s, self._numbers = np.empty(len(left)), np.empty(len(left), np.int64)
+        self._ends_s[1 : jobs + 1], self._numbers[1 : jobs + 1] = ends_s, numbers
+        more = 2 * reservations + 1
         self._segments = (
             np.concatenate((times, np.empty(more))),
-            np.concatenate((order, np.empty(more, np.int32))),
+            np.concatenate((order, np.arange(1, more + 1, dtype=np.int32))),
             np.concatenate((free, np.empty((more, words), np.int64))),
         )
         self.state[kernels.SEGMENTS] = 1
-        table = held.rows if not started else np.concatenate((held.rows, [nodes for _, nodes in started]))
+        if self._taken:
+            times_s = [(one.start_s, one.end_s, looked_at_after(one, resolution_s)) for one in self._taken]
+            self._windows = np.array(times_s), np.array([of_nodes(sorted(one.nodes), words) for one in self._taken])
+        table = held.rows if not started else np.concatenate((held.rows, [one.nodes for one in started]))
         kernels.stack(self.arrays, table, rows)
-        for one in self._taken:
-            end_s = looked_at_after(one, resolution_s)
-            kernels.reserve(self.arrays, of_nodes(sorted(one.nodes), words), one.start_s, end_s)
 
     def choose(self, nodes: Sequence[int]) -> None:
         """Make nodes those that were chosen last."""
@@ -149,18 +172,27 @@ class NodeSpace:
             end_s = times.item(segment + 1) if segment + 1 < count else math.inf
             yield times.item(segment), end_s, free[order[segment]]
 
-    def take(self, nodes: Words, end_s: float) -> None:
-        """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
+    def take(self, job: Job, nodes: Words, duration_s: float) -> None:
+        """Nodes are idle no more: a job was started that is expected to run for so long."""
+        end_s = whole_s(self._segments[0].item(0) + duration_s)
         if not self.state[kernels.SEGMENTS]:
             self.idle &= ~nodes
-            self._started.append((end_s, nodes))
+            self._started.append(Started(end_s, job.number, nodes))
             return
         if self.state[kernels.LEAVING] + 2 > len(self._left):
             self._left = np.concatenate((self._left, np.empty_like(self._left)))
             self._ends_s = np.concatenate((self._ends_s, np.empty_like(self._ends_s)))
-            self._tops = np.concatenate((self._tops, np.empty_like(self._tops)))
+            self._numbers = np.concatenate((self._numbers, np.empty_like(self._numbers)))
             self.idle = self._left[0]
-        kernels.take(self.arrays, nodes, end_s)
+        kernels.take(self.arrays, nodes, end_s, job.number)
+
+
+class Started(NamedTuple):
+    """A job that was started in this pass: when it is expected to leave (s), its number, its nodes."""
+
+    end_s: float
+    number: int
+    nodes: Words
 
 
 class Limits(NamedTuple):
@@ -223,6 +255,7 @@ class Walk:
         self._asks = -1 if asks_all else kernels.CALLER | (kernels.BUFFER if asks_buffers else 0)
         self._ended = np.zeros(len(space.sets), np.int64)
         self.nodes: Words = np.full(space.sets.shape[1], -1, np.int64)
+        self._are_out = space.are_out
 
     def __iter__(self) -> Iterator[Pair]:
         """Yield them."""
@@ -244,6 +277,12 @@ class Walk:
         """A pair lacks nodes: its partition ends, and its nodes are kept."""
         self._ended[pair.row] = 1
         self.nodes &= ~self._space.sets[pair.row]
+
+    def lacks(self, pair: Pair) -> bool:
+        """Whether too few nodes are left of a pair's partition, idle or not."""
+        if not self._are_out and not self._ended.any():
+            return False
+        return number_of(self.nodes & self._space.usable_of(pair.row)) < pair.job.nodes
 
 
 class Planning:
@@ -376,12 +415,12 @@ class Held:
         self.nodes: Words = np.zeros(words, np.int64)
         self.rows = np.zeros((64, words), np.int64)
         self._ends_s = np.zeros(64)
-        self._tops = np.zeros(64, np.int64)
+        self._numbers = np.zeros(64, np.int64)
         self._places: dict[Running, tuple[int, ...]] = {}
         self._spare = list(range(63, -1, -1))
 
-    def bring_up(self, running: Sequence[Running]) -> None:
-        """Look at what runs now."""
+    def bring_up(self, running: Sequence[Running], longer_s: Mapping[str, float]) -> None:
+        """Look at what runs now, with what the limits of some jobs are extended by, by name (s)."""
         now = set(running)
         for one in self._places.keys() - now:
             for place in self._places.pop(one):
@@ -390,9 +429,9 @@ class Held:
         if len(now) > len(self._places):
             for one in running:
                 if one not in self._places:
-                    self._add(one)
+                    self._add(one, longer_s.get(one.job.name, 0.0) if longer_s else 0.0)
 
-    def _add(self, running: Running) -> None:
+    def _add(self, running: Running, longer_s: float) -> None:
         found = []
         for holding in running.holdings:
             if Resource.NODES in holding.covering and holding.allocation.nodes:
@@ -401,7 +440,7 @@ class Held:
                 place = self._spare.pop()
                 self.rows[place] = bitset(holding.allocation.nodes, len(self.nodes))
                 self.nodes |= self.rows[place]
-                self._ends_s[place], self._tops[place] = holding.end_s, max(holding.allocation.nodes)
+                self._ends_s[place], self._numbers[place] = whole_s(holding.end_s + longer_s), running.job.number
                 found.append(place)
         self._places[running] = tuple(found)
 
@@ -409,28 +448,24 @@ class Held:
         count = len(self.rows)
         self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
         self._ends_s = np.concatenate((self._ends_s, np.zeros_like(self._ends_s)))
-        self._tops = np.concatenate((self._tops, np.zeros_like(self._tops)))
+        self._numbers = np.concatenate((self._numbers, np.zeros_like(self._numbers)))
         self._spare += range(2 * count - 1, count - 1, -1)
 
     def in_order(
-        self, usable: Words, started: Sequence[tuple[float, Words]]
+        self, started: Sequence[Started]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Rows in the order in which they are expected to be left, when (s), and the highest usable node of each.
+        """Rows in the order in which they are expected to be left, when (s), and the number of each job.
 
-        ``started``: further ones, when they are left (s) and what they hold; their rows count from the end on.
+        ``started``: further ones; their rows count from the end on.
         """
         places = np.fromiter((place for found in self._places.values() for place in found), np.int32)
-        ends_s, tops = self._ends_s[places], self._tops[places]
-        out = self.nodes & ~usable
-        if out.any():
-            for at in np.flatnonzero((self.rows[places] & out).any(axis=1)).tolist():
-                tops[at] = top_of(self.rows[places[at]] & usable)
+        ends_s, numbers = self._ends_s[places], self._numbers[places]
         if started:
             places = np.append(places, np.arange(len(started), dtype=np.int32) + np.int32(len(self.rows)))
-            ends_s = np.append(ends_s, [end_s for end_s, _ in started])
-            tops = np.append(tops, [top_of(nodes) for _, nodes in started])
-        order = np.lexsort((tops, ends_s))
-        return places[order], ends_s[order], tops[order]
+            ends_s = np.append(ends_s, [one.end_s for one in started])
+            numbers = np.append(numbers, [one.number for one in started])
+        order = np.lexsort((numbers, ends_s))
+        return places[order], ends_s[order], numbers[order]
 
 
 def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
@@ -450,10 +485,15 @@ def restricting(machine: Machine) -> list[int]:
 
 
 def looked_at_after(taken: Taken, resolution_s: float) -> float:
-    """When a backfill pass looks again at a job that nodes were taken from, s: at their end, rounded up."""
+    """When a backfill pass looks again at a job that nodes were taken from, s: a second after their end, rounded up."""
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s
-    return math.ceil(taken.end_s / resolution_s) * resolution_s
+    return math.ceil(taken.end_s / resolution_s) * resolution_s + 1.0
+
+
+def whole_s(time_s: float) -> float:
+    """A time as Slurm knows it: the last whole second (s)."""
+    return float(math.floor(time_s + EXACT_S)) if time_s < math.inf else time_s
 
 
 def of_nodes(nodes: Sequence[int], words: int) -> Words:
@@ -464,11 +504,6 @@ def of_nodes(nodes: Sequence[int], words: int) -> Words:
 def number_of(nodes: Words) -> int:
     """How many nodes a set has."""
     return int(np.bitwise_count(nodes.view(np.uint64)).sum())
-
-
-def top_of(nodes: Words) -> int:
-    """The highest node of a set; -1 for none."""
-    return int.from_bytes(nodes.tobytes(), "little").bit_length() - 1
 
 
 def members(nodes: Words) -> tuple[int, ...]:

@@ -195,7 +195,8 @@ class Priorities:
 
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
-        rows[:, PRIORITY] = np.clip(np.floor(rows[:, _FIXED] + age + fairshare), 1, _MOST)
+        # In Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
+        rows[:, PRIORITY] = np.clip(np.floor(age + fairshare + rows[:, _FIXED]), 1, _MOST)
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
         """The terms that change: age and fair share."""

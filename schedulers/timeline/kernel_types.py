@@ -15,10 +15,11 @@ from spillway.base.kernel_cache import compile_for_callers, drop_older_than, nji
 from spillway.schedulers.timeline import layout
 from spillway.schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
 
-ROW, ROWS, TIMES = (
+ROW, ROWS, TIMES, TIME_ROWS = (
     types.Array(types.int64, 1, "C"),
     types.Array(types.int64, 2, "C"),
     types.Array(types.float64, 1, "C"),
+    types.Array(types.float64, 2, "C"),
 )
 INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "C")
 """Types of the arrays."""

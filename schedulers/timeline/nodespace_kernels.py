@@ -4,12 +4,16 @@ Sets of nodes are rows of 64-bit words: node i is bit i % 64 of word i // 64. Se
 :class:`spillway.schedulers.policykit.nodespace.NodeSpace`, which calls these, and ``tests/reference/slurm.py``, which
 says the same in plain Python.
 
-``left: int64[jobs + 1, words]``, ``ends_s: float64[jobs + 1]``, ``tops: int64[jobs + 1]``
-    Running jobs in the order in which they are expected to leave, and the highest node of each (of two that leave at a
-    time it decides). ``left[0]`` is what is idle now, ``left[k]`` this and what the first ``k`` jobs leave.
+``left: int64[jobs + 1, words]``, ``ends_s: float64[jobs + 1]``, ``numbers: int64[jobs + 1]``
+    Running jobs in the order in which they are expected to leave, and the number of each (of two that leave at a time
+    the one submitted first is first). ``left[0]`` is what is idle now, ``left[k]`` this and what the first ``k`` jobs
+    leave.
 ``times: float64[segments]``, ``order: int32[segments]``, ``free: int64[segments, words]``
     Segments of the time from now on, the last one endless: ``free[order[k]]`` are the nodes without a reservation in
-    the segment that begins at ``times[k]``.
+    the segment that begins at ``times[k]``. Further places of ``order`` have the rows that no segment uses.
+``windows_s: float64[windows, 3]``, ``window_nodes: int64[windows, words]``
+    Begin, end and time at which a job in the way is looked at again of windows of maintenance, and their nodes. They
+    count for the interval from which a search starts, and not for the start that it finds.
 ``sets: int64[sets, words]``
     The nodes of each partition; at first all nodes.
 ``until: float64[1]``
@@ -29,7 +33,18 @@ import numpy.typing as npt
 from numba import boolean, float64, int64, void
 
 from spillway.base.kernel_cache import njit
-from spillway.schedulers.timeline.kernel_types import INDICES, OPTIONS, ROW, ROWS, TABLE, TIMES, inner, named, plain
+from spillway.schedulers.timeline.kernel_types import (
+    INDICES,
+    OPTIONS,
+    ROW,
+    ROWS,
+    TABLE,
+    TIME_ROWS,
+    TIMES,
+    inner,
+    named,
+    plain,
+)
 from spillway.schedulers.timeline.placement_kernels import popcount
 
 SEGMENTS, LEAVING, CODE, LOOKED = 0, 1, 2, 3
@@ -57,13 +72,16 @@ class Space(NamedTuple):
 
     left: npt.NDArray[np.int64]
     ends_s: npt.NDArray[np.float64]
-    tops: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
     times: npt.NDArray[np.float64]
     order: npt.NDArray[np.int32]
     free: npt.NDArray[np.int64]
+    windows_s: npt.NDArray[np.float64]
+    window_nodes: npt.NDArray[np.int64]
     sets: npt.NDArray[np.int64]
     until: npt.NDArray[np.float64]
     state: npt.NDArray[np.int64]
+    allowed: npt.NDArray[np.int64]
     found: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.int64]
     runs: npt.NDArray[np.int32]
@@ -88,7 +106,7 @@ class Rules(NamedTuple):
     starts_only: int
 
 
-_SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, ROWS, TIMES, ROW, ROW, ROW, TABLE)
+_SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, TIME_ROWS, ROWS, ROWS, TIMES, ROW, ROW, ROW, ROW, TABLE)
 SPACE, PLAIN_SPACE = named(Space, *_SPACE), plain(*_SPACE)
 _RULES = (*(float64,) * 4, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
@@ -120,17 +138,83 @@ def _from(times, count, time_s):
     return low
 
 
-@inner(float64(SPACE, int64), **OPTIONS)
-def _candidate(space, segment):
-    """The first time from the begin of a segment on at which nodes come free that were reserved before; or infinity."""
+@inner(boolean(SPACE, int64), **OPTIONS)
+def _releases(space, segment):
+    """Whether nodes that are ``allowed`` come free at the begin of a segment that were reserved before."""
+    now, before = space.order[segment], space.order[segment - 1]
+    for word in range(space.free.shape[1]):
+        if space.free[now, word] & ~space.free[before, word] & space.allowed[word]:
+            return True
+    return False
+
+
+@inner(int64(SPACE, int64), **OPTIONS)
+def _release(space, segment):
+    """The first segment from one on at whose begin nodes come free; their number if there is none."""
     count = space.state[SEGMENTS]
-    while segment < count:
-        now, before = space.order[segment], space.order[segment - 1]
-        for word in range(space.free.shape[1]):
-            if space.free[now, word] & ~space.free[before, word]:
-                return space.times[segment]
+    while segment < count and not _releases(space, segment):
         segment += 1
+    return segment
+
+
+@inner(boolean(SPACE, int64, int64, float64, float64), **OPTIONS)
+def _sees(space, segment, first, begin_s, duration_s):
+    """Whether a search from a time in the segment ``first`` on comes upon the begin of a later segment.
+
+    It looks at the segments that begin while the job would run, and at two begins more.
+    """
+    if segment - 1 <= first or space.times[segment - 2] <= begin_s + duration_s:
+        return True
+    if first == 0:
+        space.until[0] = min(space.until[0], space.times[segment - 2] - duration_s)
+    return False
+
+
+@inner(float64(SPACE, int64, float64, float64), **OPTIONS)
+def _later(space, first, begin_s, duration_s):
+    """When a search from a time in the segment ``first`` on is tried again, if it leads to a late start (s)."""
+    segment = _release(space, first + 1)
+    if segment < space.state[SEGMENTS] and _sees(space, segment, first, begin_s, duration_s):
+        return space.times[segment]
     return np.inf
+
+
+@inner(float64(SPACE, int64, int64, float64, float64), **OPTIONS)
+def _past(space, blocked, first, begin_s, duration_s):
+    """The first time at which nodes come free after a segment that leaves too few to all searches before; infinite
+    where the last of these, which are as many as there are such times, does not come upon it.
+    """
+    segment = _release(space, blocked + 1)
+    if segment == space.state[SEGMENTS]:
+        return np.inf
+    if segment > blocked + 2:
+        last = blocked
+        while last > first and not _releases(space, last):
+            last -= 1
+        if last > first:
+            begin_s = space.times[last]
+        if not _sees(space, segment, last, begin_s, duration_s):
+            return np.inf
+    return space.times[segment]
+
+
+@inner(float64(SPACE, int64, float64, float64, RULES), **OPTIONS)
+def _allow(space, row, begin_s, end_s, rules):
+    """Put a partition's nodes without those of windows in ``[begin_s, end_s)`` into ``allowed``; when a job that is in
+    the way of one is looked at again (s), infinite where there is none.
+    """
+    within, again_s = False, np.inf
+    for word in range(space.free.shape[1]):
+        space.allowed[word] = space.sets[row, word]
+    for window in range(len(space.windows_s)):
+        if space.windows_s[window, 0] < end_s and space.windows_s[window, 1] > begin_s:
+            for word in range(space.free.shape[1]):
+                if space.allowed[word] & space.window_nodes[window, word]:
+                    within = True
+                space.allowed[word] &= ~space.window_nodes[window, word]
+        if space.windows_s[window, 1] >= begin_s and space.windows_s[window, 2] > begin_s:
+            again_s = min(again_s, space.windows_s[window, 2])
+    return again_s if within and again_s < rules.until_s else np.inf
 
 
 @inner(void(SPACE, float64, float64), **OPTIONS)
@@ -144,9 +228,9 @@ def _note_until(space, now_s, end_s):
         space.until[0] = min(space.until[0], times[following] - (end_s - now_s))
 
 
-@inner(int64(SPACE, int64, int64, float64, float64), **OPTIONS)
-def _unreserved(space, row, nodes, begin_s, end_s):
-    """Put a partition's nodes without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
+@inner(int64(SPACE, int64, float64, float64), **OPTIONS)
+def _unreserved(space, nodes, begin_s, end_s):
+    """Put the nodes ``allowed`` without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
 
     Else a segment: it and those after it, up to ``end_s``, leave too few. So does every interval of this length that
     begins before that segment ends.
@@ -155,8 +239,9 @@ def _unreserved(space, row, nodes, begin_s, end_s):
     first, segment = _after(space.times, count, begin_s) - 1, _after(space.times, count, end_s) - 1
     if begin_s <= space.times[0]:
         _note_until(space, begin_s, end_s)
+    number = 0
     for word in range(space.free.shape[1]):
-        space.found[word] = space.sets[row, word]
+        space.found[word] = space.allowed[word]
     while segment >= first:
         at, number = space.order[segment], 0
         for word in range(space.free.shape[1]):
@@ -301,19 +386,27 @@ def _end(time_s, rules):
 def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
 
-    ``unreserved_s`` has when enough nodes are not reserved for as long, for the first time (s).
+    ``unreserved_s`` has until when too few nodes are not reserved for as long (s).
     """
     row, nodes, flags, duration_s = pairs[pair, SET], pairs[pair, NODES], pairs[pair, FLAGS], durations_s[pair]
     now_s, apart, now_only = rules.now_s, flags & OVERLAPPING != 0, flags & NOW_ONLY != 0
-    unreserved_s[pair] = np.inf
+    found = False
     while not_before_s < np.inf:
-        blocked = _unreserved(space, row, nodes, not_before_s, not_before_s + duration_s)
+        again_s = _allow(space, row, not_before_s, not_before_s + duration_s, rules)
+        first = _after(space.times, space.state[SEGMENTS], not_before_s) - 1
+        blocked = _unreserved(space, nodes, not_before_s, not_before_s + duration_s)
         if blocked >= 0:
             if now_only:
                 return np.inf
-            not_before_s = _candidate(space, blocked + 1)
+            if not found:
+                unreserved_s[pair] = space.times[blocked + 1] if blocked + 1 < space.state[SEGMENTS] else np.inf
+            if len(space.windows_s):
+                not_before_s = min(_later(space, first, not_before_s, duration_s), again_s)
+            else:
+                not_before_s = _past(space, blocked, first, not_before_s, duration_s)
             continue
-        unreserved_s[pair] = min(unreserved_s[pair], not_before_s)
+        if not found:
+            unreserved_s[pair], found = not_before_s, True
         leaving = _leave(space, nodes, rules.linear_s)
         if leaving > 0:
             space.until[0] = min(space.until[0], space.ends_s[leaving] - 1.0)
@@ -323,12 +416,13 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
             return now_s
         if now_only:
             return np.inf
-        later_s = _candidate(space, _after(space.times, space.state[SEGMENTS], not_before_s))
+        later_s = min(_later(space, first, not_before_s, duration_s), again_s)
         if start_s > later_s:
             not_before_s = later_s
             continue
         _choose(space, nodes)
-        if apart or not _overlaps(space, _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)):
+        begin_s, end_s = _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)
+        if apart or start_s > rules.until_s or not _overlaps(space, begin_s, end_s):
             return start_s
         not_before_s = start_s if start_s > not_before_s else later_s
     return np.inf
@@ -340,18 +434,43 @@ def _split(space, time_s):
     count, times, order, free = space.state[SEGMENTS], space.times, space.order, space.free
     segment = _from(times, count, time_s)
     if time_s < np.inf and (segment == count or times[segment] > time_s):
+        spare = order[count]
         for place in range(count, segment, -1):
             times[place], order[place] = times[place - 1], order[place - 1]
-        times[segment], order[segment] = time_s, count
+        times[segment], order[segment] = time_s, spare
         for word in range(free.shape[1]):
-            free[count, word] = free[order[segment - 1], word]
+            free[spare, word] = free[order[segment - 1], word]
         space.state[SEGMENTS] = count + 1
     return segment
 
 
+@inner(void(SPACE, int64), **OPTIONS)
+def _join(space, segment):
+    """Make one of a segment and the one after it."""
+    last, spare = space.state[SEGMENTS] - 1, space.order[segment + 1]
+    for place in range(segment + 1, last):
+        space.times[place], space.order[place] = space.times[place + 1], space.order[place + 1]
+    space.order[last] = spare
+    space.state[SEGMENTS] = last
+
+
+@inner(boolean(SPACE, int64), **OPTIONS)
+def _is_as_next(space, segment):
+    """Whether a segment has the same nodes as the one after it."""
+    one, other = space.order[segment], space.order[segment + 1]
+    different = np.int64(0)
+    for word in range(space.free.shape[1]):
+        different |= space.free[one, word] ^ space.free[other, word]
+    return different == 0
+
+
 @inner(void(SPACE, float64, float64), **OPTIONS)
 def _reserve(space, begin_s, end_s):
-    """Keep the nodes ``chosen`` over an interval; an empty one keeps nothing, and nothing is kept before now."""
+    """Keep the nodes ``chosen`` over an interval; an empty one keeps nothing, and nothing is kept before now.
+
+    Then the first two neighbours that have become alike are made one, from two segments before the interval to the one
+    after it.
+    """
     begin_s = max(begin_s, space.times[0])
     if begin_s >= end_s:
         return
@@ -361,14 +480,19 @@ def _reserve(space, begin_s, end_s):
         at = space.order[segment]
         for word in range(space.free.shape[1]):
             space.free[at, word] &= ~space.chosen[word]
+    for segment in range(max(first - 2, 0), min(last, space.state[SEGMENTS] - 1)):
+        if _is_as_next(space, segment):
+            _join(space, segment)
+            return
 
 
-@inner(boolean(SPACE, ROWS, TIMES, int64, float64), **OPTIONS)
-def _may_start(space, pairs, durations_s, pair, now_s):
+@inner(boolean(SPACE, ROWS, TIMES, int64, RULES), **OPTIONS)
+def _may_start(space, pairs, durations_s, pair, rules):
     """Whether enough idle nodes of a pair's partition have no reservation while it would run."""
-    row, nodes, number = pairs[pair, SET], pairs[pair, NODES], 0
+    row, nodes, number, now_s = pairs[pair, SET], pairs[pair, NODES], 0, rules.now_s
+    _allow(space, row, now_s, now_s + durations_s[pair], rules)
     for word in range(space.free.shape[1]):
-        both = space.sets[row, word] & space.left[0, word]
+        both = space.allowed[word] & space.left[0, word]
         space.found[word] = both
         number += popcount(both)
     _note_until(space, now_s, now_s + durations_s[pair])
@@ -396,26 +520,19 @@ def _over(pairs, counts, pair, rules):
     return False
 
 
-@njit(void(PLAIN_SPACE, ROW, float64), **OPTIONS)
-def take(space, nodes, end_s):
-    """Nodes are idle no more: a job was started on them that is expected to leave at ``end_s``."""
+@njit(void(PLAIN_SPACE, ROW, float64, int64), **OPTIONS)
+def take(space, nodes, end_s, number):
+    """Nodes are idle no more: the job with that number was started on them and is expected to leave at ``end_s``."""
     space = Space(*space)
-    left, ends_s, tops, count = space.left, space.ends_s, space.tops, space.state[LEAVING]
-    top = 0
-    for word in range(len(nodes)):
-        if nodes[word]:
-            bits, top = nodes[word], word << 6
-            for bit in range(64):
-                if bits >> np.int64(bit) & 1:
-                    top = (word << 6) + bit
+    left, ends_s, numbers, count = space.left, space.ends_s, space.numbers, space.state[LEAVING]
     place = 1
-    while place <= count and (ends_s[place] < end_s or (ends_s[place] == end_s and tops[place] < top)):
+    while place <= count and (ends_s[place] < end_s or (ends_s[place] == end_s and numbers[place] < number)):
         place += 1
     for job in range(count, place - 1, -1):
-        ends_s[job + 1], tops[job + 1] = ends_s[job], tops[job]
+        ends_s[job + 1], numbers[job + 1] = ends_s[job], numbers[job]
         for word in range(len(nodes)):
             left[job + 1, word] = left[job, word]
-    ends_s[place], tops[place] = end_s, top
+    ends_s[place], numbers[place] = end_s, number
     for word in range(len(nodes)):
         left[place, word] = left[place - 1, word]
     for job in range(place):
@@ -439,15 +556,6 @@ def stack(space, held, jobs):
     space.state[LEAVING] = len(jobs)
 
 
-@njit(void(PLAIN_SPACE, ROW, float64, float64), **OPTIONS)
-def reserve(space, nodes, begin_s, end_s):
-    """Keep some nodes over an interval, as :func:`_reserve` does."""
-    space = Space(*space)
-    for word in range(len(nodes)):
-        space.chosen[word] = nodes[word]
-    _reserve(space, begin_s, end_s)
-
-
 @njit(void(PLAIN_SPACE, ROW, int64), **OPTIONS)
 def consecutive(space, nodes, count):
     """Choose so many of some nodes, as :func:`_choose` does."""
@@ -457,15 +565,18 @@ def consecutive(space, nodes, count):
     _choose(space, count)
 
 
-@inner(float64(SPACE, ROWS, TIMES, TIMES, int64, float64), **OPTIONS)
-def _not_before(space, pairs, durations_s, unreserved_s, pair, now_s):
-    """The first time at which a pair need be tried (s).
+@inner(float64(SPACE, ROWS, TIMES, TIMES, int64, RULES), **OPTIONS)
+def _not_before(space, pairs, durations_s, unreserved_s, pair, rules):
+    """The first time at which a pair need be tried (s); infinite where the searches before come upon none.
 
     In a pass ever more is reserved. So where a pair of no more nodes and no longer duration, in the same partition,
     found too few nodes up to a time, this one would, too; also at times at which nodes come free since then, as they
     did not before.
     """
-    row, nodes, duration_s, first_s = pairs[pair, SET], pairs[pair, NODES], durations_s[pair], now_s
+    row, nodes, duration_s = pairs[pair, SET], pairs[pair, NODES], durations_s[pair]
+    begin_s = first_s = rules.now_s
+    if len(space.windows_s):
+        return first_s
     for other in range(pair):
         if (
             unreserved_s[other] > first_s
@@ -474,9 +585,17 @@ def _not_before(space, pairs, durations_s, unreserved_s, pair, now_s):
             and durations_s[other] <= duration_s
         ):
             first_s = unreserved_s[other]
-    if first_s > now_s:
-        first_s = _candidate(space, _from(space.times, space.state[SEGMENTS], first_s))
-    return first_s
+    if first_s == begin_s:
+        return first_s
+    _allow(space, row, begin_s, begin_s, rules)
+    count, first, segment = space.state[SEGMENTS], 0, 0
+    unreserved_s[pair] = first_s
+    while space.times[segment] < first_s:
+        segment = _release(space, segment + 1)
+        if segment == count or not _sees(space, segment, first, begin_s, duration_s):
+            return np.inf
+        first, begin_s = segment, space.times[segment]
+    return begin_s
 
 
 @njit(float64(PLAIN_SPACE, ROWS, TIMES, TIMES, int64, float64, PLAIN_RULES), **OPTIONS)
@@ -517,8 +636,8 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
     waiting, counts
         What stands of each job, and what is counted, as above.
     unreserved_s
-        When enough nodes were not reserved for as long as each pair runs, for the first time (s); minus infinity for
-        pairs that were not looked at.
+        Until when too few nodes were not reserved for as long as each pair runs (s); minus infinity for pairs that were
+        not looked at.
     starts_s
         Output: the expected start of each pair (s), infinite for never.
     """
@@ -528,7 +647,7 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
         if rules.starts_only:
             possible = max(possible, pair)
             while possible < len(pairs) and not (
-                waiting[pairs[possible, JOB]] and _may_start(space, pairs, durations_s, possible, now_s)
+                waiting[pairs[possible, JOB]] and _may_start(space, pairs, durations_s, possible, rules)
             ):
                 possible += 1
             if possible == len(pairs):
@@ -545,7 +664,7 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
         if flags & CALLER:
             space.state[CODE] = ASKS
             return pair
-        first_s = _not_before(space, pairs, durations_s, unreserved_s, pair, now_s)
+        first_s = _not_before(space, pairs, durations_s, unreserved_s, pair, rules)
         start_s = np.inf
         if first_s == now_s or not flags & NOW_ONLY:
             start_s = _plan(space, pairs, durations_s, unreserved_s, pair, first_s, rules)

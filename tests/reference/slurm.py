@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, OnePass, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now
-from spillway.schedulers.policykit.nodespace import looked_at_after
+from spillway.schedulers.policykit.nodespace import looked_at_after, whole_s
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of, submitted_s
@@ -46,25 +46,35 @@ class NodeSpace:
     idle
         Nodes that are free now.
     leaving
-        Nodes that running jobs hold, with the times at which they are expected to leave (s).
+        When running jobs are expected to leave (s), their numbers, and the nodes that they hold.
+    windows
+        Begins, ends and times of a next look (s) of windows of maintenance, and their nodes.
     """
 
-    __slots__ = ("_free", "_leaving", "_times", "idle", "now_s")
+    __slots__ = ("_free", "_leaving", "_times", "_windows", "idle", "now_s", "usable")
 
-    def __init__(self, now_s: float, idle: int, leaving: Iterable[tuple[float, int]]) -> None:
+    def __init__(
+        self,
+        now_s: float,
+        idle: int,
+        leaving: Iterable[tuple[float, int, int]],
+        windows: Iterable[tuple[float, float, float, int]] = (),
+    ) -> None:
         self.now_s = now_s
         self.idle = idle
         self._leaving = sorted(leaving)
+        self._windows = list(windows)
         usable = idle
-        for _, nodes in self._leaving:
+        for _, _, nodes in self._leaving:
             usable |= nodes
+        self.usable = usable
         self._times = [now_s]
         """Begins of segments; the last one is endless."""
         self._free = [usable]
         """Nodes without a reservation, in each segment."""
 
     @classmethod
-    def of(cls, view: View, resolution_s: float = 1.0) -> NodeSpace:
+    def of(cls, view: View, resolution_s: float, longer_s: Mapping[str, float]) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
         usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
         idle, leaving = usable, []
@@ -73,19 +83,28 @@ class NodeSpace:
                 if Resource.NODES in holding.covering:
                     held = mask_of(holding.allocation.nodes)
                     idle &= ~held
-                    leaving.append((holding.end_s, held & usable))
-        space = cls(view.now_s, idle, leaving)
-        for taken in view.taken:
-            space.reserve(taken.start_s, looked_at_after(taken, resolution_s), mask_of(taken.nodes))
-        return space
+                    end_s = whole_s(holding.end_s + longer_s.get(running.job.name, 0.0))
+                    leaving.append((end_s, running.job.number, held & usable))
+        windows = [
+            (one.start_s, one.end_s, looked_at_after(one, resolution_s), mask_of(one.nodes)) for one in view.taken
+        ]
+        return cls(whole_s(view.now_s), idle, leaving, windows)
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
-        """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now."""
+        """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now.
+
+        Then the first two neighbours that are alike, among the segments of the interval, two before it and one after
+        it, become one.
+        """
         begin_s = max(begin_s, self.now_s)
         if begin_s < end_s:
             first, last = self._split(begin_s), self._split(end_s)
             for segment in range(first, last):
                 self._free[segment] &= ~nodes
+            for segment in range(max(first - 2, 0), min(last, len(self._times) - 1)):
+                if self._free[segment] == self._free[segment + 1]:
+                    del self._times[segment + 1], self._free[segment + 1]
+                    break
 
     def _split(self, time_s: float) -> int:
         """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
@@ -95,30 +114,39 @@ class NodeSpace:
             self._free.insert(segment, self._free[segment - 1])
         return segment
 
-    def start(self, nodes: int, end_s: float) -> None:
-        """Nodes are idle no more: a job was started that is expected to leave at ``end_s``."""
+    def start(self, job: Job, nodes: int, duration_s: float) -> None:
+        """Nodes are idle no more: a job was started that is expected to run for so long."""
         self.idle &= ~nodes
-        self._leaving.append((end_s, nodes))
+        self._leaving.append((whole_s(self.now_s + duration_s), job.number, nodes))
         self._leaving.sort()
 
-    def unreserved(self, begin_s: float, end_s: float) -> int:
-        """Nodes without a reservation in ``[begin_s, end_s]``."""
-        nodes = -1
-        for segment in range(bisect_right(self._times, begin_s) - 1, bisect_right(self._times, end_s)):
+    def search(self, nodes: int, begin_s: float, duration_s: float, until_s: float) -> tuple[int, float]:
+        """Nodes of some that are in no window and without a reservation in ``[begin_s, begin_s + duration_s]``; when it
+        is worth while to search again (s), infinite for never.
+
+        Segments are looked at in order, up to the first that begins after the end. The first at whose end nodes come
+        free says when to search again, the first after the end among them.
+        """
+        end_s, again_s, later_s = begin_s + duration_s, math.inf, math.inf
+        within = [one for one in self._windows if one[0] < end_s and one[1] > begin_s and one[3] & nodes]
+        for *_, kept in within:
+            nodes &= ~kept
+        if within:
+            again_s = min(again for _, end, again, _ in self._windows if end >= begin_s and again > begin_s)
+        allowed = nodes
+        for segment in range(bisect_right(self._times, begin_s) - 1, len(self._times)):
+            following = self._free[segment + 1] & allowed if segment + 1 < len(self._times) else 0
+            if later_s == math.inf and following & ~(self._free[segment] & nodes):
+                later_s = self._times[segment + 1]
+            if self._times[segment] > end_s:
+                break
             nodes &= self._free[segment]
-        return nodes
+        return nodes, min(later_s, again_s) if again_s < until_s else later_s
 
     def overlaps(self, begin_s: float, end_s: float, nodes: int) -> bool:
         """Whether some of the nodes are reserved for a part of ``[begin_s, end_s)``, now or later."""
         first = bisect_right(self._times, max(begin_s, self.now_s)) - 1
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
-
-    def candidate_after(self, time_s: float) -> float:
-        """The next time at which nodes come free that were reserved before (s); infinite if none."""
-        for segment in range(bisect_right(self._times, time_s), len(self._times)):
-            if self._free[segment] & ~self._free[segment - 1]:
-                return self._times[segment]
-        return math.inf
 
     def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
         """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them.
@@ -131,7 +159,7 @@ class NodeSpace:
         found = self.idle & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
-        leaving = [(end_s, left & nodes) for end_s, left in self._leaving if left & nodes]
+        leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes]
         window_s = 30.0 if linear_s else 0.0
         while leaving:
             together = [one for one in leaving if one[0] <= leaving[0][0] + window_s] if linear_s else leaving[:1]
@@ -209,13 +237,15 @@ class PlainSlurm(SlurmBackfill):
     """The policy with plain passes."""
 
     def _pass(self, view: View, *, apart: bool) -> Any:
-        return _Pass(view, apart, self.order, self.bf_resolution)
+        longer_s = self.recorded.extended_s if self.recorded is not None else {}
+        return _Pass(view, apart, self.order, NodeSpace.of(view, self.bf_resolution, longer_s))
 
     def _main(self, one: Any, depth: float) -> Iterator[Decision]:
         """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
         fits.
         """
         unseen, ended, nodes_left, looked = False, set[int](), -1, 0
+        latest_s = whole_s(one.view.now_s)
         licenses_first = RELEASES[self.release].licenses_first
         for pair in one.pairs:
             job = pair.job
@@ -229,17 +259,25 @@ class PlainSlurm(SlurmBackfill):
             one.ready[job.id] = True
             if one.lacks_counted(job, licenses=False):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
-            elif licenses_first and one.lacks_counted(job, licenses=True):
+                continue
+            if (one.space.usable & nodes_left & pair.nodes).bit_count() < job.nodes:
+                one.note(job, Role.PASSED_OVER)
+                ended.add(pair.partition)
+                nodes_left &= ~pair.nodes
+                continue
+            if licenses_first and one.lacks_counted(job, licenses=True):
                 one.note(job, Role.PASSED_OVER, Binding.POOLS)
                 if self.bf_licenses:
                     break
-            elif one.lacks_buffer(job):
+                continue
+            latest_s = max(latest_s, one.planned.get(job.id, 0.0))
+            if one.lacks_buffer(job):
                 one.ready[job.id] = False
                 hold = one.try_hold(job)
                 if hold is not None:
                     yield hold
                 elif job.id not in one.planned:
-                    one.planned[job.id], unseen = one.view.now_s, True
+                    one.planned[job.id], unseen = latest_s, True
             elif one.stages_in(job):
                 one.ready[job.id] = False
             elif one.lacks_counted(job, licenses=True):
@@ -266,7 +304,7 @@ class PlainSlurm(SlurmBackfill):
 
     def _backfill(self, one: Any) -> Iterator[Decision]:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
-        now_s = one.view.now_s
+        now_s = whole_s(one.view.now_s)
         one.planned.clear()
         looked: Counter[Any] = Counter()
         reserved: Counter[int] = Counter()
@@ -300,7 +338,7 @@ class PlainSlurm(SlurmBackfill):
                 if start is not None:
                     yield start
                     continue
-            if plan.start_s <= now_s + 60.0 * self.bf_window and not now_only:
+            if plan.start_s <= self._until_s(one) and not now_only:
                 reserved[partition] += 1
                 one.reserve(job, plan, *self._kept(one, job, plan.start_s))
                 if self.bf_licenses:
@@ -309,7 +347,7 @@ class PlainSlurm(SlurmBackfill):
 
     def _plan(self, one: Any, pair: _Pair) -> Plan | None:
         """Expected start with enough nodes, and with licenses from then on where these are planned."""
-        not_before_s = one.view.now_s
+        not_before_s = whole_s(one.view.now_s)
         while True:
             plan = self._with_nodes(one, pair, not_before_s)
             if plan is None or not self.bf_licenses:
@@ -330,22 +368,26 @@ class PlainSlurm(SlurmBackfill):
             and not one.ready.get(job.id, job.held_s > 0.0)
         )
         while not_before_s < math.inf:
-            later_s = space.candidate_after(not_before_s)
-            nodes = space.unreserved(not_before_s, not_before_s + duration_s) & pair.serving
+            nodes, later_s = space.search(pair.serving, not_before_s, duration_s, self._until_s(one))
             plan: Plan | None = space.will_run(nodes, job.nodes, self.bf_window_linear)
             if plan is None:
                 not_before_s = later_s
                 continue
             start_s = max(plan.start_s, not_before_s)
-            if start_s <= view.now_s:
+            if start_s <= space.now_s:
                 return plan
             if start_s > later_s:
                 not_before_s = later_s
-            elif apart or not space.overlaps(*self._kept(one, job, start_s), plan.nodes):
+                continue
+            begin_s, end_s = self._kept(one, job, start_s)
+            if apart or start_s > self._until_s(one) or not space.overlaps(begin_s, end_s, plan.nodes):
                 return Plan(start_s, plan.nodes)
-            else:
-                not_before_s = start_s if start_s > not_before_s else later_s
+            not_before_s = start_s if start_s > not_before_s else later_s
         return None
+
+    def _until_s(self, one: Any) -> float:
+        """The last time that gets a reservation, s."""
+        return float(one.space.now_s) + 60.0 * self.bf_window
 
     def _kept(self, one: Any, job: Job, start_s: float) -> tuple[float, float]:
         """The interval that is reserved: from the last whole multiple before the start to the last before the end."""
@@ -390,11 +432,11 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
 class _Pass(OnePass):
     """What a pass knows, and what it does to one job: plain sets, choices and starts; the rest of a job is the same."""
 
-    def __init__(self, view: View, apart: bool, order: str, resolution_s: float) -> None:
+    def __init__(self, view: View, apart: bool, order: str, space: NodeSpace) -> None:
         queue = ordered(view, view.queue, order)
         self.view, self.apart = view, apart
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
-        self.space = NodeSpace.of(view, resolution_s)
+        self.space = space
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.waiting = dict.fromkeys(queue)
         self.pairs = _pairs(view, queue, order)
@@ -455,7 +497,7 @@ class _Pass(OnePass):
         if taken & ~nodes:
             return None
         start = start_on(view, job, allocation, role)
-        self.space.start(taken, view.now_s + duration_s)
+        self.space.start(job, taken, duration_s)
         del self.waiting[job]
         return start
 

@@ -64,6 +64,24 @@ def test_nodes_are_idle_when_all_have_answered_in_the_order_of_the_log() -> None
         assert job.idle == idle
 
 
+def test_a_pool_is_free_before_or_after_a_pass_in_the_same_ms() -> None:
+    """The buffer is given back at 8.700, before a pass in the same ms or after it: 0.4 ms before or after."""
+    pass_line = "[2026-01-01T10:01:08.700] debug:  sched: Running job scheduler.\n"
+    at = LOG.index("[2026-01-01T10:01:08.700]")
+    for log, freed in ((LOG + pass_line, 8.6996), (LOG[:at] + pass_line + LOG[at:], 8.7004)):
+        (job,) = recorded(log, SETTINGS, [JOB], Seen()).jobs
+        assert job.freed == freed
+
+
+def test_jobs_are_taken_before_that_is_logged_and_extended_by_their_configuration() -> None:
+    """The controller says at 2.000 that taking the job took 1.5 ms, and that its limit was extended by a second."""
+    log = LOG.replace("usec=1\n", "usec=1500\n")
+    (job,) = recorded(log, SETTINGS, [JOB], Seen()).jobs
+    assert (job.submitted, job.extended) == (1.9985, 0.0)
+    log += "[2026-01-01T10:01:08.800] Extending JobId=1 time limit by 1 secs for configuration\n"
+    assert recorded(log, SETTINGS, [JOB], Seen()).jobs[0].extended == 1.0
+
+
 def test_a_job_that_did_not_end_is_said() -> None:
     """A log that was cut off is no recording."""
     with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):
@@ -83,6 +101,14 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
     with pytest.raises(SpecError, match=r"x\.json: no recording of 'spillway validate slurm --record'"):
         read(tmp_path / "x.json")
+
+
+def test_more_jobs_come_by_day_than_by_night() -> None:
+    """A day of 300 s whose rate swings by 0.8 about its mean: its first half has (1 + 1.6 / pi) / 2, 75 %, of them."""
+    jobs = generated(Settings(nodes=8, pool_units=100), 1000, 6.0, 1, between_s=2.0, day_s=300.0)
+    by_day = sum(job.at_s % 300.0 < 150.0 for job in jobs)
+    assert 0.7 < by_day / len(jobs) < 0.8
+    assert 1700.0 < jobs[-1].at_s < 2300.0
 
 
 def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
-from spillway.schedulers.model.decisions import Hold, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
-from spillway.schedulers.policies.slurm_backfill import Recorded, SlurmBackfill
+from spillway.schedulers.policies.slurm_backfill import PLANNED, Recorded, SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, Running, View
 from spillway.schedulers.timeline import Resource, Timeline
 
@@ -101,6 +101,18 @@ def test_a_blocked_buffer_blocks_nobody_in_the_main_pass() -> None:
     """The second job does not fit into the pool: the third gets its buffer, the fourth starts."""
     queue = [job(0, 1, 8), job(1, 1, 5), job(2, 1, 2), job(3, 1)]
     assert without_wakes(decided(MAIN, 4, queue)) == [("Hold", 0), ("Hold", 2), ("Start", 3)]
+
+
+def test_a_new_job_is_expected_no_earlier_than_those_before_it() -> None:
+    """Job 1 is new, and does not fit into the 4 units that are left: it is expected when job 0 before it is, at 100 s.
+    Job 2 lacks a node, and the pass ends. So buffers are given to those expected first, job 3 for 50 s; where no job
+    before it has an expected start, job 1 is expected now, and blocks all others.
+    """
+    queue = [job(0, 1, 8), job(1, 1, 5), job(2, 2, 6), job(3, 1, 2)]
+    for known, found in (({"w0!0": 100.0}, [("Hold", 3)]), ({}, [])):
+        notebook = {PLANNED: {**known, "w0!3": 50.0}}
+        passed = decided(MAIN, 2, queue, held={2: True}, busy=[(0, 90.0)], notebook=notebook)
+        assert without_wakes(passed) == found
 
 
 def test_lacking_nodes_end_the_main_pass() -> None:
@@ -230,7 +242,7 @@ def test_reasons_are_those_of_slurm() -> None:
 
 
 def on_partitions(
-    policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[int], tier: int = 1
+    policy: Callable[[View], Iterable[Decision]], queue: Sequence[Job], busy: Sequence[int], tier: int = 1
 ) -> list[tuple[str, tuple[int, ...]]]:
     """Starts on eight nodes in partitions a (0-3), b (4-7) and c (2-5, with its tier), some taken until 500 s."""
     ranges = {"a": range(4), "b": range(4, 8), "c": range(2, 6)}
@@ -248,6 +260,16 @@ def on_partitions(
 def within(number: int, nodes: int, *partitions: int) -> Job:
     """A job of some partitions."""
     return msgspec.structs.replace(job(number, nodes), partitions=partitions)
+
+
+def test_too_few_nodes_left_end_a_partition() -> None:
+    """Job 0 lacks node 0, and a ends. Of c nodes 4 and 5 are left: job 1 needs three, and ends c before its buffer is
+    looked at; so job 2 does not start there. With two it would wait for its buffer, and job 2 start.
+    """
+    wide, narrow = (msgspec.structs.replace(within(1, nodes, 2), bb_bytes=2, stripes=1) for nodes in (3, 2))
+    assert on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), wide, within(2, 1, 2)], [0]) == []
+    found = on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), narrow, within(2, 1, 2)], [0])
+    assert found == [("2", (4,))]
 
 
 def test_a_main_pass_ends_per_partition() -> None:

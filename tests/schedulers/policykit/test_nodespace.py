@@ -20,7 +20,6 @@ from spillway.schedulers.policykit.nodespace import (
     members,
     number_of,
     of_nodes,
-    top_of,
 )
 from spillway.schedulers.policykit.pairs import Pairs
 from spillway.schedulers.policykit.view import Running, Taken, View
@@ -75,7 +74,6 @@ def test_so_many_of_them_are_chosen(free: set[int], data: st.DataObject) -> None
     assert number_of(found) == count
     assert set(members(found)) <= free
     assert members(found) == plain_members(plain_choice(mask_of(free), count))
-    assert top_of(found) == max(members(found))
 
 
 def test_running_jobs_leave_one_after_another() -> None:
@@ -119,14 +117,36 @@ def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
     return nodes, [one for one in leaving if one[1]], jobs, draw(st.sets(st.integers(0, nodes - 1), max_size=4))
 
 
+TAKEN = st.builds(
+    Taken,
+    st.integers(-5, 40).map(lambda tens: 10.0 * tens),
+    st.integers(41, 60).map(lambda tens: 10.0 * tens),
+    st.frozensets(st.integers(0, 5), min_size=1),
+    st.booleans(),
+)
+
+
 @settings(max_examples=150)
-@given(worlds(), st.sampled_from([1.0, 30.0, 60.0]), st.sampled_from([100.0, 1e6]), st.booleans())
+@given(
+    worlds(),
+    st.sampled_from([1.0, 30.0, 60.0]),
+    st.sampled_from([100.0, 1e6]),
+    st.booleans(),
+    st.lists(TAKEN, max_size=2),
+)
 def test_plans_are_those_of_the_reference(
-    world: tuple[int, Leaving, list[Job], set[int]], resolution_s: float, window_s: float, ends_up: bool
+    world: tuple[int, Leaving, list[Job], set[int]],
+    resolution_s: float,
+    window_s: float,
+    ends_up: bool,
+    taken: list[Taken],
 ) -> None:
-    """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them."""
+    """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them.
+    Beside windows of maintenance, too.
+    """
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
+    view.taken = tuple(taken)
     space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
     limits = Limits(0.0, resolution_s, window_s, ends_up=ends_up)
     apart = [job for job in jobs if job.bb_bytes == 1]
@@ -136,11 +156,11 @@ def test_plans_are_those_of_the_reference(
         start_s = planning.start_s(pair, 0.0)
         found.append((start_s, members(space.chosen) if start_s < math.inf else ()))
         planning.keep(pair, start_s)
-    plain, expected = PlainSpace.of(view), []
+    plain, expected = PlainSpace.of(view, resolution_s, {}), []
     for job in jobs:
         for partition in job.partitions:
             allowed = mask_of(view.machine.partitions[partition].nodes)
-            start_s, mask = plain_plan(plain, job, allowed, resolution_s, job in apart, ends_up)
+            start_s, mask = plain_plan(plain, job, allowed, limits, job in apart)
             expected.append((start_s, plain_members(mask)))
             if start_s <= window_s:
                 plain.reserve(*kept(start_s, job, resolution_s, ends_up), mask)
@@ -156,52 +176,96 @@ def kept(start_s: float, job: Job, resolution_s: float, ends_up: bool) -> tuple[
     )
 
 
-def plain_plan(
-    space: PlainSpace, job: Job, allowed: int, resolution_s: float, apart: bool, ends_up: bool
-) -> tuple[float, int]:
-    """Start and nodes by the definition: candidates one after another, from 0 s on."""
+def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart: bool) -> tuple[float, int]:
+    """Start and nodes by the definition: searches one after another, from 0 s on."""
     not_before_s = 0.0
     while not_before_s < math.inf:
-        later_s = space.candidate_after(not_before_s)
-        plan = space.will_run(space.unreserved(not_before_s, not_before_s + job.walltime_s) & allowed, job.nodes)
+        nodes, later_s = space.search(allowed, not_before_s, job.walltime_s, limits.until_s)
+        plan = space.will_run(nodes, job.nodes)
         start_s = math.inf if plan is None else max(plan.start_s, not_before_s)
         if plan is None or (start_s > 0.0 and start_s > later_s):
             not_before_s = later_s
             continue
-        begin_s, end_s = kept(start_s, job, resolution_s, ends_up)
-        if start_s <= 0.0 or apart or not space.overlaps(begin_s, end_s, plan.nodes):
+        begin_s, end_s = kept(start_s, job, limits.resolution_s, limits.ends_up)
+        if start_s <= 0.0 or apart or start_s > limits.until_s or not space.overlaps(begin_s, end_s, plan.nodes):
             return start_s, plan.nodes
         not_before_s = start_s if start_s > not_before_s else later_s
     return math.inf, 0
 
 
 def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
-    """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s may start at 180 s in steps of
-    a minute, and one on two now. Between occurrences of a reservation of its own the end counts as it is.
+    """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s is planned for a second after
+    180 s in steps of a minute, and one on two for now. Between occurrences of a reservation of its own the end counts
+    as it is.
     """
     jobs = [Job("w!0", 0, 0.0, 200.0, 4, partitions=(0,)), Job("w!1", 1, 0.0, 200.0, 2, partitions=(0,))]
     view = view_of(4, [], jobs)
     view.taken = (taken := Taken(100.0, 150.0, frozenset({0, 1})),)
     limits = Limits(0.0, 60.0, 1e9)
     planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
-    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [180.0, 0.0]
+    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [181.0, 0.0]
     assert looked_at_after(taken._replace(gap=True), 60.0) == 150.0
 
 
+def test_jobs_are_planned_into_windows_that_the_search_does_not_begin_before() -> None:
+    """Four nodes, all taken from 100 s to 150 s, one busy until 50 s: a job of 60 s on four is planned for 50 s, since
+    [0, 60) is free of the window. One of 110 s is looked for after it, and planned for 181 s.
+    """
+    jobs = [Job(f"w!{at}", at, 0.0, walltime_s, 4, partitions=(0,)) for at, walltime_s in enumerate((60.0, 110.0))]
+    view = view_of(4, [(50.9, (3,))], jobs)
+    view.taken = (Taken(100.0, 150.0, frozenset(range(4))),)
+    limits = Limits(0.0, 60.0, 1e9)
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), limits, asks=True)
+    assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [50.0, 181.0]
+
+
+def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -> None:
+    """Jobs 0 and 1 are to leave nodes 2 and 1 at 90.7 s and 90.2 s, which is 90 s for Slurm: a job on two nodes waits
+    for the first of them, beside the idle node 0.
+    """
+    job = Job("w!9", 9, 0.0, 60.0, 2, partitions=(0,))
+    view = view_of(4, [(90.7, (2,)), (90.2, (1,)), (200.0, (3,))], [job])
+    planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
+    space = planning._space
+    assert [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning] == [(90.0, (0, 2))]
+
+
+def test_limits_are_extended_by_configuration() -> None:
+    """A job to be left at 90.99 s that took 0.02 s more to be configured leaves at 91 s, another one at 90 s."""
+    job = Job("w!9", 9, 0.0, 60.0, 2, partitions=(0,))
+    view = view_of(2, [(90.99, (0, 1))], [job])
+    for longer, start_s in (({"0": 0.02}, 91.0), ({}, 90.0)):
+        view.cache.clear()
+        space = NodeSpace.of(view, longer)
+        planning = Planning(space, Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
+        assert [planning.start_s(pair, 0.0) for pair, _ in planning] == [start_s]
+
+
+def test_a_search_ends_soon_after_the_job() -> None:
+    """Three nodes are reserved one after another, at 60, 120 and 180 s, until 300 s. A job of 130 s comes upon 300 s:
+    of the segments that begin at 0, 60, 120 and 180 s the last one begins after it would have ended, and what follows
+    upon that is looked at. For a job of 70 s the third is such a one: no later time is found.
+    """
+    space = PlainSpace(0.0, 0b111, [])
+    for node, begin_s in enumerate((60.0, 120.0, 180.0)):
+        space.reserve(begin_s, 300.0, 1 << node)
+    assert space.search(0b111, 0.0, 130.0, 1e9) == (0b100, 300.0)
+    assert space.search(0b111, 0.0, 70.0, 1e9) == (0b110, math.inf)
+
+
 def test_reservations_take_nodes_over_their_intervals() -> None:
-    """In plain Python: also where one begins just when a job is to end; candidates are when nodes come free that
-    nothing else keeps."""
+    """In plain Python: also where one begins just when a job is to end; neighbours that are alike become one."""
     space = PlainSpace(0.0, 0b11, [])
     space.reserve(60.0, 120.0, 0b01)
     space.reserve(120.0, 180.0, 0b01)
     space.reserve(60.0, 60.0, 0b10)
-    assert space.unreserved(0.0, 59.0) == 0b11
-    assert space.unreserved(0.0, 60.0) == 0b10
+    assert space._times == [0.0, 60.0, 180.0]
+    assert space.search(0b11, 0.0, 59.0, 1e9) == (0b11, 180.0)
+    assert space.search(0b11, 0.0, 60.0, 1e9) == (0b10, 180.0)
+    assert space.search(0b11, 180.0, math.inf, 1e9) == (0b11, math.inf)
     assert space.overlaps(0.0, 61.0, 0b01)
     assert not space.overlaps(0.0, 60.0, 0b01)
-    assert (space.candidate_after(0.0), space.candidate_after(180.0)) == (180.0, math.inf)
-    assert space.unreserved(0.0, math.inf) == 0b10
-    space.start(0b10, 50.0)
+    space.start(Job("r!0", 0, 0.0, 50.0, 1), 0b10, 50.0)
     plan = space.will_run(0b10, 1)
     assert plan is not None
     assert plan.start_s == 50.0

@@ -306,6 +306,18 @@ def queue_of(*users: str) -> list[Job]:
     return [with_fields(job(number, 1, 60.0), user=user) for number, user in enumerate(users)]
 
 
+def test_terms_are_added_in_slurms_order() -> None:
+    """193 s of 600 s are 321.66..., a sixth of 2000 is 333.33..., 655 together; with 1250 for the size 1905. The size
+    first, then the age, then the share were 1904.99..., and one less.
+    """
+    weights = Weights(age=1000, fairshare=2000, size=1250, longest_age_s=600.0, period_s=193.0)
+    queue = [with_fields(job(number, 10, 60.0), user=f"u{number}") for number in range(6)]
+    found = seen(Site(weights=weights), queue, 193.0)
+    found._finished = ended(*((f"u{number}", 0.0, 100.0, 9 - number) for number in range(6)))
+    assert math.floor(1250 + 1000 * (193 / 600) + 2000 * (1 / 6)) == 1904
+    assert priorities_of(found).of(queue).tolist() == [1905, 2238, 2571, 2905, 3238, 3571]
+
+
 def test_without_associations_users_are_equal_siblings() -> None:
     """ann has had 100 node-seconds, bob 300, cyd nothing: 2/3, 1/3, 1. It is said so."""
     site, past = Site(weights=Weights(fairshare=300)), ended(("ann", 0, 100, 1), ("bob", 0, 100, 3))
