@@ -103,13 +103,14 @@ def _summary(rows: Sequence[Row]) -> str:
     studies = list(dict.fromkeys(row["study"] for row in rows))
     lines = [_counts(study, [row for row in rows if row["study"] == study]) for study in studies]
     lines.append(_counts("all", rows))
-    return _table(("study", "claims", *VERDICTS, "new", *(f"before: {one}" for one in OLD_VERDICTS)), lines)
+    heads = (f"{one} (before)" if one in OLD_VERDICTS else one for one in VERDICTS)
+    return _table(("study", "claims", "new", *heads), lines)
 
 
 def _counts(name: str, rows: Sequence[Row]) -> list[str]:
     now, before = Counter(row["verdict"] for row in rows), Counter(row["before"] for row in rows)
-    old = [before[one] for one in OLD_VERDICTS]
-    return [name, *map(str, (len(rows), *(now[one] for one in VERDICTS), before[""], *old))]
+    cells = (f"{now[one]} ({before[one]})" if one in OLD_VERDICTS else str(now[one]) for one in VERDICTS)
+    return [name, str(len(rows)), str(before[""]), *cells]
 
 
 def _moves(rows: Sequence[Row]) -> str:
@@ -204,7 +205,7 @@ MARKS = {
 
 def _cell(row: Row) -> str:
     cases = re.match(r"(\d+) of (\d+) cases", row["ours"])
-    value = f"{cases[1]}/{cases[2]}" if cases else row["ours"].partition(" [")[0]
+    value = f"{cases[1]}/{cases[2]}" if cases else f"{float(row['ours'].partition(' [')[0]):.2g}"
     return f"{MARKS[row['verdict']]} {value}"
 
 

@@ -38,7 +38,7 @@ class Region:
 def within(value: float, tolerance: float, *, relative: bool = False) -> Region:
     """A published number; ours may differ by the tolerance on both sides (in its unit, or as a share of it)."""
     reach = abs(value) * tolerance if relative else tolerance
-    return Region(value - reach, value + reach, f"{value:,g} ± {reach:,.3g}")
+    return Region(value - reach, value + reach, f"{value:,g} ± {reach:,.3g}" if reach else f"{value:,g}")
 
 
 def between(low: float, high: float) -> Region:

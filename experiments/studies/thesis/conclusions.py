@@ -100,6 +100,11 @@ def _full(metric: str, policy: str, other: str, model: str) -> Against:
     return Against(metric, policy, other, {"scale": "full", "model": model})
 
 
+def _words(policy: str) -> str:
+    """What a backfilling schedule is called."""
+    return "SJF-EASY" if policy.startswith("backfill-sjf") else "EASY"
+
+
 CONCLUSIONS = (
     Claim(
         "1 whole log", "conclusion 1, figure 4.4",
@@ -153,14 +158,15 @@ CONCLUSIONS = (
     *(
         _against(
             f"4 {deeper}", deeper, deeper[:-1] + "1", at_least(1), "conclusion 4, figure 4.62",
-            f"a reservation depth of {deeper[-1]} waits longer than of 1, by the published code",
+            f"{_words(deeper)}: a reservation depth of {deeper[-1]} waits longer than of 1, by the published code",
         )
         for deeper in DEEPER
     ),
     *(
         _against(
             f"4 {deeper}{CORRECTED}", deeper + CORRECTED, deeper[:-1] + "1", at_least(1), "conclusion 4, section 4.7",
-            f"the same where reserved jobs start when their reservation begins, as the text has it ({deeper[-1]})",
+            f"{_words(deeper)}, {deeper[-1]}: the same where reserved jobs start when their reservation begins, "
+            "as in the text",
         )
         for deeper in DEEPER
     ),
