@@ -34,7 +34,6 @@ _SIGN = "a number below 0 stands for none; which one is looked at nowhere"
 
 EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
     "simulator/jobs/execution.py": (
-        Equivalent("handle: int = -1", ("1 -> 2",), _SIGN),
         Equivalent(".handle = -1", ("1 -> 2",), _SIGN),
         Equivalent("job.timer = -1", ("1 -> 2",), _SIGN),
         Equivalent("class Start(", ("True -> False", "False -> True"), "starts are neither changed nor compared"),

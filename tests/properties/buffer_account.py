@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillway.protocol.messages import JobState, Message
+from spillway.protocol.messages import JobCompleted, JobState, Message, SubJobsCompleted
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.jobmodels.sub_jobs import SEPARATOR
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running
@@ -58,10 +59,18 @@ class Account(Observer):
     # ------------------------------------------------------------------ what happens
 
     def heard(self, message: Message) -> None:
-        """Note what the session is told, and at once."""
+        """Note what the session is told, and at once: ends of sub-jobs that are one event in this process one by one,
+        and without their own times, of which that event has the first.
+        """
         self.story.append((message.now, "message", ""))
         for event in message.events:
-            self.story.append((event.timestamp, type(event).__name__, getattr(event, "job_id", "")))
+            job_id = getattr(event, "job_id", "")
+            if isinstance(event, SubJobsCompleted):
+                self.story.extend((message.now, JobCompleted.__name__, one) for one in event.job_ids)
+            elif isinstance(event, JobCompleted) and SEPARATOR in job_id:
+                self.story.append((message.now, JobCompleted.__name__, job_id))
+            else:
+                self.story.append((event.timestamp, type(event).__name__, job_id))
 
     def submitted(self, job: Job, now_s: float) -> None:
         """Its request is in whole granules, and the least that holds what it states."""
