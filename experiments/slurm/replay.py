@@ -18,7 +18,7 @@ import numpy as np
 from spillway.base import limits
 from spillway.base.files import parse_toml
 from spillway.experiments.site.imported import imported_texts
-from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
+from spillway.experiments.slurm.recording import TIE_S, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
@@ -169,7 +169,8 @@ def submissions(recording: Recording) -> dict[str, Any]:
         assert job.started is not None
         assert job.ended is not None
         name = str(number)
-        idle_s = _free_s(job, either)
+        # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
+        idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
         profiles[name] = {"type": "delay", "delay": idle_s - _began_s(passes[job.backfilled], job.started)}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})
@@ -185,18 +186,6 @@ def submissions(recording: Recording) -> dict[str, Any]:
                 "stage_out_s": max(0.0, _before(job.freed, either) - idle_s),
             }
     return {"nb_res": recording.settings.nodes, "jobs": described, "profiles": profiles}
-
-
-def _free_s(job: RecordedJob, passes: Sequence[float]) -> float:
-    """When what an ended job had is free, s.
-
-    Its licenses are when it has ended, its nodes a moment later. A simulated job gives both back at once: with the
-    licenses, which bind more often, unless a pass lies in between, which would find its nodes.
-    """
-    assert job.ended is not None
-    idle_s = max(job.ended, job.idle or 0.0)
-    between = bisect.bisect_left(passes, job.ended) < bisect.bisect_left(passes, idle_s)
-    return idle_s if between or not job.request.licenses else job.ended
 
 
 def _extended_s(recording: Recording) -> dict[str, float]:
