@@ -151,7 +151,11 @@ def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
         bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
-        recorded=Recorded(tuple(recording.main), tuple(recording.backfill), _extended_s(recording)) if passes else None,
+        recorded=Recorded(
+            tuple(recording.main), tuple(recording.backfill), _extended_s(recording), _completing_s(recording)
+        )
+        if passes
+        else None,
     )
 
 
@@ -191,6 +195,21 @@ def _extended_s(recording: Recording) -> dict[str, float]:
         for number, job in enumerate(recording.jobs, start=1)
         if job.request.units
     }
+
+
+def _completing_s(recording: Recording) -> dict[str, float]:
+    """How long after its start each job ended whose nodes came back later, with a pass in between, by name, s."""
+    passes = recording.main, recording.backfill
+    either = sorted((*recording.main, *recording.backfill))
+    found: dict[str, float] = {}
+    for number, job in enumerate(recording.jobs, start=1):
+        assert job.started is not None
+        assert job.ended is not None
+        if job.idle is not None and bisect.bisect_left(either, job.ended - EXACT_S) < bisect.bisect_left(
+            either, job.idle
+        ):
+            found[f"{number}"] = job.ended - _began_s(passes[job.backfilled], job.started)
+    return found
 
 
 def _began_s(passes: Sequence[float], time_s: float) -> float:

@@ -121,13 +121,14 @@ class _Kept(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """When the two schedulers had their passes, s, ascending; what limits of jobs with buffers were extended by because
-    they were configured at first, by name (s).
+    """When the two schedulers had their passes, s, ascending; by name what limits of jobs with buffers were extended
+    by because they were configured at first, and how long after its start a job ended whose nodes came back later (s).
     """
 
     main: tuple[float, ...]
     backfill: tuple[float, ...]
     extended_s: Mapping[str, float] = MappingProxyType({})
+    completing_s: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,9 @@ class SlurmBackfill:
         return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
 
     def _space(self, view: View) -> NodeSpace:
-        return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
+        if self.recorded is None:
+            return NodeSpace.of(view)
+        return NodeSpace.of(view, self.recorded.extended_s, self.recorded.completing_s)
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
         """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
@@ -286,6 +289,8 @@ class SlurmBackfill:
         if view.changes is None or view.notes is not None or view.taken or view.vacate is not None or view.pool:
             return None
         if self.order in CHANGING and self.order != MULTIFACTOR:
+            return None
+        if self.recorded is not None and self.recorded.completing_s:
             return None
         calculated_s = priorities_of(view).calculated_s if self.order == MULTIFACTOR else 0.0
         return view.changes(), len(view.queue), len(view.filled_s), calculated_s

@@ -45,7 +45,7 @@ _ALL = 2**62
 
 _NO_WINDOWS_S = np.empty((0, 3))
 
-_NOT_LONGER: Mapping[str, float] = MappingProxyType({})
+_NOTHING_S: Mapping[str, float] = MappingProxyType({})
 
 _SPARE = 32
 """Rows for jobs that start in a pass, before there must be more."""
@@ -89,10 +89,13 @@ class NodeSpace:
         self._windows = _NO_WINDOWS_S, self.sets[:0]
 
     @classmethod
-    def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
+    def of(
+        cls, view: View, longer_s: Mapping[str, float] = _NOTHING_S, completing_s: Mapping[str, float] = _NOTHING_S
+    ) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set.
 
-        ``longer_s``: by how much more than their limits jobs may run, by name (s).
+        ``longer_s``: by how much more than their limits jobs may run, by name (s). ``completing_s``: how long after
+        their starts jobs end whose nodes come back later (s): from then on these are expected in the next second.
         """
         cache = view.cache
         sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
@@ -101,6 +104,8 @@ class NodeSpace:
             sets = cache[_SETS] = sets_of(view.machine)
             held = cache[_HELD] = Held(sets.shape[1])
         held.bring_up(view.running, longer_s)
+        if completing_s:
+            held.complete(view, completing_s)
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
         return cls(whole_s(view.now_s), sets, usable, held, view.taken)
 
@@ -430,6 +435,14 @@ class Held:
             for one in running:
                 if one not in self._places:
                     self._add(one, longer_s.get(one.job.name, 0.0) if longer_s else 0.0)
+
+    def complete(self, view: View, completing_s: Mapping[str, float]) -> None:
+        """Expect the nodes of jobs that have ended, but whose nodes are not back yet, in the next second."""
+        for one, places in self._places.items():
+            after_s = completing_s.get(one.job.name, math.inf)
+            if view.now_s >= one.start_s + after_s - EXACT_S:
+                for place in places:
+                    self._ends_s[place] = whole_s(view.now_s) + 1.0
 
     def _add(self, running: Running, longer_s: float) -> None:
         found = []

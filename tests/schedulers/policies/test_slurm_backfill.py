@@ -231,6 +231,23 @@ def test_recorded_passes_are_followed_by_regular_ones() -> None:
     assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 12.5)]
 
 
+def test_nodes_of_a_job_that_has_just_ended_are_expected_in_the_next_second() -> None:
+    """Job 100 has two of four nodes until 60 s at most; it started at 9 s. Job 0 needs all four; job 1, for 30 s, two.
+
+    At 10 s job 1 is over before 60 s, and starts. Where job 100 has ended after 0.9 s, and its nodes are not back yet,
+    job 0 is expected at 11 s, and job 1 would delay it. One that ends after 1.1 s has not ended.
+    """
+    queue, busy = [job(0, 4), job(1, 2, walltime_s=30.0)], [((0, 1), 60.0)]
+
+    def starts(completing_s: dict[str, float]) -> list[tuple[str, int | float]]:
+        recorded = Recorded((0.3,), (10.0,), completing_s=completing_s)
+        return without_wakes(decided(SlurmBackfill(recorded=recorded), 4, queue, busy=busy, now_s=10.0))
+
+    assert starts({}) == [("Start", 1)]
+    assert starts({"100": 0.9}) == []
+    assert starts({"100": 1.1}) == [("Start", 1)]
+
+
 def test_reasons_are_those_of_slurm() -> None:
     """BurstBufferResources, BurstBufferStageIn, Resources."""
     notes = PassNotes()
