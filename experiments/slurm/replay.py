@@ -18,7 +18,7 @@ import numpy as np
 from spillway.base import limits
 from spillway.base.files import parse_toml
 from spillway.experiments.site.imported import imported_texts
-from spillway.experiments.slurm.recording import TIE_S, Recording
+from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
 from spillway.platforms.generate import generate
@@ -163,15 +163,13 @@ def submissions(recording: Recording) -> dict[str, Any]:
     """The recorded jobs as a Batsim workload; a unit of the pool is a byte."""
     described: list[dict[str, Any]] = []
     profiles = {}
-    passes = recording.main, recording.backfill
-    either = sorted((*recording.main, *recording.backfill))
+    either = _passes(recording)
     for number, job in enumerate(recording.jobs, start=1):
-        assert job.started is not None
         assert job.ended is not None
         name = str(number)
         # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
         idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
-        profiles[name] = {"type": "delay", "delay": idle_s - _began_s(passes[job.backfilled], job.started)}
+        profiles[name] = {"type": "delay", "delay": idle_s - _start_s(recording, job)}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})
         asked = {name: getattr(job.request, name) for name in ("partition", "user", "qos", "licenses", "depends")}
@@ -199,17 +197,25 @@ def _extended_s(recording: Recording) -> dict[str, float]:
 
 def _completing_s(recording: Recording) -> dict[str, float]:
     """How long after its start each job ended whose nodes came back later, with a pass in between, by name, s."""
-    passes = recording.main, recording.backfill
-    either = sorted((*recording.main, *recording.backfill))
+    passes = _passes(recording)
     found: dict[str, float] = {}
     for number, job in enumerate(recording.jobs, start=1):
-        assert job.started is not None
         assert job.ended is not None
-        if job.idle is not None and bisect.bisect_left(either, job.ended - EXACT_S) < bisect.bisect_left(
-            either, job.idle
-        ):
-            found[f"{number}"] = job.ended - _began_s(passes[job.backfilled], job.started)
+        following = bisect.bisect_left(passes, job.ended - EXACT_S)
+        if job.idle is not None and following < len(passes) and passes[following] < job.idle:
+            found[f"{number}"] = job.ended - _start_s(recording, job)
     return found
+
+
+def _passes(recording: Recording) -> list[float]:
+    """When either scheduler had a pass, s."""
+    return sorted((*recording.main, *recording.backfill))
+
+
+def _start_s(recording: Recording, job: RecordedJob) -> float:
+    """When the pass began that started a job, s."""
+    assert job.started is not None
+    return _began_s(recording.backfill if job.backfilled else recording.main, job.started)
 
 
 def _began_s(passes: Sequence[float], time_s: float) -> float:
