@@ -15,11 +15,13 @@ import argparse
 import csv
 import json
 import os
+import subprocess
 import sys
 import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +108,7 @@ def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) ->
 
 
 def differences(base: bytes, new: bytes) -> str:
-    """Whether two tables of jobs are equal; times without contention may differ in the last decimal.
+    """Whether two tables of jobs are equal; times without contention may differ in the last decimal, columns be new.
 
     They are calculated, where they were simulated once (:mod:`spillway.experiments.run.uncontended`): that is said,
     and no more.
@@ -114,10 +116,12 @@ def differences(base: bytes, new: bytes) -> str:
     if base == new:
         return "equal"
     before, after = (list(csv.DictReader(table.decode().splitlines())) for table in (base, new))
-    if len(before) != len(after) or before[0].keys() != after[0].keys():
-        return f"DIFFERENT: {len(before)} rows, now {len(after)}, or other columns"
+    if len(before) != len(after) or not before[0].keys() <= after[0].keys():
+        return f"DIFFERENT: {len(before)} rows, now {len(after)}, or columns are missing"
     pairs = [(one[name], other[name], name) for one, other in zip(before, after, strict=True) for name in one]
     counts = Counter(name for one, other, name in pairs if one != other)
+    if not counts:
+        return f"equal but for new columns: {', '.join(sorted(after[0].keys() - before[0].keys()))}"
     rounded = all(abs(float(one) - float(other)) < 2e-6 for one, other, name in pairs if one != other and name in ALONE)
     word = "equal but for a last decimal:" if rounded and counts.keys() <= ALONE else "DIFFERENT:"
     return f"{word} {', '.join(f'{name} in {count} rows' for name, count in counts.items())}"
@@ -129,10 +133,19 @@ def play(
     """Run ``spillway run`` of a tree on a log and a machine: its table of jobs, and what it cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
         command = [sys.executable, "run_experiments.py", "run", "--workload", log, *machine]
-        command += [*options, "--no-plots", "--no-replay", "--out", out]
+        command += [*options, *_without_pages(tree), "--out", out]
         spent = measured(command, tree, {"PYTHONPATH": str(tree)}, work / "printed.txt")
         (table,) = Path(out).glob("*/jobs.csv")
         return table.read_bytes(), spent
+
+
+@cache
+def _without_pages(tree: Path) -> tuple[str, ...]:
+    """Options of a tree's ``run`` that leave out figures and pages: the second is newer than some trees."""
+    command = [sys.executable, "run_experiments.py", "run", "--help"]
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    told = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True).stdout
+    return tuple(option for option in ("--no-plots", "--no-replay") if option in told)
 
 
 if __name__ == "__main__":
