@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -16,6 +17,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from tests import parallel
+
+ROOM = "SPILLWAY_TESTS_ROOM"
 
 settings.register_profile(
     "deterministic", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
@@ -27,11 +30,15 @@ settings.load_profile("deterministic")
 providers._get_local_constants = lambda: providers._local_constants
 
 # Some hundred processes that tests start import the product: what one has compiled serves the others, also where the
-# environment forbids bytecode in the tree (compiling was most of the CPU time of a start).
+# environment forbids bytecode in the tree (compiling was most of the CPU time of a start). It stays beside the sources:
+# in a folder of the suite's own all of site-packages would be compiled again, by each of the processes at once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# Where the processes of one suite find their locks (tests/parallel.py).
 if not parallel.is_worker():
-    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="spillway-bytecode-")
-    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
+    os.environ[ROOM] = tempfile.mkdtemp(prefix="spillway-tests-")
+    atexit.register(shutil.rmtree, os.environ[ROOM], ignore_errors=True)
 
 # A suite in the background of a shell has Ctrl-C ignored; the processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -52,7 +59,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Hold the machine for the test, alone where it measures time."""
-    folder = Path(os.environ["PYTHONPYCACHEPREFIX"]) if parallel.is_worker() else None
+    folder = Path(os.environ[ROOM]) if parallel.is_worker() else None
     with parallel.Machine(folder).held(alone=item.get_closest_marker("alone") is not None):
         return (yield)
 

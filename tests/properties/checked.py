@@ -16,14 +16,22 @@ from spillway.simulator.wire.links import InProcessLink
 TINY = platform_from("tiny")
 
 
-def play_checked(spec: SessionSpec, workload: Workload, observer: Observer) -> Session:
-    """Play a workload on the machine ``tiny``; queue, book and runtime agree after every message."""
+def play_checked(
+    spec: SessionSpec, workload: Workload, observer: Observer, *, explain: bool = False,
+    replies: list[Reply] | None = None,
+) -> Session:  # fmt: skip
+    """Play a workload on the machine ``tiny``; queue, book and runtime agree after every message.
+
+    All replies are added to ``replies``.
+    """
     needs = spec.needs()
-    session = spec.session(observer, direct=needs.dynamic_jobs)
+    session = spec.session(observer, explain=explain, direct=needs.dynamic_jobs)
 
     def handle(message: Message) -> Reply:
         reply = session.handle(message)
         session.check()
+        if replies is not None:
+            replies.append(reply)
         return reply
 
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)

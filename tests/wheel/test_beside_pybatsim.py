@@ -53,19 +53,20 @@ def test_either_order_and_either_uninstalled(
 ) -> None:
     """Both import; after one is gone the other does, with every file of its own."""
     theirs = sorted(pybatsim_wheel.glob("*.whl"))
+    both = tmp_path / "both"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(both)], check=True)
+    (packages,) = both.glob("lib/python*/site-packages")
+    (packages / "zz_others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    order = [[str(wheel)], [str(one) for one in theirs]]
+    for files in order if ours_first else reversed(order):
+        pip("--python", str(both / "bin" / "python"), "install", "--no-deps", "--no-compile", *files)
+    assert says(both / "bin" / "python", OURS).endswith("spillway.schedulers.assembly")
+    assert says(both / "bin" / "python", THEIRS) == "schedulers.fillerSched"
     for leaves, stays in (("pybatsim", OURS), ("spillway", THEIRS)):
-        venv = tmp_path / leaves
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
-        python = venv / "bin" / "python"
-        (packages,) = venv.glob("lib/python*/site-packages")
-        (packages / "zz_others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        order = [[str(wheel)], [str(one) for one in theirs]]
-        for files in order if ours_first else reversed(order):
-            pip("--python", str(python), "install", "--no-deps", *files)
-        assert says(python, OURS).endswith("spillway.schedulers.assembly")
-        assert says(python, THEIRS) == "schedulers.fillerSched"
+        python = shutil.copytree(both, tmp_path / leaves, symlinks=True) / "bin" / "python"
         before = says(python, stays)
         command = [sys.executable, "-m", "pip", "--python", str(python), "uninstall", "--quiet", "--yes", leaves]
         subprocess.run(command, cwd="/", env=without_path(), check=True, capture_output=True)
         assert says(python, stays) == before
-        shutil.rmtree(venv)
+        gone = says(python, THEIRS if leaves == "pybatsim" else OURS)
+        assert "ModuleNotFoundError" in gone, "another environment has been changed, or none"
