@@ -48,6 +48,13 @@ _BETWEEN_PASSES = frozenset({"staged", "ended", "freed"})
 """Steps that are taken between passes and calculations: in the ms of one the order of the log says which was first."""
 
 BACKFILLED = "_start_job: Started"
+_TESTED = re.compile(r"BACKFILL: test for JobId=(\d+) .*Partition=(\S+)")
+"""A backfill pass comes to a job in one of its partitions."""
+_NOT_PLANNED = re.compile(r"entering _try_sched for JobId|Try later JobId|overlaps with existing reservation")
+"""What a backfill pass logs of a job that it has not planned yet."""
+_PASS_ENDS = "_attempt_backfill: completed testing"
+_PASS_IS_WHOLE = re.compile("BACKFILL: (?:reached end of job queue|bf_max_job_test: limit of)")
+
 PASSES = {
     "main": "sched: Running job scheduler",
     "backfill": "_attempt_backfill: beginning",
@@ -125,6 +132,9 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     main, backfill
         When these schedulers had passes, s after the begin; their loops sleep for the interval after each pass, so that
         passes drift against the clock and against each other.
+    cut
+        Backfill passes that ended before they had looked at all jobs, as they do at the end of ``bf_max_time``: when
+        they began, the last job that they planned and its partition; job 0 where they planned none.
     jobs
         In order of their numbers, from 1.
     states
@@ -143,6 +153,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     settings: Settings
     main: list[float]
     backfill: list[float]
+    cut: list[tuple[float, int, str]] = []
     jobs: list[RecordedJob]
     states: list[tuple[float, int, str, str]] = []
     calculated: list[float] = []
@@ -246,6 +257,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
         settings=settings,
         main=[round(at - origin, 3) for at in passes["main"] if at >= origin],
         backfill=[round(at - origin, 3) for at in passes["backfill"] if at >= origin],
+        cut=[(round(at - origin, 3), job, partition) for at, job, partition in cut_passes(log) if at >= origin],
         jobs=found,
         states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in seen.states],
         calculated=[round(at - origin, 3) for at in passes["calculated"]],
@@ -253,6 +265,23 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
         site=seen.site,
         begins=datetime.fromtimestamp(origin, UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     )
+
+
+def cut_passes(log: str) -> Iterable[tuple[float, int, str]]:
+    """Backfill passes of a log that ended before they had looked at all jobs, as :attr:`Recording.cut` has them."""
+    began_s, tested, planned, whole = math.nan, (0, ""), (0, ""), False
+    for at_s, line in _timed(log):
+        if PASSES["backfill"] in line:
+            began_s, tested, planned, whole = at_s, (0, ""), (0, ""), False
+        elif match := _TESTED.search(line):
+            planned, tested = tested, (int(match[1]), match[2])
+        elif _PASS_IS_WHOLE.search(line):
+            whole = True
+        elif _PASS_ENDS in line:
+            if not whole:
+                yield began_s, *planned
+        elif tested != planned and f"JobId={tested[0]} " in f"{line} " and not _NOT_PLANNED.search(line):
+            planned = tested
 
 
 def _nodes(line: str) -> Iterable[int]:

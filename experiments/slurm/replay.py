@@ -18,6 +18,7 @@ import numpy as np
 from spillway.base import limits
 from spillway.base.files import parse_toml
 from spillway.experiments.site.imported import imported_texts
+from spillway.experiments.slurm.completing import COMPLETING_FIELD, Completing
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description
@@ -81,7 +82,7 @@ def replayed(recording: Recording, *, passes: bool) -> _Replayed:
     seen, looked = _Starts(), _Look(recording)
     site = site_text(looked.site) if looked.site is not None else ""
     settings = Settings(bb_life=LIFE, site=site, begins=recording.begins if site else "")
-    session = assemble(policy(recording, looked, passes=passes), settings, observer=seen)
+    session = assemble(policy(recording, looked, passes=passes), settings, Completing(), observer=seen)
     text = MACHINE.format(nodes=recording.settings.nodes, capacity=recording.settings.pool_units)
     machine = parse_platform(generate(read_description(text, "slurm", builtin_files())), "slurm")
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
@@ -151,9 +152,7 @@ def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
         bf_licenses=settings.bf_licenses,
         bf_phase=recording.backfill[0] % settings.bf_interval_s,
         sched_phase=recording.main[0] % settings.sched_interval_s,
-        recorded=Recorded(
-            tuple(recording.main), tuple(recording.backfill), _extended_s(recording), _completing_s(recording)
-        )
+        recorded=Recorded(tuple(recording.main), tuple(recording.backfill), _extended_s(recording), _cut(recording))
         if passes
         else None,
     )
@@ -167,11 +166,12 @@ def submissions(recording: Recording) -> dict[str, Any]:
     for number, job in enumerate(recording.jobs, start=1):
         assert job.ended is not None
         name = str(number)
-        # Licenses are free when a job has ended, its nodes a moment later: what binds in recordings with licenses.
-        idle_s = job.ended if job.request.licenses else max(job.ended, job.idle or 0.0)
-        profiles[name] = {"type": "delay", "delay": idle_s - _start_s(recording, job)}
+        idle_s = max(job.ended, job.idle or 0.0)
+        profiles[name] = {"type": "delay", "delay": job.ended - _start_s(recording, job)}
         one = {"id": name, "subtime": job.submitted, "res": job.request.nodes, "profile": name}
         described.append(one | {"walltime": 60 * job.request.limit_min})
+        if idle_s > job.ended:
+            described[-1][COMPLETING_FIELD] = idle_s - job.ended
         asked = {name: getattr(job.request, name) for name in ("partition", "user", "qos", "licenses", "depends")}
         described[-1] |= {name: value for name, value in asked.items() if value}
         if job.request.units:
@@ -186,6 +186,12 @@ def submissions(recording: Recording) -> dict[str, Any]:
     return {"nb_res": recording.settings.nodes, "jobs": described, "profiles": profiles}
 
 
+def _cut(recording: Recording) -> dict[float, tuple[str, str]]:
+    """The last job and partition of each backfill pass that was cut, by the pass's time (s)."""
+    named = bool(recording.site)
+    return {at_s: (f"{job}", partition if named else "") for at_s, job, partition in recording.cut}
+
+
 def _extended_s(recording: Recording) -> dict[str, float]:
     """What the limit of each job with a buffer was extended by, by name, s."""
     return {
@@ -193,18 +199,6 @@ def _extended_s(recording: Recording) -> dict[str, float]:
         for number, job in enumerate(recording.jobs, start=1)
         if job.request.units
     }
-
-
-def _completing_s(recording: Recording) -> dict[str, float]:
-    """How long after its start each job ended whose nodes came back later, with a pass in between, by name, s."""
-    passes = _passes(recording)
-    found: dict[str, float] = {}
-    for number, job in enumerate(recording.jobs, start=1):
-        assert job.ended is not None
-        following = bisect.bisect_left(passes, job.ended - EXACT_S)
-        if job.idle is not None and following < len(passes) and passes[following] < job.idle:
-            found[f"{number}"] = job.ended - _start_s(recording, job)
-    return found
 
 
 def _passes(recording: Recording) -> list[float]:

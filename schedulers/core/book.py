@@ -202,7 +202,8 @@ class Book:
         if all(part.covering is Resource.ALL for part in found):
             whole = reduce(together, [part.allocation for part in found] or [NOTHING])
             return Held(whole, whole, whole)
-        nodes = [_bare(part.allocation) for part in found if Resource.NODES in part.covering]
+        counted = any(Resource.POOLS in part.covering for part in found)
+        nodes = [_bare(part.allocation, counted=counted) for part in found if Resource.NODES in part.covering]
         buffers = [part.allocation for part in found if Resource.BURST_BUFFERS in part.covering]
         links = [_bare(part.allocation) for part in found if Resource.BANDWIDTH in part.covering]
         return Held(
@@ -689,9 +690,9 @@ _NODES = Resource.NODES._value_
 """As a whole number: a test whether a flag is in another takes a tenth of an end."""
 
 
-def _bare(allocation: Allocation) -> Allocation:
-    """An allocation without its storages."""
-    return Allocation(allocation.nodes, (), 0, allocation.io_rate, pools=allocation.pools)
+def _bare(allocation: Allocation, *, counted: bool = True) -> Allocation:
+    """An allocation without its storages, and without its pools where these are not held any more."""
+    return Allocation(allocation.nodes, (), 0, allocation.io_rate, pools=allocation.pools if counted else ())
 
 
 def _left_of(part: _Part, kinds: Resource, nodes: Collection[int] | None) -> list[_Part]:

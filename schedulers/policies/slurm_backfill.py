@@ -121,14 +121,28 @@ class _Kept(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """When the two schedulers had their passes, s, ascending; by name what limits of jobs with buffers were extended
-    by because they were configured at first, and how long after its start a job ended whose nodes came back later (s).
+    """What a real Slurm did whose decisions are compared.
+
+    Attributes
+    ----------
+    main, backfill
+        When the two schedulers had their passes, s, ascending.
+    extended_s
+        What limits of jobs with buffers were extended by because they were configured at first, by name (s).
+    cut
+        By the times of backfill passes that ended before they had looked at all: names of the last job that they
+        planned, and of its partition ("" where there are none); of no job where they planned none.
     """
 
     main: tuple[float, ...]
     backfill: tuple[float, ...]
     extended_s: Mapping[str, float] = MappingProxyType({})
-    completing_s: Mapping[str, float] = MappingProxyType({})
+    cut: Mapping[float, tuple[str, str]] = MappingProxyType({})
+
+    def last_of(self, time_s: float) -> tuple[str, str] | None:
+        """The last pair of a backfill pass that was cut; ``None`` for one that was not."""
+        place = bisect.bisect_left(self.backfill, time_s - EXACT_S)
+        return self.cut.get(self.backfill[place]) if self.cut and place < len(self.backfill) else None
 
 
 @dataclass(frozen=True)
@@ -259,9 +273,7 @@ class SlurmBackfill:
         return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
 
     def _space(self, view: View) -> NodeSpace:
-        if self.recorded is None:
-            return NodeSpace.of(view)
-        return NodeSpace.of(view, self.recorded.extended_s, self.recorded.completing_s)
+        return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
         """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
@@ -289,8 +301,6 @@ class SlurmBackfill:
         if view.changes is None or view.notes is not None or view.taken or view.vacate is not None or view.pool:
             return None
         if self.order in CHANGING and self.order != MULTIFACTOR:
-            return None
-        if self.recorded is not None and self.recorded.completing_s:
             return None
         calculated_s = priorities_of(view).calculated_s if self.order == MULTIFACTOR else 0.0
         return view.changes(), len(view.queue), len(view.filled_s), calculated_s
@@ -415,7 +425,7 @@ class SlurmBackfill:
         """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
         now_s = whole_s(one.view.now_s)
         one.planned.clear()
-        planning = one.planning(self._limits(now_s), self.bf_max_job_test, one.below(self.bf_min_prio_reserve))
+        planning = one.planning(self._limits(now_s), self._most(one), one.below(self.bf_min_prio_reserve))
         for pair, known_s in planning:
             job, start_s = pair.job, known_s
             if start_s is None:
@@ -440,6 +450,11 @@ class SlurmBackfill:
             for job, start_s in planning.starts():
                 one.planned[job.id] = min(start_s, one.planned.get(job.id, math.inf))
             yield from one.hold_by_start()
+
+    def _most(self, one: OnePass) -> int:
+        """How many pairs a backfill pass looks at."""
+        last = self.recorded.last_of(one.view.now_s) if self.recorded is not None else None
+        return self.bf_max_job_test if last is None else min(self.bf_max_job_test, one.up_to(*last))
 
     def _limits(self, now_s: float) -> Limits:
         """What a backfill pass goes by."""
@@ -509,7 +524,7 @@ class OnePass:
         self.pairs = Pairs.of(view, order)
         self.apart = apart
         self._rules = rules
-        self._tried = False
+        self._tried = self._cut = False
         self._walk: Walk | None = None
         self._pools = view.machine.pools
         self._layers = [place for place in range(len(self._pools)) if view.machine.layer_mode(place) > 0]
@@ -527,7 +542,7 @@ class OnePass:
 
         ``planned``: what the backfill pass planned counts, too.
         """
-        if self.apart or self._tried or self.pairs.any_counted:
+        if self.apart or self._tried or self._cut or self.pairs.any_counted:
             return -math.inf
         return self.space.until.item(0) if planned else math.inf
 
@@ -568,6 +583,17 @@ class OnePass:
             starts_only=not self.apart and not noted,
         )
 
+    def up_to(self, job: str, partition: str) -> int:
+        """How many pairs of waiting jobs come up to one, by the names of its job and partition; the pass is cut there.
+
+        Where it does not wait, none.
+        """
+        self._cut = True
+        names = ["", *(one.name for one in self.view.machine.partitions)]
+        pairs = self.pairs.of_waiting(len(self.pairs))
+        found = (at for at in range(len(pairs)) if (pairs[at].job.name, names[pairs[at].row]) == (job, partition))
+        return next(found, -1) + 1
+
     def _overlapping(self, jobs: Sequence[Job]) -> list[Job]:
         """Jobs whose reservations may overlap with others."""
         if len(self.ready) > 2 * len(jobs) + _SPARE:
@@ -581,7 +607,8 @@ class OnePass:
         """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
         if not self.view.taken:
             return False
-        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        begin_s = whole_s(self.view.now_s)
+        end_s = begin_s + self.view.estimate_s(pair.job)
         left = self.space.sets[self.row_of(pair)]
         for one in self.view.taken:
             if one.start_s < end_s and one.end_s > begin_s:

@@ -45,7 +45,10 @@ _ALL = 2**62
 
 _NO_WINDOWS_S = np.empty((0, 3))
 
-_NOTHING_S: Mapping[str, float] = MappingProxyType({})
+_NOT_LONGER: Mapping[str, float] = MappingProxyType({})
+
+_ENDED_S = -math.inf
+"""Stands for the expected end of a job that has ended."""
 
 _SPARE = 32
 """Rows for jobs that start in a pass, before there must be more."""
@@ -79,7 +82,7 @@ class NodeSpace:
         words = len(usable)
         self._held, self._started, self._taken = held, list[Started](), taken
         self.sets = sets
-        self.state = np.zeros(4, np.int64)
+        self.state = np.zeros(5, np.int64)
         self.until = np.full(1, np.inf)
         self.idle: Words = usable & ~held.nodes
         self.chosen: Words = np.empty(words, np.int64)
@@ -89,13 +92,10 @@ class NodeSpace:
         self._windows = _NO_WINDOWS_S, self.sets[:0]
 
     @classmethod
-    def of(
-        cls, view: View, longer_s: Mapping[str, float] = _NOTHING_S, completing_s: Mapping[str, float] = _NOTHING_S
-    ) -> NodeSpace:
+    def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set.
 
-        ``longer_s``: by how much more than their limits jobs may run, by name (s). ``completing_s``: how long after
-        their starts jobs end whose nodes come back later (s): from then on these are expected in the next second.
+        ``longer_s``: by how much more than their limits jobs may run, by name (s).
         """
         cache = view.cache
         sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
@@ -104,8 +104,6 @@ class NodeSpace:
             sets = cache[_SETS] = sets_of(view.machine)
             held = cache[_HELD] = Held(sets.shape[1])
         held.bring_up(view.running, longer_s)
-        if completing_s:
-            held.complete(view, completing_s)
         usable = sets[0] & ~bitset(sorted(view.unavailable), sets.shape[1]) if view.unavailable else sets[0]
         return cls(whole_s(view.now_s), sets, usable, held, view.taken)
 
@@ -152,6 +150,7 @@ class NodeSpace:
         self._left, self.idle = left, left[0]
         self._ends_s, self._numbers = np.empty(len(left)), np.empty(len(left), np.int64)
         self._ends_s[1 : jobs + 1], self._numbers[1 : jobs + 1] = ends_s, numbers
+        self.state[kernels.ENDED] = np.count_nonzero(ends_s == _ENDED_S)
         more = 2 * reservations + 1
         self._segments = (
             np.concatenate((times, np.empty(more))),
@@ -436,16 +435,8 @@ class Held:
                 if one not in self._places:
                     self._add(one, longer_s.get(one.job.name, 0.0) if longer_s else 0.0)
 
-    def complete(self, view: View, completing_s: Mapping[str, float]) -> None:
-        """Expect the nodes of jobs that have ended, but whose nodes are not back yet, in the next second."""
-        for one, places in self._places.items():
-            after_s = completing_s.get(one.job.name, math.inf)
-            if view.now_s >= one.start_s + after_s - EXACT_S:
-                for place in places:
-                    self._ends_s[place] = whole_s(view.now_s) + 1.0
-
     def _add(self, running: Running, longer_s: float) -> None:
-        found = []
+        found, ended = [], has_ended(running)
         for holding in running.holdings:
             if Resource.NODES in holding.covering and holding.allocation.nodes:
                 if not self._spare:
@@ -453,7 +444,8 @@ class Held:
                 place = self._spare.pop()
                 self.rows[place] = bitset(holding.allocation.nodes, len(self.nodes))
                 self.nodes |= self.rows[place]
-                self._ends_s[place], self._numbers[place] = whole_s(holding.end_s + longer_s), running.job.number
+                end_s = _ENDED_S if ended else whole_s(holding.end_s + longer_s)
+                self._ends_s[place], self._numbers[place] = end_s, running.job.number
                 found.append(place)
         self._places[running] = tuple(found)
 
@@ -502,6 +494,11 @@ def looked_at_after(taken: Taken, resolution_s: float) -> float:
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s
     return math.ceil(taken.end_s / resolution_s) * resolution_s + 1.0
+
+
+def has_ended(running: Running) -> bool:
+    """Whether a job has given back what is counted, and has its nodes still: Slurm's state ``COMPLETING``."""
+    return bool(running.apart) and not any(Resource.POOLS in one.covering for one in running.apart)
 
 
 def whole_s(time_s: float) -> float:

@@ -7,7 +7,7 @@ says the same in plain Python.
 ``left: int64[jobs + 1, words]``, ``ends_s: float64[jobs + 1]``, ``numbers: int64[jobs + 1]``
     Running jobs in the order in which they are expected to leave, and the number of each (of two that leave at a time
     the one submitted first is first). ``left[0]`` is what is idle now, ``left[k]`` this and what the first ``k`` jobs
-    leave.
+    leave. Those that have ended come first, whose nodes are not back yet.
 ``times: float64[segments]``, ``order: int32[segments]``, ``free: int64[segments, words]``
     Segments of the time from now on, the last one endless: ``free[order[k]]`` are the nodes without a reservation in
     the segment that begins at ``times[k]``. Further places of ``order`` have the rows that no segment uses.
@@ -19,8 +19,9 @@ says the same in plain Python.
 ``until: float64[1]``
     Until when (s) all that was found stands if nothing but the time changes: no reservation begins or ends while a pair
     would run from the present on, none comes into the window, no job is expected to have left.
-``state: int64[4]``
-    Number of segments, of running jobs, the code of what a kernel came to, pairs that a main pass has passed by.
+``state: int64[5]``
+    Number of segments, of running jobs, the code of what a kernel came to, pairs that a main pass has passed by, how
+    many of the running jobs have ended.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from spillway.schedulers.timeline.kernel_types import (
 )
 from spillway.schedulers.timeline.placement_kernels import popcount
 
-SEGMENTS, LEAVING, CODE, LOOKED = 0, 1, 2, 3
+SEGMENTS, LEAVING, CODE, LOOKED, ENDED = 0, 1, 2, 3, 4
 """Places of ``state``."""
 
 FITS, CUT, ASKS = 0, 1, 2
@@ -261,7 +262,7 @@ def _together(space, least, linear_s):
     First that which ends soonest of those on the nodes ``found``, with all that end within 30 s of it, then the next
     one with all within 30 s and ``linear_s`` more, and so on.
     """
-    window_s, job = 30.0, 1
+    window_s, job = 30.0, space.state[ENDED] + 1
     while True:
         first_s, last = np.inf, 0
         while job <= space.state[LEAVING]:
@@ -281,8 +282,11 @@ def _together(space, least, linear_s):
 
 @inner(int64(SPACE, int64, float64), **OPTIONS)
 def _leave(space, nodes, linear_s):
-    """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then."""
-    low, high = 0, space.state[LEAVING]
+    """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then.
+
+    Those that have ended have left.
+    """
+    low, high = space.state[ENDED], space.state[LEAVING]
     while low < high:
         middle, number = (low + high) >> 1, 0
         for word in range(space.free.shape[1]):
@@ -291,7 +295,7 @@ def _leave(space, nodes, linear_s):
             high = middle
         else:
             low = middle + 1
-    if linear_s > 0.0 and low > 0:
+    if linear_s > 0.0 and low > space.state[ENDED]:
         low = _together(space, low, linear_s)
     for word in range(space.free.shape[1]):
         space.found[word] &= space.left[low, word]
@@ -355,6 +359,24 @@ def _choose(space, nodes):
         left -= taken
 
 
+@inner(boolean(SPACE), **OPTIONS)
+def _is_idle(space):
+    """Whether all of the nodes ``chosen`` are idle: none is of a job that has ended, and not back yet."""
+    busy = np.int64(0)
+    for word in range(space.left.shape[1]):
+        busy |= space.chosen[word] & ~space.left[0, word]
+    return busy == 0
+
+
+@inner(void(SPACE, int64), **OPTIONS)
+def _choose_idle(space, nodes):
+    """Choose anew among the idle ones of the nodes ``found``, as a start does, where jobs have ended."""
+    if space.state[ENDED] > 0:
+        for word in range(space.left.shape[1]):
+            space.found[word] &= space.left[0, word]
+        _choose(space, nodes)
+
+
 @inner(boolean(SPACE, float64, float64), **OPTIONS)
 def _overlaps(space, begin_s, end_s):
     """Whether some of the nodes ``chosen`` are reserved for a part of ``[begin_s, end_s)``, now or later."""
@@ -408,19 +430,26 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
         if not found:
             unreserved_s[pair], found = not_before_s, True
         leaving = _leave(space, nodes, rules.linear_s)
-        if leaving > 0:
+        runs = leaving > space.state[ENDED]
+        if runs:
             space.until[0] = min(space.until[0], space.ends_s[leaving] - 1.0)
-        start_s = max(max(space.ends_s[leaving], now_s + 1.0) if leaving > 0 else now_s, not_before_s)
-        if start_s <= now_s:
+        start_s = max(max(space.ends_s[leaving], now_s + 1.0) if runs else now_s, not_before_s)
+        waits, later_s = start_s <= now_s, np.inf
+        if waits:
             _choose(space, nodes)
-            return now_s
+            if _is_idle(space):
+                _choose_idle(space, nodes)
+                return now_s
+            start_s = now_s + 1.0  # for nodes that are not back yet
+            space.until[0] = min(space.until[0], now_s)
         if now_only:
             return np.inf
-        later_s = min(_later(space, first, not_before_s, duration_s), again_s)
-        if start_s > later_s:
-            not_before_s = later_s
-            continue
-        _choose(space, nodes)
+        if not waits:
+            later_s = min(_later(space, first, not_before_s, duration_s), again_s)
+            if start_s > later_s:
+                not_before_s = later_s
+                continue
+            _choose(space, nodes)
         begin_s, end_s = _rounded(start_s, rules.resolution_s), _end(start_s + duration_s, rules)
         if apart or start_s > rules.until_s or not _overlaps(space, begin_s, end_s):
             return start_s

@@ -21,7 +21,7 @@ from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, OnePass, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now
-from spillway.schedulers.policykit.nodespace import looked_at_after, whole_s
+from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
 from spillway.schedulers.policykit.passes import start_on
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of, submitted_s
@@ -49,9 +49,11 @@ class NodeSpace:
         When running jobs are expected to leave (s), their numbers, and the nodes that they hold.
     windows
         Begins, ends and times of a next look (s) of windows of maintenance, and their nodes.
+    ended
+        Nodes of jobs that have ended, which are not back yet.
     """
 
-    __slots__ = ("_free", "_leaving", "_times", "_windows", "idle", "now_s", "usable")
+    __slots__ = ("_free", "_leaving", "_times", "_windows", "ended", "idle", "now_s", "usable")
 
     def __init__(
         self,
@@ -59,12 +61,14 @@ class NodeSpace:
         idle: int,
         leaving: Iterable[tuple[float, int, int]],
         windows: Iterable[tuple[float, float, float, int]] = (),
+        ended: int = 0,
     ) -> None:
         self.now_s = now_s
         self.idle = idle
+        self.ended = ended
         self._leaving = sorted(leaving)
         self._windows = list(windows)
-        usable = idle
+        usable = idle | ended
         for _, _, nodes in self._leaving:
             usable |= nodes
         self.usable = usable
@@ -77,18 +81,21 @@ class NodeSpace:
     def of(cls, view: View, resolution_s: float, longer_s: Mapping[str, float]) -> NodeSpace:
         """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
         usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
-        idle, leaving = usable, []
+        idle, leaving, ended = usable, [], 0
         for running in view.running:
             for holding in running.holdings:
                 if Resource.NODES in holding.covering:
                     held = mask_of(holding.allocation.nodes)
                     idle &= ~held
+                    if has_ended(running):
+                        ended |= held & usable
+                        continue
                     end_s = whole_s(holding.end_s + longer_s.get(running.job.name, 0.0))
                     leaving.append((end_s, running.job.number, held & usable))
         windows = [
             (one.start_s, one.end_s, looked_at_after(one, resolution_s), mask_of(one.nodes)) for one in view.taken
         ]
-        return cls(whole_s(view.now_s), idle, leaving, windows)
+        return cls(whole_s(view.now_s), idle, leaving, windows, ended)
 
     def reserve(self, begin_s: float, end_s: float, nodes: int) -> None:
         """Keep nodes over an interval; an empty one keeps nothing, and nothing is kept before now.
@@ -151,12 +158,14 @@ class NodeSpace:
     def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
         """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them.
 
+        Nodes of jobs that have ended count as idle now.
+
         ``linear_s``: those leave together that are expected to within a window from the first of them on, each window
         so much longer than the one before, 30 s at first.
         """
         if nodes.bit_count() < count:
             return None  # most of the times that are tried, where many jobs have reservations
-        found = self.idle & nodes
+        found = (self.idle | self.ended) & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
         leaving = [(end_s, left & nodes) for end_s, _, left in self._leaving if left & nodes]
@@ -375,7 +384,9 @@ class PlainSlurm(SlurmBackfill):
                 continue
             start_s = max(plan.start_s, not_before_s)
             if start_s <= space.now_s:
-                return plan
+                if not plan.nodes & space.ended:
+                    return Plan(start_s, consecutive(nodes & space.idle, job.nodes))
+                start_s, later_s = space.now_s + 1.0, math.inf
             if start_s > later_s:
                 not_before_s = later_s
                 continue
@@ -458,7 +469,8 @@ class _Pass(OnePass):
 
     def is_kept_out(self, pair: _Pair) -> bool:
         """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
-        begin_s, end_s = self.view.now_s, self.view.now_s + self.view.estimate_s(pair.job)
+        begin_s = whole_s(self.view.now_s)
+        end_s = begin_s + self.view.estimate_s(pair.job)
         left = pair.serving & (1 << len(self.view.machine.nodes)) - 1
         for one in self.view.taken:
             if one.start_s < end_s and one.end_s > begin_s:

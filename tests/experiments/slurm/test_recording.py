@@ -82,6 +82,26 @@ def test_jobs_are_taken_before_that_is_logged_and_extended_by_their_configuratio
     assert recorded(log, SETTINGS, [JOB], Seen()).jobs[0].extended == 1.0
 
 
+def test_backfill_passes_that_were_cut() -> None:
+    """Four passes after another: a whole one; one that was over before it had planned the second pair that it came to,
+    one that had planned it, and one that came to none.
+    """
+    one = ("BACKFILL: test for JobId=1 Prio=9 Partition=p Reservation=NONE", "entering _try_sched for JobId=1.")
+    two = ("BACKFILL: test for JobId=2 Prio=8 Partition=q Reservation=NONE", "entering _try_sched for JobId=2.")
+    planned = ("_dump_job_sched: JobId=1 to start at 10:02:00",)
+    passes = (
+        (*one, *planned, "BACKFILL: reached end of job queue"),
+        (*one, *planned, *two),
+        (*one, *planned, *two, "burst_buffer/lua: BURST_BUF: JobId=2"),
+        (),
+    )
+    log = LOG
+    for second, lines in enumerate(passes, 10):
+        whole = ("_attempt_backfill: beginning", *lines, "_attempt_backfill: completed testing 2(2) jobs, usec=9")
+        log += "".join(f"[2026-01-01T10:01:{second}.500] {line}\n" for line in whole)
+    assert recorded(log, SETTINGS, [JOB], Seen()).cut == [(11.5, 1, "p"), (12.5, 2, "q"), (13.5, 0, "")]
+
+
 def test_a_job_that_did_not_end_is_said() -> None:
     """A log that was cut off is no recording."""
     with pytest.raises(RunFailed, match=r"these jobs started and ended: \[1\]"):

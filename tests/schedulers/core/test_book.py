@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import msgspec
 import pytest
 
 from spillway.schedulers.core.book import OVERDUE_S, Book
 from spillway.schedulers.model.job import Allocation, Job
-from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline import Resource, Timeline
 
 JOB = Job("w!1", 0, 0.0, 10.0, 2)
 
@@ -41,6 +44,21 @@ def test_a_late_job_is_booked_on(book: Book) -> None:
     book.end("w!1", 11.5)
     assert book.timeline.breakpoints() == [11.5]
     book.check()
+
+
+def test_what_is_counted_may_be_back_before_nodes() -> None:
+    """A job with two of six nodes and two of three licenses gives these back at 4 s, and its nodes at 5 s."""
+    machine = dataclasses.replace(simple_machine(6), pools=(CountedPool("license x", 3, license=True),))
+    book = Book(machine, Timeline(machine), Walltimes())
+    book.start(msgspec.structs.replace(JOB, pools=(2,)), Allocation((0, 1), pools=(2,)), 0.0)
+    assert book.timeline.free_pools_now() == [1]
+    changed = book.give_back("w!1", 4.0, covering=Resource.POOLS)
+    book.check()
+    assert changed.allocation == Allocation((0, 1))
+    assert (book.timeline.free_pools_now(), book.timeline.free_nodes_now()) == ([3], 4)
+    book.end("w!1", 5.0)
+    book.check()
+    assert book.timeline.free_nodes_now() == 6
 
 
 def test_extra_nodes_are_booked_until_they_are_expected_back(book: Book) -> None:

@@ -17,7 +17,7 @@ from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import PLANNED, Recorded, SlurmBackfill
-from spillway.schedulers.policykit.view import Holding, Running, View
+from spillway.schedulers.policykit.view import Holding, Running, Taken, View
 from spillway.schedulers.timeline import Resource, Timeline
 
 POOL = 10
@@ -54,22 +54,26 @@ def decided(
     notes: PassNotes | None = None,
     notebook: dict[str, Any] | None = None,
     licenses: tuple[int, int] = (0, 0),
+    ended: int = 0,
+    taken: Sequence[Taken] = (),
 ) -> list[tuple[str, int | float]]:
     """What one call decides.
 
     ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when,
-    ``licenses`` how many there are, and how many of them are taken for ever.
+    ``licenses`` how many there are, and how many of them are held for ever; ``ended`` how many of the running jobs have
+    ended, and have their nodes still; ``taken`` windows of maintenance.
     """
-    there, taken = licenses
+    there, gone = licenses
     pools = (CountedPool("license x", there, license=True),) if there else ()
     timeline = Timeline(dataclasses.replace(machine(nodes), pools=pools), now_s)
-    if taken:
-        timeline.reserve(now_s, np.inf, Allocation((), pools=(taken,)), Resource.POOLS)
+    if gone:
+        timeline.reserve(now_s, np.inf, Allocation((), pools=(gone,)), Resource.POOLS)
     running, holdings = [], {}
     for number, (nodes_of, end_s) in enumerate(busy):
         allocation = Allocation(nodes_of if isinstance(nodes_of, tuple) else (nodes_of,))
         timeline.reserve(now_s, end_s, allocation)
-        running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation))
+        apart = (Holding(~Resource.POOLS, allocation, now_s - 1.0, end_s),) if number < ended else ()
+        running.append(Running(job(100 + number, 1), now_s - 1.0, end_s, allocation, apart))
     for one in queue:
         if one.number in (held or {}):
             buffer = Allocation((), (0,), one.bb_bytes, striped=True)
@@ -80,6 +84,7 @@ def decided(
         {} if notebook is None else notebook, notes, held=holdings,
         filled_s={f"w0!{number}": 0.0 for number, filled in (held or {}).items() if filled},
     )  # fmt: skip
+    view.taken = tuple(taken)
     found: list[tuple[str, int | float]] = []
     for decision in policy.with_buffers_first(view):
         if isinstance(decision, Hold):
@@ -231,21 +236,56 @@ def test_recorded_passes_are_followed_by_regular_ones() -> None:
     assert decided(policy, 2, queue, busy=busy, now_s=2.5, notebook=notebook) == [("WakeAt", 12.5)]
 
 
-def test_nodes_of_a_job_that_has_just_ended_are_expected_in_the_next_second() -> None:
-    """Job 100 has two of four nodes until 60 s at most; it started at 9 s. Job 0 needs all four; job 1, for 30 s, two.
+def test_nodes_of_a_job_that_has_ended_are_expected_in_the_next_second() -> None:
+    """Job 100 has two of four nodes until 60 s at most. Job 0 needs all four; job 1, for 30 s, two.
 
-    At 10 s job 1 is over before 60 s, and starts. Where job 100 has ended after 0.9 s, and its nodes are not back yet,
-    job 0 is expected at 11 s, and job 1 would delay it. One that ends after 1.1 s has not ended.
+    At 10 s job 1 is over before 60 s, and starts. Where job 100 has ended, and its nodes are not back yet, job 0 is
+    expected at 11 s, and job 1 would delay it.
     """
     queue, busy = [job(0, 4), job(1, 2, walltime_s=30.0)], [((0, 1), 60.0)]
+    policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0,)))
+    assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0)) == [("Start", 1)]
+    assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=10.0, ended=1)) == []
 
-    def starts(completing_s: dict[str, float]) -> list[tuple[str, int | float]]:
-        recorded = Recorded((0.3,), (10.0,), completing_s=completing_s)
-        return without_wakes(decided(SlurmBackfill(recorded=recorded), 4, queue, busy=busy, now_s=10.0))
 
-    assert starts({}) == [("Start", 1)]
-    assert starts({"100": 0.9}) == []
-    assert starts({"100": 1.1}) == [("Start", 1)]
+def test_a_job_may_wait_for_nodes_of_one_that_has_ended_beside_idle_ones() -> None:
+    """Nodes 0 to 2 are idle, 3 is busy until 60 s, 4 until then at most. Job 0 needs one node, job 1 three.
+
+    Job 0 starts on node 0, and job 1 lacks a node. Where node 4 is of a job that has ended, it is the shortest run that
+    serves job 0, which waits a second for it; job 1 starts on the others. To the main pass it is busy in both cases.
+    """
+    queue, busy = [job(0, 1), job(1, 3)], [(4, 60.0), (3, 60.0)]
+    for now_s, ended, started in ((10.0, 0, 0), (10.0, 1, 1), (0.3, 0, 0), (0.3, 1, 0)):
+        policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0,)))
+        found = decided(policy, 5, queue, busy=busy, now_s=now_s, ended=ended)
+        assert without_wakes(found) == [("Start", started)]
+
+
+def test_a_pass_may_end_after_a_pair() -> None:
+    """Three jobs of a node each: a whole pass starts all. One that was cut after job 1 starts two, after none none."""
+    queue = [job(0, 1), job(1, 1), job(2, 1)]
+    cuts: list[tuple[dict[float, tuple[str, str]], list[int]]] = [
+        ({}, [0, 1, 2]),
+        ({10.0: ("1", "")}, [0, 1]),
+        ({10.0: ("0", "x")}, []),
+        ({11.0: ("1", "")}, [0, 1, 2]),
+    ]
+    for cut, started in cuts:
+        policy = SlurmBackfill(recorded=Recorded((0.3,), (10.0, 11.0), cut=cut))
+        assert without_wakes(decided(policy, 3, queue, now_s=10.0)) == [("Start", number) for number in started]
+
+
+def test_a_job_is_kept_out_of_a_window_from_the_whole_second_on() -> None:
+    """Nodes 2 and 3 of four are taken from 60 s on, and busy until 5 s. Job 0 needs all four for 60 s, job 1 two.
+
+    At 0.7 s it is 0 s for Slurm: job 0 would be over at 60 s, lacks nodes that are busy, and ends the main pass. At
+    1.2 s the window alone keeps it out, and job 1 starts.
+    """
+    queue, busy = [job(0, 4), job(1, 2, walltime_s=50.0)], [((2, 3), 5.0)]
+    taken = [Taken(60.0, 120.0, frozenset({2, 3}))]
+    for now_s, started in ((0.7, []), (1.2, [("Start", 1)])):
+        policy = SlurmBackfill(sched_phase=now_s, bf_phase=0.5)
+        assert without_wakes(decided(policy, 4, queue, busy=busy, now_s=now_s, taken=taken)) == started
 
 
 def test_reasons_are_those_of_slurm() -> None:

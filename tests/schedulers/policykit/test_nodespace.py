@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,12 +23,21 @@ from spillway.schedulers.policykit.nodespace import (
     of_nodes,
 )
 from spillway.schedulers.policykit.pairs import Pairs
-from spillway.schedulers.policykit.view import Running, Taken, View
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.policykit.view import Holding, Running, Taken, View
+from spillway.schedulers.timeline import Resource, Timeline
 from tests.reference.slurm import NodeSpace as PlainSpace
 from tests.reference.slurm import consecutive as plain_choice
 from tests.reference.slurm import mask_of
 from tests.reference.slurm import members as plain_members
+
+ENDED_S = -999.0
+
+
+def ended(running: Running) -> Running:
+    """A job that has given back what is counted."""
+    holding = Holding(~Resource.POOLS, running.allocation, running.start_s, 100.0)
+    return msgspec.structs.replace(running, end_s=100.0, apart=(holding,))
+
 
 Leaving = Sequence[tuple[float, Sequence[int]]]
 
@@ -35,7 +45,10 @@ Leaving = Sequence[tuple[float, Sequence[int]]]
 def view_of(
     nodes: int, leaving: Leaving, queue: Sequence[Job] = (), out: Iterable[int] = (), now_s: float = 0.0
 ) -> View:
-    """Running jobs with when they are expected to leave (s) and their nodes, waiting ones, nodes that are out."""
+    """Running jobs with when they are expected to leave (s) and their nodes, waiting ones, nodes that are out.
+
+    A job that was to leave :data:`ENDED_S` has ended, and has its nodes still.
+    """
     halves = tuple(NodeSet(name, frozenset(part)) for name, part in (("a", range(nodes)), ("b", range(nodes // 2))))
     machine = simple_machine(nodes, 1, 10)
     object.__setattr__(machine, "partitions", halves)
@@ -43,6 +56,7 @@ def view_of(
         Running(Job(f"r!{number}", number, 0.0, 1.0, len(held)), 0.0, end_s, Allocation(tuple(held)))
         for number, (end_s, held) in enumerate(leaving)
     ]
+    running = [one if one.end_s != ENDED_S else ended(one) for one in running]
     timeline = Timeline(machine, now_s)
     return View(now_s, machine, queue, running, timeline.copy, random.Random(0), {}, unavailable=frozenset(out))
 
@@ -108,7 +122,8 @@ def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
     """A machine, what runs, what waits, what is out."""
     nodes = draw(st.sampled_from([6, 70, 130]))
     holder = draw(st.lists(st.integers(-4, 5), min_size=nodes, max_size=nodes))
-    ends = draw(st.lists(st.integers(0, 30).map(lambda tens: 10.0 * tens - 20.0), min_size=6, max_size=6))
+    end = st.one_of(st.just(ENDED_S), st.integers(0, 30).map(lambda tens: 10.0 * tens - 20.0))
+    ends = draw(st.lists(end, min_size=6, max_size=6))
     leaving = [(ends[job], [node for node in range(nodes) if holder[node] == job]) for job in range(6)]
     jobs = [
         Job(f"w!{number}", number, 0.0, walltime_s, min(size, nodes), partitions=partitions, bb_bytes=number % 3)
@@ -142,7 +157,7 @@ def test_plans_are_those_of_the_reference(
     taken: list[Taken],
 ) -> None:
     """Expected start and nodes of each pair, where pairs before it have reservations; a third may overlap with them.
-    Beside windows of maintenance, too.
+    Beside windows of maintenance, and jobs that have ended, too.
     """
     nodes, leaving, jobs, out = world
     view = view_of(nodes, leaving, jobs, out)
@@ -183,11 +198,15 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart:
         nodes, later_s = space.search(allowed, not_before_s, job.walltime_s, limits.until_s)
         plan = space.will_run(nodes, job.nodes)
         start_s = math.inf if plan is None else max(plan.start_s, not_before_s)
-        if plan is None or (start_s > 0.0 and start_s > later_s):
+        if plan is not None and start_s <= 0.0:
+            if not plan.nodes & space.ended:
+                return start_s, plain_choice(nodes & space.idle, job.nodes)
+            start_s, later_s = 1.0, math.inf
+        if plan is None or start_s > later_s:
             not_before_s = later_s
             continue
         begin_s, end_s = kept(start_s, job, limits.resolution_s, limits.ends_up)
-        if start_s <= 0.0 or apart or start_s > limits.until_s or not space.overlaps(begin_s, end_s, plan.nodes):
+        if apart or start_s > limits.until_s or not space.overlaps(begin_s, end_s, plan.nodes):
             return start_s, plan.nodes
         not_before_s = start_s if start_s > not_before_s else later_s
     return math.inf, 0
@@ -228,6 +247,27 @@ def test_of_two_jobs_that_leave_in_a_second_the_one_submitted_first_is_first() -
     planning = Planning(NodeSpace.of(view), Pairs.of(view, "fcfs"), Limits(0.0, 60.0, 1e9), asks=True)
     space = planning._space
     assert [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning] == [(90.0, (0, 2))]
+
+
+def test_nodes_of_a_job_that_has_ended_are_chosen_as_if_they_were_idle() -> None:
+    """Nodes 0 to 3, 5, 7 and 8 are idle, 6 is of a job that has ended, 4 of one until 90 s.
+
+    Six and eight nodes are there in a second, those of the ended job among them, and nine at 90 s. Four are the first
+    of two runs of four, and idle. Two are the first two of that run, too; a start then chooses anew, among idle nodes
+    alone: 7 and 8, the shortest run of two.
+    """
+    jobs = [Job(f"w!{size}", size, 0.0, 60.0, size, partitions=(0,)) for size in (6, 8, 9, 4, 2)]
+    view = view_of(9, [(ENDED_S, (6,)), (90.0, (4,))], jobs)
+    space, pairs = NodeSpace.of(view), Pairs.of(view, "fcfs")
+    planning = Planning(space, pairs, Limits(0.0, 60.0, 1e9), asks=True)
+    found = [(planning.start_s(pair, 0.0), members(space.chosen)) for pair, _ in planning]
+    assert found == [
+        (1.0, (0, 1, 2, 3, 5, 6)),
+        (1.0, (0, 1, 2, 3, 5, 6, 7, 8)),
+        (90.0, tuple(range(9))),
+        (0.0, (0, 1, 2, 3)),
+        (0.0, (7, 8)),
+    ]
 
 
 def test_limits_are_extended_by_configuration() -> None:
