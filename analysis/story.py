@@ -61,6 +61,7 @@ _WORDS = {
     "nodes": "for free compute nodes",
     "burst buffers": "for free bytes in the burst buffers",
     "bandwidth": "for bandwidth",
+    "licenses or limits": "for licenses, hierarchical resources or limits",
     "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user is allowed",
@@ -230,8 +231,13 @@ def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
         if row["workload_name"] != workload:
             continue
         by, ended = row["by"].rpartition("!")[2], clock(row.number("time_s"))
-        if row["what"] == f"requeued as {job_id}":
-            lines.append(f"It is the next attempt of job {row['job_id']}, which job {by} preempted ({ended}).")
+        how, _, attempt = row["what"].partition(" as ")
+        if attempt == job_id:
+            what = "the next attempt" if how == "requeued" else "the rest"
+            lines.append(
+                f"It is {what} of job {row['job_id']}, which job {by} preempted ({ended}). "
+                "Its wait counts from then on."
+            )
         if row["job_id"] == job_id:
             lost = f"{row.number('lost_node_s') / 3600.0:,.2f} node-hours of it were lost"
             told = clock(row.number("told_s"))
@@ -364,7 +370,8 @@ def _expectations(waiting: Waiting, start_s: float) -> list[str]:
     if len(changes) > 1:
         step = max(1, -(-len(changes) // _SHOWN_ESTIMATES))
         shown = ", ".join(clock(expected) for _, expected in changes[::step])
-        line += f" The prediction changed {len(changes) - 1} times: {shown}."
+        often = "once" if len(changes) == 2 else f"{len(changes) - 1} times"
+        line += f" The prediction changed {often}: {shown}."
     return [line]
 
 

@@ -276,8 +276,14 @@ def read_run(folder: Path) -> JobTable:
     return from_eligible(table, folder)
 
 
+_GOES_ON_AS = " as "
+"""Before the name under which a preempted job goes on; without it the job was killed."""
+
+
 def from_eligible(table: JobTable, folder: Path) -> JobTable:
-    """A run's table with the jobs that other jobs held submitted when they might start (:func:`read_eligible`)."""
+    """A run's table with the jobs that other jobs held, or preempted, submitted when they might start
+    (:func:`read_eligible`).
+    """
     eligible_s = read_eligible(folder)
     if not eligible_s:
         return table
@@ -286,16 +292,25 @@ def from_eligible(table: JobTable, folder: Path) -> JobTable:
 
 
 def read_eligible(folder: Path) -> dict[tuple[str, str], float]:
-    """When the jobs that other jobs held might start (s), by workload and id: their waits count from there.
+    """When jobs might start (s) that did not wait from their submission on, by workload and id: their waits count from
+    there.
 
-    Of a run without such jobs there are none. :class:`AnalysisError` as of :func:`read_jobs`.
+    These are jobs that other jobs held, and attempts of jobs that other jobs preempted. Of a run without such jobs
+    there are none. :class:`AnalysisError` as of :func:`read_jobs`.
     """
-    path = folder / "dependencies.csv"
+    held = _times(folder / "dependencies.csv", "job_id", "eligible_s")
+    made_room = _times(folder / "preemptions.csv", "what", "time_s")
+    attempts = {(of, what.partition(_GOES_ON_AS)[2]): time_s for (of, what), time_s in made_room.items()}
+    return held | {(of, name): time_s for (of, name), time_s in attempts.items() if name}
+
+
+def _times(path: Path, named: str, timed: str) -> dict[tuple[str, str], float]:
+    """Times of one column (s) by workload and another column; of a file that is not there, there are none."""
     if not path.exists():
         return {}
-    columns = _read_columns(path, ("job_id", "workload_name", "eligible_s"))
-    keys = zip(columns["workload_name"], columns["job_id"], strict=True)
-    return dict(zip(keys, _numbers(path, "eligible_s", columns["eligible_s"]).tolist(), strict=True))
+    columns = _read_columns(path, (named, "workload_name", timed))
+    keys = zip(columns["workload_name"], columns[named], strict=True)
+    return dict(zip(keys, _numbers(path, timed, columns[timed]).tolist(), strict=True))
 
 
 def read_jobs(path: Path) -> JobTable:

@@ -43,6 +43,7 @@ from spillway.schedulers.model.site import Site, parse_site
 from spillway.schedulers.policies import POLICIES, find_policy
 from spillway.schedulers.policykit.estimates import Correction, Estimator, Requested, UserHistory, Walltimes
 from spillway.schedulers.policykit.maxima import parse_maxima
+from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
 from spillway.schedulers.policykit.preempting import Preempting, Promised
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
@@ -218,7 +219,8 @@ class Settings:
             where = ", ".join(preemption.suspended[:3])
             raise OptionError(
                 f"setting site: preempted jobs of {where} are suspended (PreemptMode=SUSPEND): "
-                "set suspend=suspend (with --model rigid), requeue, cancel or off for what is to happen to them"
+                "set suspend=suspend (with --model rigid), requeue, cancel or off (--suspend) for what is to happen to "
+                "them"
             )
         for names, has_meaning, needed in (
             (
@@ -481,7 +483,14 @@ class SessionSpec:
     def notes(self) -> list[str]:
         """What the user is told beforehand, a line each: which options are the site's, which of its parameters none."""
         words = self._of_site().words(self.policy_options)
-        return [f"policy {self.policy}: {words}"] if words else []
+        notes = [f"policy {self.policy}: {words}"] if words else []
+        orders = [f"{name}={MULTIFACTOR}" for name, one in self.policy_options.items() if show(one) == MULTIFACTOR]
+        if orders and parse_site(site_setting(str(self.settings.get("site") or "")) or "{}").weights.all_zero:
+            notes.append(
+                f"policy {self.policy}: {', '.join(orders)}: no site states weights of priority (setting site, table "
+                "priority): jobs come by the tiers of their partitions, site_factor and nice alone, else as submitted"
+            )
+        return notes
 
     def make_policy(self) -> Policy:
         """The policy, by the options that are given, else the site's, else the defaults; :class:`OptionError` for an

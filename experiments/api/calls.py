@@ -120,6 +120,7 @@ def whatif(
     machine: str | Machine = "",
     policy: str | type | object = "easy",
     model: str = "",
+    settings: Mapping[str, Any] | None = None,
     site: str | Path = "",
     seeds: int | None = None,
     shakes: int | None = None,
@@ -164,7 +165,7 @@ def whatif(
         seeds=seeds,
         shakes=shakes,
         together=together,
-        site=str(site),
+        session={**(settings or {}), **({"site": str(site)} if site else {})},
         plots=figures,
     )
     return _played(question.grids, root, workers, "", progress, force, question)

@@ -58,5 +58,6 @@ def _as_stated(run: RunSpec, root: Path) -> JobTable:
     if run.policy.policy != policies.REPLAY:
         return table
     waits_s = stated_waits_s(run, root)
+    table = table.only(np.array([name in waits_s for name in table.job_id], dtype=bool))  # of attempts no log says when
     start_s = table.submit_s + np.array([waits_s[name] for name in table.job_id])
     return dataclasses.replace(table, start_s=np.where(table.executed, start_s, np.nan))

@@ -145,7 +145,11 @@ def _run_grids(
         inputs.check_site(run.workload, run.platform, run.policy)
     places.claim(root, workloads)
     if inputs.folded and not notes:
-        note(f"{len(inputs.folded)} notes on machine and jobs are in {root / ASSUMPTIONS} (--notes prints them)")
+        about, place = "on machine and jobs", root / ASSUMPTIONS
+        if len(inputs.folded) == 1:
+            note(f"1 note {about} is in {place} (--notes prints it)")
+        else:
+            note(f"{len(inputs.folded)} notes {about} are in {place} (--notes prints them)")
 
     def task_of(run: RunSpec) -> Task:
         assumed = inputs.assumed(run.workload, run.platform, run.policy)

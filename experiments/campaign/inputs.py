@@ -214,11 +214,11 @@ class Inputs:
         SpecError
             Names both numbers.
         """
+        for note in session_spec(spec).notes():
+            self.note(note, workload, folded=False)
         text = str(spec.session.get(policies.SITE) or "")
         if not text:
             return
-        for note in session_spec(spec).notes():
-            self.note(note, workload, folded=False)
         site = parse_site(text)
         nodes = self._nodes[platform.path]
         if site.nodes and site.nodes != nodes:
@@ -231,9 +231,10 @@ class Inputs:
         unknown = self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}
         for name in sorted(unknown) if site.qos else ():
             jobs = self._qos[workload.path][name]
+            who, have = ("1 job names", "it has") if jobs == 1 else (f"{jobs:,} jobs name", "they have")
             self.note(
-                f"{workload.name}: {jobs:,} jobs name the QOS {shown(name)}, which the site does not have: they have "
-                "no priority and no limits of one",
+                f"{workload.name}: {who} the QOS {shown(name)}, which the site does not have: {have} no priority and "
+                "no limits of one",
                 workload,
             )
 

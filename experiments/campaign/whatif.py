@@ -154,7 +154,7 @@ def _with_window(spec: PolicySpec, window: Mapping[str, Value]) -> PolicySpec:
 
 def _policy(text: str, base: PolicySpec) -> PolicySpec:
     spec = sessions.typed(msgspec.structs.replace(policies.parse_policy(text), session=base.session))
-    return msgspec.structs.replace(spec, label=policies.label(msgspec.structs.replace(spec, session={})))
+    return msgspec.structs.replace(spec, label=policies.label(spec))
 
 
 def workload_name(spec: WorkloadSpec) -> str:
@@ -196,7 +196,7 @@ def question_of(
     seeds: int | None = None,
     shakes: int | None = None,
     together: bool = False,
-    site: str = "",
+    session: Mapping[str, Value] = MappingProxyType({}),
     **how: Any,
 ) -> Question:
     """Put a question together.
@@ -222,8 +222,8 @@ def question_of(
         More than 25 comparisons need more.
     together
         Whether all settings are tried at once, too.
-    site
-        File of the site, or its text.
+    session
+        Settings of the session in all runs, by name (:class:`spillway.schedulers.assembly.Settings`).
     how
         Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
@@ -237,8 +237,7 @@ def question_of(
         knobs.append(_all_of(knobs))
     spec = WorkloadSpec(source=workload, convert=dict(convert), read=dict(read))
     source = the_source(spec)
-    session: dict[str, Value] = {policies.SITE: site} if site else {}
-    chosen = sessions.typed(msgspec.structs.replace(policies.parse_policy(policy), session=session))
+    chosen = sessions.typed(msgspec.structs.replace(policies.parse_policy(policy), session=dict(session)))
     modelled = model_of(model) if model else ModelSpec()
     sessions.refuse_combinations([chosen], [modelled])
     count = seeds or (SEEDS if source.is_generated else 1)

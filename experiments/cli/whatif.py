@@ -51,7 +51,7 @@ def add_arguments(parser: Parser) -> None:
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)
     add_machine(parser)
-    add_declared(parser.add_argument_group("site"), Settings, "site")
+    add_declared(parser.add_argument_group("settings of the session"), Settings)
     group = parser.add_argument_group("how it is played")
     add = group.add_argument
     words = "policy beside the log's own (%(default)s)"
@@ -72,6 +72,7 @@ def command(options: argparse.Namespace) -> int:
     from spillway.experiments.campaign.comparison import conversion_of, platform_of, play_grids
     from spillway.experiments.campaign.places import default_folder
     from spillway.experiments.run.spec import Playing
+    from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import reading_given
 
     question = whatif.question_of(
@@ -86,7 +87,7 @@ def command(options: argparse.Namespace) -> int:
         seeds=options.seeds,
         shakes=options.shakes,
         together=options.together,
-        site=options.site or "",
+        session=given(options, Settings),
         **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")

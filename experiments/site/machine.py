@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from spillway.base.errors import InputError, shown
-from spillway.base.hostlist import expanded
+from spillway.base.hostlist import compressed, expanded
 from spillway.experiments.site.pieces import Pieces
 from spillway.experiments.site.source import (
     Entry,
@@ -31,6 +31,9 @@ from spillway.workloads.logs.slurm_units import UnitError, count_of, size_of, ti
 _EVERY_S = {"HOURLY": 3600.0, "DAILY": 86_400.0, "WEEKLY": 604_800.0}
 _OUTSIDE = re.compile(r"\([^)]*\)")
 """What of ``Gres`` says which sockets or files they belong to."""
+
+_OUT = {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING"}
+"""States of nodes that get no jobs until an administrator says so; one that is powered down is started for jobs."""
 
 _IRREGULAR = ("WEEKDAY", "WEEKEND")
 _NOT_PLAYED = ("MAGNETIC", "TIME_FLOAT", "REPLACE", "REPLACE_DOWN")
@@ -63,6 +66,8 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
         pieces.notes.append(
             f"partition {entry.text('PartitionName')}: AllowGroups={groups} is not kept: any user may use it"
         )
+    if state != "UP":
+        pieces.notes.append(f"partition {entry.text('PartitionName')}: State={state}: it takes no jobs")
     if entry.flag("RootOnly"):
         pieces.notes.append(f"partition {entry.text('PartitionName')}: RootOnly: it takes no jobs")
     return Partition(
@@ -106,14 +111,24 @@ def _gpus(text: str) -> int:
 
 def read_nodes(text: str, name: str, pieces: Pieces) -> None:
     """``scontrol show node -o``: names; nodes that belong to no partition are none that jobs get."""
+    out: list[str] = []
     for entry in records(text, name, "NodeName"):
         if entry.values.get("partitions", "?").strip() not in ("", "(null)"):
             pieces.nodes.append(entry.text("NodeName"))
             count = entry.read(_gpus, "Gres", 0)
             if count:
                 pieces.gpus.setdefault(count, []).append(entry.text("NodeName"))
+            if not _OUT.isdisjoint(re.split(r"[^A-Z_]+", entry.text("State").upper())):
+                out.append(entry.text("NodeName"))
         else:
             pieces.notes.append(f"node {entry.text('NodeName')} belongs to no partition: left out")
+    if out:
+        which, they = (
+            (f"node {out[0]} was", "it is") if len(out) == 1 else (f"nodes {compressed(out)} were", "they are")
+        )
+        pieces.notes.append(
+            f"{which} down or drained: {they} played as up (--maintenance and --events say when nodes are out)"
+        )
 
 
 def read_reservations(text: str, name: str, pieces: Pieces) -> None:

@@ -156,6 +156,7 @@ class Admission:
         if requests is None:
             return None
         pool.requests[job.id] = requests
+        self._buffers_requested = True
         if self._published:
             return "persistent buffers and the published experiment's rules exclude each other"
         if job.bb_bytes and not job.nodes:

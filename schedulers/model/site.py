@@ -238,6 +238,12 @@ class Weights(Values, frozen=True):
     small_relative_to_time: bool = False
     flags: tuple[Name, ...] = ()
 
+    @property
+    def all_zero(self) -> bool:
+        """Whether every weight is 0: no factor says which job is first."""
+        weights = (self.age, self.fairshare, self.size, self.partition, self.qos, self.association)
+        return not any((*weights, *self.tres.values()))
+
 
 class Site(Values, frozen=True):
     """What a scheduler has to know of a site.

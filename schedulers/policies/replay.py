@@ -117,6 +117,10 @@ class Replay:
         86_400.0, unit="s", low=0.0, high=1e9, help="delay after which the first late job gets a reservation"
     )
 
+    def due(self, view: View) -> bool:
+        """Whether jobs preempt others in this pass: never, they start when the log says."""
+        return False
+
     def __call__(self, view: View) -> Iterable[Decision]:
         """Start what is due, in the site's order; be called when the next job is."""
         course: _Course = view.notebook.setdefault(_COURSE, _Course())

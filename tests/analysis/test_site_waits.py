@@ -69,3 +69,27 @@ def test_by_partition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     page = (out / "report.html").read_text()
     assert "How near the site&#x27;s own waits" in page or "How near the site's own waits" in page
     assert "of the site: settings of burst buffers" in page
+
+
+def test_attempts_after_an_outage(tmp_path: Path) -> None:
+    """Of two jobs of 60 s, one at a time, the first loses its node at 30 s and starts over at 40 s: the log says when
+    it started at the site, not when its second attempt did, and waits are compared without that. The second job waits
+    60 s at the site, until 100 s here.
+    """
+    rows = []
+    for number, wait_s in enumerate((0, 60), start=1):
+        start, end = (f"2026-12-01T08:{s // 60:02}:{s % 60:02}" for s in (wait_s, wait_s + 60))
+        times = f"2026-12-01T08:00:00|2026-12-01T08:00:00|{start}|{end}|60|00:02:00"
+        rows.append(f"{number}|ann|lab|short|normal|COMPLETED|{times}|1|1\n")
+    head = "JobID|User|Account|Partition|QOS|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS\n"
+    (tmp_path / "jobs.txt").write_text(head + "".join(rows))
+    events = [(30, "machine_unavailable"), (40, "machine_available")]
+    (tmp_path / "out.jsonl").write_text(
+        "".join(f'{{"timestamp": {time_s}, "type": "{what}", "resources": "0"}}\n' for time_s, what in events)
+    )
+    out = tmp_path / "out"
+    options = ["--policy", "fcfs", "--events", str(tmp_path / "out.jsonl"), "--on-outage", "requeue", "--no-plots"]
+    assert main(["run", str(tmp_path / "jobs.txt"), *options, "--out", str(out)]) == 0
+    with (out / CSV).open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert [round(float(row[name])) for name in ("jobs", "site_wait_s", "wait_s")] == [2, 30, 50]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.story import Reason, clock, divide, first_promises, tell
+from spillway.analysis.story import _WORDS, Reason, clock, divide, first_promises, tell
+from spillway.schedulers.model.explanations import Binding
 
 NAN = float("nan")
 
@@ -86,3 +87,8 @@ def test_unknown_job_and_missing_reasons(run_folder: Path) -> None:
 def test_times() -> None:
     """Simulated times as people say them."""
     assert clock(90_061) == "day 1, 01:01:01"
+
+
+def test_each_resource_is_named_in_words() -> None:
+    """A sentence says for which resource a job waited, or why: no name of a binding stands there bare."""
+    assert {binding.value for binding in Binding} <= _WORDS.keys()

@@ -63,6 +63,18 @@ def test_every_door_has_every_option(info: OptionInfo) -> None:
     assert f"| `{info.name}` | {info.expected} |" in reference.campaigns()
 
 
+def test_every_setting_of_the_session_is_one_of_whatif() -> None:
+    """It had the site alone: a site that suspends, or dates without a log's, could not be asked about at all."""
+    given = ["--begins", "2026-11-01T00:00:00", "--bb-life", "slurm", "--on-outage", "requeue"]
+    (spec,) = asked("--policy", "fcfs", *given).policies[-1:]
+    assert {name: show(value) for name, value in spec.session.items()} == {
+        "begins": "2026-11-01T00:00:00",
+        "bb_life": "slurm",
+        "on_outage": "requeue",
+    }
+    assert cli.parser_of("whatif").parse_args(["x", "--set", "load=0.9", "--suspend", "requeue"]).suspend == "requeue"
+
+
 def test_every_door_takes_the_first_jobs_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only ``whatif`` did, ``workload convert`` under another name. A Batsim workload is taken as it is."""
     made = (

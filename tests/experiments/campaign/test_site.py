@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 from pathlib import Path
@@ -115,6 +116,12 @@ def test_an_unknown_qos_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[st
     words = "w: 2 jobs name the QOS 'gone', which the site does not have: they have no priority and no limits of one"
     assert words in " ".join(capsys.readouterr().out.split())
     assert words in (tmp_path / "out" / "assumptions.txt").read_text()
+    (tmp_path / "w.json").write_text(
+        json.dumps({"nb_res": 16, "jobs": jobs[:1], "profiles": {"p": {"type": "delay", "delay": 1}}})
+    )
+    assert main([*command, "--out", str(tmp_path / "one")]) == 0
+    words = "w: 1 job names the QOS 'gone', which the site does not have: it has no priority and no limits of one"
+    assert words in " ".join(capsys.readouterr().out.split())
 
 
 def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -178,6 +185,41 @@ def test_a_run_is_repeated_from_its_folder(tmp_path: Path, monkeypatch: pytest.M
     assert main(command[1:]) == 0
     (again,) = Path("repeated").glob("*/jobs.csv")
     assert again.read_text() == (folder / "jobs.csv").read_text()
+
+
+SUSPENDING = """nodes = 8
+[scheduler]
+preempt = "partition_prio"
+preempts = "suspend"
+[[partition]]
+name = "low"
+default = true
+[[partition]]
+name = "high"
+tier = 2
+"""
+
+
+def test_whatif_of_a_site_that_suspends(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Job 1 has all eight nodes for 100 s, job 2 of the higher tier comes at 10 s: it starts then (mean wait of jobs 1
+    and 2: 0 s, and 20 s of the attempt after it, which ran in vain), or at 100 s (45 s) where nobody is preempted. The
+    policies' names say how it is played; without the option an error says which."""
+    jobs = [
+        {"id": "1", "subtime": 0, "res": 8, "walltime": 200, "profile": "a", "partition": "low"},
+        {"id": "2", "subtime": 10, "res": 8, "walltime": 30, "profile": "b", "partition": "high"},
+    ]
+    profiles = {"a": {"type": "delay", "delay": 100}, "b": {"type": "delay", "delay": 20}}
+    (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": jobs, "profiles": profiles}))
+    (tmp_path / "site.toml").write_text(SUSPENDING)
+    ask = ["whatif", str(tmp_path / "w.json"), "--site", str(tmp_path / "site.toml"), "--burst-buffer-total", "0"]
+    ask += ["--set", "policy=fcfs", "--shakes", "0", "--no-plots", "--workers", "1"]
+    assert main([*ask, "--out", str(tmp_path / "refused")]) == 2
+    assert "set suspend=suspend (with --model rigid), requeue, cancel or off (--suspend)" in capsys.readouterr().err
+    for how, wait_s in (("requeue", 20 / 3), ("off", 45.0)):
+        assert main([*ask, "--suspend", how, "--out", str(tmp_path / how)]) == 0
+        with (tmp_path / how / "summary.csv").open(newline="") as stream:
+            rows = [(row["policy"], float(row["mean_waiting_time_s"])) for row in csv.DictReader(stream)]
+        assert rows == [(f"{name} suspend={how}", pytest.approx(wait_s, abs=0.01)) for name in ("easy", "fcfs")]
 
 
 def test_whatif_and_the_api(tmp_path: Path):

@@ -23,7 +23,7 @@ _DEPENDS = {"one": "afterok:{0}1", "two": "afterok:{0}1", "out": "afterany:{0}2:
 
 @pytest.mark.parametrize("life", ["with-nodes", "slurm"])
 @pytest.mark.parametrize("policy", ["easy", "conservative", "plan:steps=10"])
-def test_two_chains(tmp_path: Path, policy: str, life: str) -> None:
+def test_two_chains(tmp_path: Path, policy: str, life: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Four nodes and 10 GB of burst buffer: two chains with a buffer of 6 GB each cannot go at once.
 
     The first one's data are staged in from 0 to 30 s; both computing jobs run from then on, the longer one until 130 s;
@@ -47,7 +47,9 @@ def test_two_chains(tmp_path: Path, policy: str, life: str) -> None:
     made = tmp_path / "buffered.json"
     assert main(["workload", "scripts", str(tmp_path / "w.json"), "--scripts", str(scripts), "--out", str(made)]) == 0
     options = ["--policy", policy, "--bb-life", life, "--platform", "nodes:4,burst_buffer_total=10GB", "--no-plots"]
+    capsys.readouterr()
     assert main(["run", str(made), *options, "--out", str(tmp_path / "out")]) == 0
+    assert "jobs requested any" not in capsys.readouterr().out  # of burst buffers: persistent ones are some
     (run_folder,) = (tmp_path / "out").glob("buffered_*")
     with (run_folder / "jobs.csv").open(newline="") as stream:
         starts = {int(row["job_id"]): round(float(row["starting_time"])) for row in csv.DictReader(stream)}

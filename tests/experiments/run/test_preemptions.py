@@ -33,7 +33,7 @@ PROFILES = {"a": {"type": "delay", "delay": 100}, "b": {"type": "delay", "delay"
 def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Job 1 is chosen at 10 s, killed at 15 s and requeued; job 2 runs until 35 s, then job 1 for 100 s.
 
-    Lost are 8 nodes * 15 s = 120 node-s = 0.03 node-hours.
+    Lost are 8 nodes * 15 s = 120 node-s = 0.03 node-hours. Waits are 0, 5 and, from when job 1 was requeued, 20 s.
     """
     (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}))
     (tmp_path / "site.toml").write_text(SITE)
@@ -63,6 +63,8 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "It waited 5 s (100%) for the end of jobs that made room for it (preempted)." in told["2"]
     assert "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
     assert "It is the next attempt of job 1, which job 2 preempted (day 0, 00:00:15)." in told["1#2"]
+    assert "It waited 20 s, until day 0, 00:00:35" in told["1#2"]
+    assert json.loads((folder / "metrics.json").read_text())["mean_waiting_time_s"] == pytest.approx(25 / 3, abs=0.01)
 
 
 def test_suspension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,4 +86,6 @@ def test_suspension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (row["what"], float(row["lost_node_s"])) == ("suspended, goes on as 1#2", 0.0)
     capsys.readouterr()
     assert main(["explain", str(folder), "1#2"]) == 0
-    assert "for the end of jobs that had its nodes (suspended)" in " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "It waited 20 s (100%) for the end of jobs that had its nodes (suspended)." in told
+    assert "It is the rest of job 1, which job 2 preempted (day 0, 00:00:15). Its wait counts from then on." in told

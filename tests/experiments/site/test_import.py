@@ -56,6 +56,23 @@ def test_partitions_and_nodes(small: Site):
     )
 
 
+def test_partitions_and_nodes_that_are_out(tmp_path: Path):
+    """A description is for months of jobs, the state of a node is that of a moment: nodes that are down or drained are
+    played, and named; those that are powered down to save energy are not out. A partition that takes no jobs is named
+    with its state."""
+    states = ("IDLE", "DOWN*+DRAIN", "IDLE+DRAIN", "IDLE+POWERED_DOWN", "MIXED")
+    nodes = "".join(f"NodeName=n{i} CPUAlloc=0 State={one} Partitions=p\n" for i, one in enumerate(states, start=1))
+    parts = "PartitionName=p Nodes=n[1-5] State=UP\nPartitionName=q Nodes=n[1-5] State=DRAIN\n"
+    site, said = of(write(tmp_path / "nodes.txt", nodes), write(tmp_path / "partitions.txt", parts))
+    assert [one.accepting for one in site.partitions] == [True, False]
+    assert site.nodes == 5
+    assert "partition q: State=DRAIN: it takes no jobs" in said
+    assert (
+        "nodes n[2-3] were down or drained: they are played as up (--maintenance and --events say when nodes are out)"
+        in said
+    )
+
+
 def test_gpus(small: Site):
     """Four on each of the last four nodes."""
     assert small.gpus == (Gpus(4, "12-15"),)

@@ -305,6 +305,22 @@ def test_slurms_passes() -> None:
     assert (story.starts["3"], story.starts["4"]) == (10, 13)
 
 
+def test_replay_preempts_nobody() -> None:
+    """The log says when each job started; nobody is preempted for it, and no job that might preempt starts before.
+
+    Job 2 of ``high`` has free nodes from 10 s on, and started at 40 s at its site. Job 3 is due at 50 s, when job 1 has
+    the nodes that it needs: it starts when job 1 has ended.
+    """
+    jobs = [
+        job(0, 4, 100, site_wait_s=0),
+        job(10, 4, 200, "high", site_wait_s=30),
+        job(20, 4, 10, "high", site_wait_s=30),
+    ]
+    story = play(tiers(), jobs, "replay")
+    assert story.starts == {"1": 0, "2": 40, "3": 100}
+    assert story.told == []
+
+
 @pytest.mark.parametrize("life", ["slurm", "standby"])
 def test_under_lives_of_buffers(life: str) -> None:
     """Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 makes room, is requeued, and starts

@@ -62,6 +62,18 @@ def test_a_value_out_of_range_is_refused():
         site_options(site, SLURM, {})
 
 
+def test_an_order_without_weights_is_said():
+    """Without weights ``order=multifactor`` changes nothing, in any option that takes it; a site that has some is
+    silent, and so is another order."""
+    weighted, bare = (site_text(Site(weights=Weights(age=one, half_life_s=60.0))) for one in (1000, 0))
+    for settings in ({}, {"site": bare}):
+        for name in ("order", "fill_order"):
+            (note,) = SessionSpec("easy", {name: "multifactor"}, settings=settings).notes()
+            assert note.startswith(f"policy easy: {name}=multifactor: no site states weights of priority")
+    assert SessionSpec("easy", {"order": "multifactor"}, settings={"site": weighted}).notes() == []
+    assert SessionSpec("easy", {"order": "sjf"}).notes() == []
+
+
 def test_every_door_of_the_scheduler(tmp_path: Path):
     """A file or its text, the service and pybatsim's launcher: the site's value, unless one is given."""
     (tmp_path / "site.toml").write_text("[scheduler]\nbf_interval_s = 45.0\nbf_max_job_test = 9\n")
