@@ -126,6 +126,8 @@ class Partitions:
             return f"walltime {job.walltime_s:.10g} s > {partition.longest_s:.10g} s, the longest there"
         if job.nodes > nodes:
             return f"{job.nodes} nodes > {nodes}"
+        if not job.bb_bytes and not job.io_rate and not any(job.pools):
+            return None
         assert self._empty is not None
         if self._empty.fit_now(msgspec.structs.replace(job, partitions=(place,)), 1.0) is None:
             return f"its {nodes} nodes cannot serve the job's burst buffer and bandwidth, even when all are free"

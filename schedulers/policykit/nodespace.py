@@ -143,7 +143,7 @@ class NodeSpace:
     def stack(self, reservations: int, resolution_s: float) -> None:
         """Prepare for so many reservations, rounded to so many seconds: who leaves what, when."""
         held, words, started = self._held, len(self.idle), self._started
-        times, order, free = self._segments
+        times, _, free = self._segments
         rows, ends_s, numbers = held.in_order(started)
         jobs, left = len(rows), np.empty((len(rows) + _SPARE, words), np.int64)
         left[0] = self.idle
@@ -151,12 +151,9 @@ class NodeSpace:
         self._ends_s, self._numbers = np.empty(len(left)), np.empty(len(left), np.int64)
         self._ends_s[1 : jobs + 1], self._numbers[1 : jobs + 1] = ends_s, numbers
         self.state[kernels.ENDED] = np.count_nonzero(ends_s == _ENDED_S)
-        more = 2 * reservations + 1
-        self._segments = (
-            np.concatenate((times, np.empty(more))),
-            np.concatenate((order, np.arange(1, more + 1, dtype=np.int32))),
-            np.concatenate((free, np.empty((more, words), np.int64))),
-        )
+        segments = 2 * reservations + 2
+        self._segments = np.empty(segments), np.arange(segments, dtype=np.int32), np.empty((segments, words), np.int64)
+        self._segments[0][0], self._segments[2][0] = times[0], free[0]
         self.state[kernels.SEGMENTS] = 1
         if self._taken:
             times_s = [(one.start_s, one.end_s, looked_at_after(one, resolution_s)) for one in self._taken]

@@ -16,6 +16,7 @@ from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordered
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
+from spillway.schedulers.policykit.waiting import Look, WaitingJobs
 
 if TYPE_CHECKING:
     from spillway.schedulers.timeline import nodespace_kernels as kernels
@@ -114,6 +115,7 @@ class _Kept:
         self._spare: list[int] = []
         self._users: dict[str, int] = {}
         self._sorted_s = math.nan
+        self._look: Look | None = None
         self.jobs: list[Job] = []
         self.waiting = np.zeros(64, np.int64)
         self.table = np.empty((0, 5), np.int64)
@@ -122,17 +124,27 @@ class _Kept:
 
     def bring_up(self, view: View) -> None:
         """Look at what waits now, and in which order."""
-        places, now = self._places, set(view.queue)
-        gone = places.keys() - now
+        gone, come = self._changes(view.queue)
         if gone:
             self._drop(gone)
-        come = [job for job in view.queue if job not in places] if len(now) > len(places) else ()
         if come:
             self._add(view, come)
         time_s = priorities_of(view).calculated_s if self._order == MULTIFACTOR else view.now_s
         if come or (self._order in CHANGING and time_s != self._sorted_s):
             self._sort(view, anew=time_s != self._sorted_s)
             self._sorted_s = time_s
+
+    def _changes(self, queue: Sequence[Job]) -> tuple[Collection[Job], Collection[Job]]:
+        """Jobs that do not wait any more, and those that wait now, in order."""
+        if isinstance(queue, WaitingJobs) and self._look is not None:
+            found = queue.since(self._look)
+            if found is not None:
+                return found
+        self._look = queue.look() if isinstance(queue, WaitingJobs) else None
+        places, now = self._places, set(queue)
+        gone = places.keys() - now
+        come = [job for job in queue if job not in places] if len(now) > len(places) - len(gone) else ()
+        return gone, come
 
     def durations_s(self, view: View) -> npt.NDArray[np.float64]:
         """How long each pair is expected to run (s)."""

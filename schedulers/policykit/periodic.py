@@ -78,6 +78,7 @@ class PeriodicUsage:
         self._time_s = -math.inf
         self._read = 0
         self._later: list[Finished] = []
+        self._running_parts: dict[Running, tuple[_Part, ...]] = {}
 
     def at(self, view: View, time_s: float) -> Floats:
         """Node-seconds and byte-seconds by key, a row each, as of a calculation that is not after the view's time, nor
@@ -87,7 +88,11 @@ class PeriodicUsage:
         self._read = view.finished.total
         self._later = [job for job in ended if job.end_s > time_s]
         parts = [*self._ended(job for job in ended if job.start_s < time_s)]
-        parts += (part for one in view.running if one.start_s <= time_s for part in self._running(one))
+        before, self._running_parts = self._running_parts, {}
+        for one in view.running:
+            if one.start_s <= time_s:
+                held = self._running_parts[one] = before.get(one) or tuple(self._running(one))
+                parts += held
         first_s = min((part.start_s for part in parts), default=time_s)
         since_s = self._time_s
         if since_s == -math.inf:  # the last calculation before anything was used

@@ -53,6 +53,15 @@ class Shown:
     columns: Columns
 
 
+@dataclass(slots=True)
+class Look:
+    """What a look at the waiting jobs saw: their columns, a copy of their jobs, and which of the places count."""
+
+    columns: Columns
+    jobs: list[Job | None]
+    there: npt.NDArray[np.bool_]
+
+
 class WaitingJobs(Sequence[Job]):
     """Waiting jobs in order of submission; parts take no copy either. Immutable.
 
@@ -95,6 +104,33 @@ class WaitingJobs(Sequence[Job]):
         if not 0 <= number < self._count:
             raise IndexError("queue index out of range")
         return next(islice(self, number, None))
+
+    def look(self) -> Look:
+        """Which jobs are there, for :meth:`since`."""
+        columns = self._shown.columns
+        return Look(columns, columns.jobs[: self._end], self._there(columns))
+
+    def since(self, look: Look) -> tuple[list[Job], list[Job]] | None:
+        """Jobs that are not there any more since a look, and those that are new, in order; the look is brought up.
+
+        ``None``, with the look as it was, where the jobs stand at other places now.
+        """
+        columns, before = self._shown.columns, look.there
+        if columns is not look.columns or self._end < len(before):
+            return None
+        there = self._there(columns)
+        if (there[: len(before)] & ~before).any():
+            return None
+        gone = [look.jobs[place] for place in np.flatnonzero(before & ~there[: len(before)]).tolist()]
+        come = columns.jobs[max(len(before), self._first) : self._end]
+        look.jobs += columns.jobs[len(before) : self._end]
+        look.there = there
+        return [*filter(None, gone)], [*filter(None, come)]
+
+    def _there(self, columns: Columns) -> npt.NDArray[np.bool_]:
+        there: npt.NDArray[np.bool_] = columns.nodes[: self._end] < NOWHERE
+        there[: self._first] = False
+        return there
 
     def of_at_most(self, nodes: int) -> Small:
         """Those that request no more nodes."""

@@ -113,7 +113,7 @@ _RULES = (*(float64,) * 4, *(int64,) * 6)
 RULES, PLAIN_RULES = named(Rules, *_RULES), plain(*_RULES)
 
 
-@inner(int64(TIMES, int64, float64), **OPTIONS)
+@inner(int64(TIMES, int64, float64), forceinline=True, **OPTIONS)
 def _after(times, count, time_s):
     """The first segment that begins after a time."""
     low, high = 0, count
@@ -126,7 +126,7 @@ def _after(times, count, time_s):
     return low
 
 
-@inner(int64(TIMES, int64, float64), **OPTIONS)
+@inner(int64(TIMES, int64, float64), forceinline=True, **OPTIONS)
 def _from(times, count, time_s):
     """The first segment that begins at a time or later."""
     low, high = 0, count
@@ -139,17 +139,17 @@ def _from(times, count, time_s):
     return low
 
 
-@inner(boolean(SPACE, int64), **OPTIONS)
+@inner(boolean(SPACE, int64), forceinline=True, **OPTIONS)
 def _releases(space, segment):
     """Whether nodes that are ``allowed`` come free at the begin of a segment that were reserved before."""
     now, before = space.order[segment], space.order[segment - 1]
+    released = np.int64(0)
     for word in range(space.free.shape[1]):
-        if space.free[now, word] & ~space.free[before, word] & space.allowed[word]:
-            return True
-    return False
+        released |= space.free[now, word] & ~space.free[before, word] & space.allowed[word]
+    return released != 0
 
 
-@inner(int64(SPACE, int64), **OPTIONS)
+@inner(int64(SPACE, int64), forceinline=True, **OPTIONS)
 def _release(space, segment):
     """The first segment from one on at whose begin nodes come free; their number if there is none."""
     count = space.state[SEGMENTS]
@@ -158,7 +158,7 @@ def _release(space, segment):
     return segment
 
 
-@inner(boolean(SPACE, int64, int64, float64, float64), **OPTIONS)
+@inner(boolean(SPACE, int64, int64, float64, float64), forceinline=True, **OPTIONS)
 def _sees(space, segment, first, begin_s, duration_s):
     """Whether a search from a time in the segment ``first`` on comes upon the begin of a later segment.
 
@@ -171,7 +171,7 @@ def _sees(space, segment, first, begin_s, duration_s):
     return False
 
 
-@inner(float64(SPACE, int64, float64, float64), **OPTIONS)
+@inner(float64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
 def _later(space, first, begin_s, duration_s):
     """When a search from a time in the segment ``first`` on is tried again, if it leads to a late start (s)."""
     segment = _release(space, first + 1)
@@ -199,7 +199,7 @@ def _past(space, blocked, first, begin_s, duration_s):
     return space.times[segment]
 
 
-@inner(float64(SPACE, int64, float64, float64, RULES), **OPTIONS)
+@inner(float64(SPACE, int64, float64, float64, RULES), forceinline=True, **OPTIONS)
 def _allow(space, row, begin_s, end_s, rules):
     """Put a partition's nodes without those of windows in ``[begin_s, end_s)`` into ``allowed``; when a job that is in
     the way of one is looked at again (s), infinite where there is none.
@@ -218,7 +218,7 @@ def _allow(space, row, begin_s, end_s, rules):
     return again_s if within and again_s < rules.until_s else np.inf
 
 
-@inner(void(SPACE, float64, float64), **OPTIONS)
+@inner(void(SPACE, float64, float64), forceinline=True, **OPTIONS)
 def _note_until(space, now_s, end_s):
     """Bound until when what is reserved from the present to a time stands."""
     count, times = space.state[SEGMENTS], space.times
@@ -229,7 +229,7 @@ def _note_until(space, now_s, end_s):
         space.until[0] = min(space.until[0], times[following] - (end_s - now_s))
 
 
-@inner(int64(SPACE, int64, float64, float64), **OPTIONS)
+@inner(int64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
 def _unreserved(space, nodes, begin_s, end_s):
     """Put the nodes ``allowed`` without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
 
@@ -253,6 +253,40 @@ def _unreserved(space, nodes, begin_s, end_s):
             return segment
         segment -= 1
     return -1
+
+
+@inner(float64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
+def _promising(space, nodes, begin_s, duration_s):
+    """The first time from one on at which a search may come to something (s); without windows.
+
+    A search comes to nothing that is tried again before enough nodes are expected to be idle: of those ``allowed`` that
+    are by then, some segment leaves too few. That is mostly the first one, as what is idle soon is reserved from then
+    on. The time alone does not change that: a job that is late leaves later still.
+    """
+    count, leaving, low = space.state[SEGMENTS], space.state[LEAVING], 0
+    first = _after(space.times, count, begin_s) - 1
+    while True:
+        again = _release(space, first + 1)
+        if again == count or not _sees(space, again, first, begin_s, duration_s):
+            return begin_s
+        while low < leaving and space.ends_s[low + 1] <= space.times[again]:
+            low += 1
+        at, number = space.order[first], 0
+        for word in range(space.free.shape[1]):
+            both = space.left[low, word] & space.allowed[word] & space.free[at, word]
+            space.found[word] = both
+            number += popcount(both)
+        segment, end_s = first + 1, begin_s + duration_s
+        while number >= nodes and segment < count and space.times[segment] <= end_s:
+            at, number = space.order[segment], 0
+            for word in range(space.free.shape[1]):
+                both = space.found[word] & space.free[at, word]
+                space.found[word] = both
+                number += popcount(both)
+            segment += 1
+        if number >= nodes:
+            return begin_s
+        first, begin_s = again, space.times[again]
 
 
 @inner(int64(SPACE, int64, float64), **OPTIONS)
@@ -280,7 +314,7 @@ def _together(space, least, linear_s):
         window_s += linear_s
 
 
-@inner(int64(SPACE, int64, float64), **OPTIONS)
+@inner(int64(SPACE, int64, float64), forceinline=True, **OPTIONS)
 def _leave(space, nodes, linear_s):
     """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then.
 
@@ -377,7 +411,7 @@ def _choose_idle(space, nodes):
         _choose(space, nodes)
 
 
-@inner(boolean(SPACE, float64, float64), **OPTIONS)
+@inner(boolean(SPACE, float64, float64), forceinline=True, **OPTIONS)
 def _overlaps(space, begin_s, end_s):
     """Whether some of the nodes ``chosen`` are reserved for a part of ``[begin_s, end_s)``, now or later."""
     count = space.state[SEGMENTS]
@@ -414,6 +448,8 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     now_s, apart, now_only = rules.now_s, flags & OVERLAPPING != 0, flags & NOW_ONLY != 0
     found = False
     while not_before_s < np.inf:
+        if found and not len(space.windows_s):
+            not_before_s = _promising(space, nodes, not_before_s, duration_s)
         again_s = _allow(space, row, not_before_s, not_before_s + duration_s, rules)
         first = _after(space.times, space.state[SEGMENTS], not_before_s) - 1
         blocked = _unreserved(space, nodes, not_before_s, not_before_s + duration_s)
@@ -457,7 +493,7 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
     return np.inf
 
 
-@inner(int64(SPACE, float64), **OPTIONS)
+@inner(int64(SPACE, float64), forceinline=True, **OPTIONS)
 def _split(space, time_s):
     """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
     count, times, order, free = space.state[SEGMENTS], space.times, space.order, space.free
@@ -473,7 +509,7 @@ def _split(space, time_s):
     return segment
 
 
-@inner(void(SPACE, int64), **OPTIONS)
+@inner(void(SPACE, int64), forceinline=True, **OPTIONS)
 def _join(space, segment):
     """Make one of a segment and the one after it."""
     last, spare = space.state[SEGMENTS] - 1, space.order[segment + 1]
@@ -483,7 +519,7 @@ def _join(space, segment):
     space.state[SEGMENTS] = last
 
 
-@inner(boolean(SPACE, int64), **OPTIONS)
+@inner(boolean(SPACE, int64), forceinline=True, **OPTIONS)
 def _is_as_next(space, segment):
     """Whether a segment has the same nodes as the one after it."""
     one, other = space.order[segment], space.order[segment + 1]
@@ -515,7 +551,7 @@ def _reserve(space, begin_s, end_s):
             return
 
 
-@inner(boolean(SPACE, ROWS, TIMES, int64, RULES), **OPTIONS)
+@inner(boolean(SPACE, ROWS, TIMES, int64, RULES), forceinline=True, **OPTIONS)
 def _may_start(space, pairs, durations_s, pair, rules):
     """Whether enough idle nodes of a pair's partition have no reservation while it would run."""
     row, nodes, number, now_s = pairs[pair, SET], pairs[pair, NODES], 0, rules.now_s

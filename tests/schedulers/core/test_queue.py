@@ -36,6 +36,7 @@ def test_views_are_the_list_as_it_was(steps: list[tuple[str, int]], many: int) -
     """Whatever comes and goes: length, order, parts and the small ones; views of before do not change."""
     line, plain, gone = queue(), list[Job](), list[Job]()
     seen: list[tuple[WaitingJobs, list[Job]]] = []
+    look, before_look = None, list[Job]()
     number = 0
     before = [("come", 1 + at % 7) for at in range(many)] + [("go", at // 3) for at in range(many // 2)]
     for what, value in before + steps:
@@ -65,7 +66,40 @@ def test_views_are_the_list_as_it_was(steps: list[tuple[str, int]], many: int) -
             parts = list(rest.in_parts(4))  # type: ignore[attr-defined]
             assert [one for part in parts for one in part] == plain[value:]
             assert sum(map(len, parts)) == len(plain[value:])
+            assert isinstance(shown, WaitingJobs)
+            changed = None if look is None else shown.since(look)
+            if changed is None:
+                look = shown.look()
+            else:
+                left, come = changed
+                assert left == [one for one in before_look if one not in plain]
+                assert come == [one for one in plain if one not in before_look]
+            before_look = list(plain)
             seen.append((shown, list(plain)))
         line.check()
     for shown, then in seen:
         assert list(shown) == then
+
+
+def test_who_has_gone_and_come_is_told_as_long_as_jobs_keep_their_places() -> None:
+    """Of jobs 0 to 199 the first two and the last go, and 200 comes. When 100 more have gone the gaps are closed: the
+    jobs stand at other places, and a new look is needed.
+    """
+    line, jobs = queue(), [job(number, 1) for number in range(201)]
+    for one in jobs[:200]:
+        line.add(one)
+    shown = line.shown()
+    assert isinstance(shown, WaitingJobs)
+    look = shown.look()
+    for one in (jobs[199], jobs[0], jobs[1]):
+        line.remove(one.id)
+    line.add(jobs[200])
+    shown = line.shown()
+    assert isinstance(shown, WaitingJobs)
+    assert shown.since(look) == ([jobs[0], jobs[1], jobs[199]], [jobs[200]])
+    assert shown.since(look) == ([], [])
+    for one in jobs[50:150]:
+        line.remove(one.id)
+    shown = line.shown()
+    assert isinstance(shown, WaitingJobs)
+    assert shown.since(look) is None

@@ -212,6 +212,36 @@ def plain_plan(space: PlainSpace, job: Job, allowed: int, limits: Limits, apart:
     return math.inf, 0
 
 
+@pytest.mark.parametrize(
+    ("until_s", "expected"),
+    [
+        (1000.0, [(300.0, (0, 1)), (360.0, (0, 1)), (420.0, (0, 1)), (1000.0, (0, 1, 2, 3))]),
+        (360.0, [(300.0, (0, 1)), (360.0, (2, 3)), (360.0, (0, 1)), (420.0, (0, 1, 2, 3))]),
+    ],
+)
+def test_searches_that_come_to_nothing_are_left_out(
+    until_s: float, expected: list[tuple[float, tuple[int, ...]]]
+) -> None:
+    """Four nodes, two busy until 300 s, two until 1,000 s or 360 s; jobs of a minute on two nodes and one on all.
+
+    The first one is planned for [300, 360). The next one would start at 300 s, too, but for the first's nodes. Until
+    360 s, when the search from 300 s on is tried again, only the first's nodes are idle, or the others just then: it is
+    planned for 360 s, on the first's nodes, or on the others. The third is planned likewise.
+    """
+    jobs = [Job(f"w!{at}", at, 0.0, 60.0, nodes, partitions=(0,)) for at, nodes in enumerate((2, 2, 2, 4))]
+    view = view_of(4, [(300.0, (0, 1)), (until_s, (2, 3))], jobs)
+    space, limits, found = NodeSpace.of(view), Limits(0.0, 60.0, 1e9), []
+    planning, plain = Planning(space, Pairs.of(view, "fcfs"), limits, asks=True), PlainSpace.of(view, 60.0, {})
+    for pair, _ in planning:
+        start_s = planning.start_s(pair, 0.0)
+        found.append((start_s, members(space.chosen)))
+        planning.keep(pair, start_s)
+        plain_s, mask = plain_plan(plain, pair.job, mask_of(range(4)), limits, False)
+        assert (plain_s, plain_members(mask)) == found[-1]
+        plain.reserve(*kept(plain_s, pair.job, 60.0, False), mask)
+    assert found == expected
+
+
 def test_what_a_window_is_in_the_way_of_is_looked_at_after_it() -> None:
     """Four nodes, two of them taken from 100 s to 150 s: a job on four that takes 200 s is planned for a second after
     180 s in steps of a minute, and one on two for now. Between occurrences of a reservation of its own the end counts

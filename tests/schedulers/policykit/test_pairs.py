@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.schedulers.core.partitions import node_sets
+from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Site, Weights
@@ -50,26 +51,33 @@ def told(pairs: Pairs) -> list[tuple[Any, ...]]:
     return [(*one, duration_s) for one, duration_s in zip(found, pairs.durations_s.tolist(), strict=True)]
 
 
-@given(st.sampled_from(SITES), st.sampled_from(ORDER_NAMES), st.lists(JOB, min_size=30, max_size=30), STEPS)
+@given(
+    st.sampled_from(SITES), st.sampled_from(ORDER_NAMES), st.lists(JOB, min_size=30, max_size=30), STEPS, st.booleans()
+)
 def test_pairs_that_are_kept_are_those_made_anew(
-    site: Site, order: str, jobs: list[tuple[Any, ...]], steps: list[tuple[int, list[int], int]]
+    site: Site, order: str, jobs: list[tuple[Any, ...]], steps: list[tuple[int, list[int], int]], many: bool
 ) -> None:
-    """Some jobs come, some go (the last that came and others), time passes, also over calculations of priorities."""
+    """Some jobs come, some go (the last that came and others), time passes, also over calculations of priorities; in
+    a copy of the queue, as of few jobs, and in its columns.
+    """
     coming = iter(jobs)
-    queue, number, now_s, notebook = list[Job](), 0, 0.0, dict[str, Any]()
+    line = Queue(lambda job: (job.nodes, 0, 0, 0, 0, 0), few=0 if many else 100)
+    number, now_s, notebook = 0, 0.0, dict[str, Any]()
     for come, go, later_s in steps:
         now_s += later_s
         for _ in range(come):
             nodes, walltime_s, user, pools, partitions, buffer = next(coming, jobs[0])
             here = partitions if site.partitions else ()
-            queue.append(
+            line.add(
                 Job(
                     f"w!{number}", number, now_s, walltime_s, nodes, pools=(pools,), partitions=here,
                     bb_bytes=GB * buffer, extras={"user": user},
                 )
             )  # fmt: skip
             number += 1
-        queue = [job for place, job in enumerate(queue) if place not in go]
+        for job in [job for place, job in enumerate(line.jobs.values()) if place in go]:
+            line.remove(job.id)
+        queue = line.shown()
         kept = Pairs.of(shown(site, queue, now_s, notebook), order)
         anew = Pairs.of(shown(site, queue, now_s, {}), order)
         assert told(kept) == told(anew)
