@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from spillway.experiments.cli import main
 from tests.docker.conftest import RUN_S, Compose
 
 pytestmark = pytest.mark.slow
@@ -31,13 +34,25 @@ def make_inputs(folder: Path, model: str, jobs: int = 60) -> Path:
         ["platform", "generate", "thesis", "--out", str(folder / "platform.xml")],
         ["workload", "synth", f"kth-like:jobs={jobs}", "--model", model, "--out", str(folder / "workload.json")],
     ):
-        subprocess.run([sys.executable, "-m", "spillway", *arguments], check=True, capture_output=True)
+        assert main(arguments) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def on_host(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path]]:
+    """Inputs of a job model, and what two processes of this machine make of them; each is made once."""
+
+    @cache
+    def made(model: str) -> tuple[Path, Path]:
+        inputs, here = make_inputs(tmp_path_factory.mktemp(model) / "inputs", model), tmp_path_factory.mktemp("here")
+        run_on_host(inputs, here, model)
+        return inputs, here
+
+    return made
 
 
 def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
     """The same simulation with two processes of this machine."""
-    outputs.mkdir()
     policy, scheduler_options, simulator_options = MODELS[model]
     service = subprocess.Popen(
         [sys.executable, "-m", "spillway", "serve", policy, "--bind", "tcp://127.0.0.1:*", *scheduler_options],
@@ -92,9 +107,11 @@ def test_starts_without_compiling(client: Any, image: str) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_embedded_profile_equals_the_host(compose: Compose, tmp_path: Path, model: str) -> None:
+def test_embedded_profile_equals_the_host(
+    compose: Compose, on_host: Callable[[str], tuple[Path, Path]], tmp_path: Path, model: str
+) -> None:
     """Simulator and service in two containers write the files that two processes of the host write."""
-    inputs, outputs = make_inputs(tmp_path / "inputs", model), tmp_path / "outputs"
+    (inputs, here), outputs = on_host(model), tmp_path / "outputs"
     outputs.mkdir()
     policy, scheduler_options, simulator_options = MODELS[model]
     compose.settings |= {
@@ -106,22 +123,22 @@ def test_embedded_profile_equals_the_host(compose: Compose, tmp_path: Path, mode
     }
     done = compose("--profile", "embedded", "up", "--no-color", "--exit-code-from", "simulator")
     assert done.returncode == 0, done.stdout[-3000:]
-    run_on_host(inputs, tmp_path / "here", model)
     for name in FILES:
-        assert (outputs / name).read_bytes() == (tmp_path / "here" / name).read_bytes(), name
+        assert (outputs / name).read_bytes() == (here / name).read_bytes(), name
         assert (outputs / name).stat().st_uid == os.getuid()
     assert len((outputs / "out_jobs.csv").read_text().splitlines()) > 60
 
 
-def test_batsim_profile(compose: Compose, drop_in: str, tmp_path: Path) -> None:
+def test_batsim_profile(
+    compose: Compose, on_host: Callable[[str], tuple[Path, Path]], drop_in: str, tmp_path: Path
+) -> None:
     """The other profile, with a stand-in for the official image: the same jobs.csv again."""
-    inputs, outputs = make_inputs(tmp_path / "inputs", "alloc"), tmp_path / "outputs"
+    (inputs, here), outputs = on_host("alloc"), tmp_path / "outputs"
     outputs.mkdir()
     compose.settings |= {"INPUTS": str(inputs), "OUTPUTS": str(outputs), "BATSIM_IMAGE": drop_in}
     done = compose("--profile", "batsim", "up", "--no-color", "--exit-code-from", "batsim")
     assert done.returncode == 0, done.stdout[-3000:]
-    run_on_host(inputs, tmp_path / "here", "alloc")
-    assert (outputs / "out_jobs.csv").read_bytes() == (tmp_path / "here" / "out_jobs.csv").read_bytes()
+    assert (outputs / "out_jobs.csv").read_bytes() == (here / "out_jobs.csv").read_bytes()
 
 
 def test_embedded_profile_needs_no_settings(compose: Compose) -> None:

@@ -22,6 +22,13 @@ from spillway.experiments.trials.cases import CASES
 from spillway.experiments.trials.conformance import judged
 from spillway.experiments.trials.disciplines import DISCIPLINES
 from spillway.experiments.trials.subject import Command
+from spillway.platforms import load_platform
+from spillway.schedulers.service.command import build_session, session_parser
+from spillway.simulator.engines.by_name import ENGINES
+from spillway.simulator.reading.workload import load_workload
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.command_line import build_parser, read_command_line
+from spillway.simulator.wire.links import InProcessLink
 
 pytestmark = pytest.mark.slow
 
@@ -135,6 +142,16 @@ def _under_pybatsim(
     return _simulate(inputs, [*launcher, "-o", json.dumps(options), "-s"], prefix, *more, PYTHONPATH=str(pybatsim))
 
 
+def _by_our_service(inputs: Path, arguments: list[str], prefix: str) -> None:
+    """The session that our service makes of its options, in this process: over a socket it gives the same."""
+    files = ["-p", str(inputs / "platform.xml"), "-w", str(inputs / "workload.json"), "-e", str(inputs / prefix)]
+    given = read_command_line(build_parser().parse_args(files))
+    platform, workload = load_platform(given.platform), load_workload(given.workloads[0])
+    session = build_session(session_parser().parse_args(arguments))
+    with ENGINES[given.engine](platform, given.platform) as engine:
+        Simulation(platform, [workload], engine, InProcessLink(session.handle), given.options).run()
+
+
 def _jobs(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
@@ -154,10 +171,9 @@ def _jobs(path: Path) -> list[dict[str, str]]:
 def test_a_policy_decides_the_same_under_pybatsim(
     inputs: Path, pybatsim: Path, options: dict[str, Any], arguments: list[str]
 ) -> None:
-    """The same jobs.csv, byte by byte, as with our own service."""
+    """The same jobs.csv, byte by byte, as with our own service's session."""
     said = _under_pybatsim(inputs, pybatsim, str(ROOT / "schedulers" / "service" / "pybatsim.py"), options, "theirs")
-    ours = [sys.executable, "-m", "spillway", "serve", *arguments, "--bind"]
-    _simulate(inputs, ours, "ours", PYTHONPATH=str(ROOT))
+    _by_our_service(inputs, arguments, "ours")
     assert "Job submitted: 12 , scheduled: 12 , rejected: 0" in said
     assert (inputs / "theirs_jobs.csv").read_bytes() == (inputs / "ours_jobs.csv").read_bytes()
     assert len(_jobs(inputs / "theirs_jobs.csv")) == len(SIZES)
