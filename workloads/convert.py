@@ -424,7 +424,10 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
     """How many jobs wait for others."""
     if converted.depends is not None:
         number = sum(1 for text in converted.depends.tolist() if text)
-        yield f"{number:,} jobs wait for those that they depended on (dependencies=leave: they do not)"
+        if number == 1:
+            yield "1 job waits for those that it depended on (dependencies=leave: it does not)"
+        else:
+            yield f"{number:,} jobs wait for those that they depended on (dependencies=leave: they do not)"
     if converted.array_limit is not None:
         number = int((converted.array_limit > 0).sum())
         yield f"{number:,} jobs are tasks of arrays of which only some may wait or run at a time, as at the site"
