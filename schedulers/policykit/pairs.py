@@ -127,11 +127,12 @@ class _Kept:
         gone, come = self._changes(view.queue)
         if gone:
             self._drop(gone)
+        known = len(self.table)
         if come:
             self._add(view, come)
         time_s = priorities_of(view).calculated_s if self._order == MULTIFACTOR else view.now_s
         if come or (self._order in CHANGING and time_s != self._sorted_s):
-            self._sort(view, anew=time_s != self._sorted_s)
+            self._sort(view, len(self.table) - known, anew=time_s != self._sorted_s)
             self._sorted_s = time_s
 
     def _changes(self, queue: Sequence[Job]) -> tuple[Collection[Job], Collection[Job]]:
@@ -199,13 +200,15 @@ class _Kept:
         self.waiting[place] = 1
         return place
 
-    def _sort(self, view: View, *, anew: bool) -> None:
-        """Put the pairs in order; ``anew``: priorities have changed since the last time."""
+    def _sort(self, view: View, new: int, *, anew: bool) -> None:
+        """Put the pairs in order, the last ``new`` of which are new; ``anew``: priorities have changed since the last
+        time.
+        """
         keys = self._keys
         if keys is None:
             return
         if self._order == MULTIFACTOR:
-            self._take(priorities_of(view).order(keys, anew=anew))
+            self._take(priorities_of(view).order(keys, new, anew=anew))
             return
         ranks = np.empty(len(self.jobs), np.int64)
         ranks[[self._places[job] for job in ordered(view, view.queue, self._order)]] = np.arange(len(self._places))

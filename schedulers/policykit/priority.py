@@ -36,11 +36,17 @@ _MEMORY = "priorities"
 _SPARE = 1000
 """Jobs that need not wait any more whose rows are kept."""
 
+_MANY = 1000
+"""Rows in order, for each new one, from which on places are looked for: fewer are sorted all anew, in less time."""
+
 _MOST = 2**32 - 1
 """Largest priority."""
 
 _FIXED, _SINCE_S, _SUBMIT_S, _NUMBER, _TIER, _SHARER, PRIORITY, _COLUMNS = range(8)
 """Columns of rows of jobs."""
+
+_ORDER = (_TIER, -1.0), (PRIORITY, -1.0), (_SUBMIT_S, 1.0), (_NUMBER, 1.0)
+"""Columns by which jobs are ordered, with -1 where the largest comes first."""
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -127,14 +133,18 @@ class Priorities:
             self._calculate(rows)
         return rows
 
-    def order(self, rows: Floats, *, anew: bool) -> Indices:
+    def order(self, rows: Floats, new: int, *, anew: bool) -> Indices:
         """The order of such rows by tier, priority, submission and number; of equals the first comes first.
 
-        ``anew``: they were made before the last calculation.
+        The last ``new`` of them are new, the others are in order. ``anew``: they were made before the last calculation.
         """
         if anew:
             self._calculate(rows)
-        return self._order(rows)
+        known = len(rows) - new
+        if anew or known < _MANY * new:
+            return self._order(rows)
+        come = known + self._order(rows[known:])
+        return np.insert(np.arange(known), [_place(rows[:known], rows[one]) for one in come.tolist()], come)
 
     def _sum(self, job: Job, fixed: Fixed) -> float:
         terms = fixed.site + self._association(job) + fixed.size + fixed.partition + fixed.qos + fixed.tres
@@ -160,7 +170,7 @@ class Priorities:
             )  # fmt: skip
 
     def _order(self, rows: Floats) -> Indices:
-        return np.lexsort((rows[:, _NUMBER], rows[:, _SUBMIT_S], -rows[:, PRIORITY], -rows[:, _TIER]))
+        return np.lexsort([sign * rows[:, column] for column, sign in reversed(_ORDER)])
 
     def _rows_of(self, jobs: Sequence[Job]) -> Floats:
         try:
@@ -212,3 +222,12 @@ def _bounded(values: Floats, least: float, most: float) -> Floats:
     """As :func:`numpy.clip`, which takes several times as long for a row or two."""
     found: Floats = np.minimum(np.maximum(values, least), most)
     return found
+
+
+def _place(rows: Floats, one: Floats) -> int:
+    """The place of a row among others that are in order, after its equals."""
+    low, high = 0, len(rows)
+    for column, sign in _ORDER:
+        values, value = sign * rows[low:high, column], sign * one[column]
+        low, high = low + int(np.searchsorted(values, value)), low + int(np.searchsorted(values, value, "right"))
+    return high

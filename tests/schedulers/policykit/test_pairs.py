@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Site, Weights
+from spillway.schedulers.policykit import priority
 from spillway.schedulers.policykit.ordering import ORDER_NAMES
 from spillway.schedulers.policykit.pairs import Pairs
 from tests.schedulers.policies.scenes import GB, view
@@ -58,7 +60,7 @@ def test_pairs_that_are_kept_are_those_made_anew(
     site: Site, order: str, jobs: list[tuple[Any, ...]], steps: list[tuple[int, list[int], int]], many: bool
 ) -> None:
     """Some jobs come, some go (the last that came and others), time passes, also over calculations of priorities; in
-    a copy of the queue, as of few jobs, and in its columns.
+    a copy of the queue, as of few jobs, and in its columns, where places are looked for, as among many.
     """
     coming = iter(jobs)
     line = Queue(lambda job: (job.nodes, 0, 0, 0, 0, 0), few=0 if many else 100)
@@ -78,6 +80,7 @@ def test_pairs_that_are_kept_are_those_made_anew(
         for job in [job for place, job in enumerate(line.jobs.values()) if place in go]:
             line.remove(job.id)
         queue = line.shown()
-        kept = Pairs.of(shown(site, queue, now_s, notebook), order)
+        with patch.object(priority, "_MANY", 0 if many else 1000):
+            kept = Pairs.of(shown(site, queue, now_s, notebook), order)
         anew = Pairs.of(shown(site, queue, now_s, {}), order)
         assert told(kept) == told(anew)

@@ -23,6 +23,7 @@ from spillway.schedulers.model.site import (
     Site,
     Weights,
 )
+from spillway.schedulers.policykit import priority
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.ordering import ordered
 from spillway.schedulers.policykit.priority import PRIORITY, priorities_of
@@ -275,9 +276,11 @@ def ended(*jobs: tuple[str, float, float, int], account: str = "", qos: str = ""
     ])  # fmt: skip
 
 
-def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
+def test_a_job_has_a_priority_in_each_of_its_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights: partition 400, nodes 150. Four of the 8 nodes of a, factor 10 of at most 40, are 100 + 75; of the 5 of
     b, factor 40 and the higher tier, 400 + 120. A job in a alone with 8 nodes has 100 + 150 there, and comes before it.
+    Rows that are new are put among those that are in order: both of the first job's before and after the other one's;
+    and a second time after their equals.
     """
     weights = Weights(partition=400, tres={"node": 150})
     site = Site(
@@ -290,7 +293,10 @@ def test_a_job_has_a_priority_in_each_of_its_partitions() -> None:
     priorities = priorities_of(seen(site, queue))
     rows = priorities.in_partitions(queue, at, places)
     assert rows[:, PRIORITY].tolist() == [175, 520, 250]
-    assert priorities.order(rows, anew=False).tolist() == [1, 2, 0]
+    assert priorities.order(rows, 3, anew=False).tolist() == [1, 2, 0]
+    monkeypatch.setattr(priority, "_MANY", 0)
+    assert priorities.order(rows[[2, 0, 1]], 2, anew=False).tolist() == [2, 0, 1]
+    assert priorities.order(rows[[1, 2, 0, 0, 1]], 2, anew=False).tolist() == [0, 4, 1, 2, 3]
 
 
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:
