@@ -1,14 +1,15 @@
 """A site's year or part of it under Slurm's two schedulers: what a run takes by number of jobs.
 
-``python -m tools.benchmarks.site_load [--jobs 5000,10000,20000] [--policy NAME:OPTIONS] [--all 600000]
+``python -m tools.benchmarks.site_load [--jobs 5000,10000,20000] [--policy NAME:OPTIONS] [--all 600000] [--load 0.95]
 [--write FOLDER]``
 
 The machine is as large as ARCHER2: 5,860 nodes, in four partitions, one of them of a higher tier. 320 users in 64
 accounts below eight groups share it by Fair Tree. Jobs come in batches, more of them by day; sizes and durations are
-such that ``--load`` of all node time is asked for, and some jobs name two partitions. Nothing of it is measured on a
-real machine but its sizes. A row has the first so many of ``--all`` jobs; CPU seconds are those of the whole command
-(``spillway run``, engine ``fixed``, without charts and without times without contention), ``waiting`` is the mean
-number of jobs that waited, ``busy`` the share of node time in use, both from the first submission to the last.
+such that ``--load`` of all node time is asked for (with 2 the first few thousand jobs make a long queue), and some jobs
+name two partitions. Nothing of it is measured on a real machine but its sizes. A row has the first so many of
+``--all`` jobs; CPU seconds are those of the whole command (``spillway run``, engine ``fixed``, without charts and
+without times without contention), ``waiting`` is the mean number of jobs that waited, ``busy`` the share of node time
+in use, both from the first submission to the last.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ def main() -> None:
             site, log = write(Path(name), number, given.all, given.load)
             command = [sys.executable, "run_experiments.py", "run", str(log), "--fields", "swf", "--site", str(site)]
             command += ["--policy", given.policy, "--burst-buffer-total", "0", "--engine", "fixed"]
-            command += ["--no-uncontended", "--no-plots", "--no-replay", "--out", f"{name}/out"]
+            command += ["--no-uncontended", "--no-plots", "--no-replay", "--force", "--out", f"{name}/out"]
             spent = measured(command, given.tree, {"PYTHONPATH": str(given.tree)}, Path(name) / "printed.txt")
             (table,) = Path(name, "out").glob("*/jobs.csv")
             days, waiting, busy = _seen(table)
