@@ -147,7 +147,8 @@ class Recorder(Observer):
         """Count a job that has ended, and keep when it held what, where that is not the same for all."""
         self.ended_jobs += 1
         early = self._evicted.pop(running.job.id, [])
-        if early or running.past or any(part.start_s < running.start_s for part in running.apart):
+        apart = running.apart
+        if early or running.past or (apart and any(part.start_s < running.start_s for part in apart)):
             held = [msgspec.structs.replace(holding, end_s=now_s) for holding in running.holdings]
             job, whole = running.job, (running.start_s, now_s)
             self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
@@ -229,13 +230,10 @@ class Recorder(Observer):
         return format_intervals(self._machine.alloc_ids(allocation.nodes))
 
     def _storages(self, allocation: Allocation) -> str:
-        counts = dict.fromkeys(allocation.storages, 0)
-        for storage in allocation.storages:
-            counts[storage] += 1
-        ids = self._storage_ids
-        return " ".join(
-            [f"{storage}:{count}" for storage, count in sorted([(ids[one], n) for one, n in counts.items()])]
-        )
+        counts: dict[int, int] = {}
+        for storage in map(self._storage_ids.__getitem__, allocation.storages):
+            counts[storage] = counts.get(storage, 0) + 1
+        return " ".join([f"{storage}:{count}" for storage, count in sorted(counts.items())])
 
 
 def write_machine(machine: Machine, path: Path) -> None:

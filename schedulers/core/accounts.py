@@ -37,7 +37,7 @@ class Accounts:
     def __init__(self, most: int = HISTORY_JOBS) -> None:
         self._most = most
         self._finished = PackedJobs()
-        self._total = 0
+        self._kept = self._total = 0
         self._users: dict[str, _Meter] = {}
         self._meters: dict[str, _Meter] = {}
 
@@ -61,21 +61,24 @@ class Accounts:
     def ended(self, running: Running, state: str, now_s: float) -> None:
         """A job has ended and holds nothing any more; ``running`` is what it was."""
         job, usage = running.job, self._used(running, now_s)
+        user = job.user
         self._meters.pop(job.id, None)
-        self._count(job.user, usage)
-        if len(self._finished) >= 2 * self._most:
+        self._count(user, usage)
+        if self._kept >= 2 * self._most:
             self._finished = self._finished.last(self._most)  # views of before keep what they have
+            self._kept = self._most
         self._finished.append(
             Finished(
-                job.id, job.user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage,
+                job.id, user, job.submit_time_s, running.start_s, now_s, job.walltime_s, job.nodes, state, usage,
                 job.account, job.qos,
             )
         )  # fmt: skip
+        self._kept += 1
         self._total += 1
 
     def finished(self) -> FinishedJobs:
         """The last jobs that have ended, as of now."""
-        return FinishedJobs(self._finished, max(len(self._finished) - self._most, 0), self._total)
+        return FinishedJobs(self._finished, max(self._kept - self._most, 0), self._total)
 
     def usage(
         self, running: Iterable[Running], held: Mapping[str, Holding], queue: Iterable[Job], now_s: float

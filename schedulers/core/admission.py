@@ -17,7 +17,7 @@ from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions
 from spillway.schedulers.model.job import Job, Lives, job_from_wire
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.model.persistent import Pool, as_request, buffer_requests_of
+from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator
 from spillway.schedulers.timeline import Timeline
@@ -67,9 +67,13 @@ class Admission:
         self._machine = machine
         self._profiles = profiles
         self._limits = Limits(machine, placement)
-        self._counted = counted
-        self._partitions = Partitions(site, machine, placement)
-        self._layers = Layers(machine, placement) if any(pool.layer for pool in machine.pools) else None
+        self._assign: list[Callable[[Job], tuple[Job, str | None]]] = []
+        if site.partitions:
+            self._assign.append(Partitions(site, machine, placement).assign)
+        if counted:
+            self._assign.append(counted.assign)
+        if any(pool.layer for pool in machine.pools):
+            self._assign.append(Layers(machine, placement).assign)
         self._published = timeline.holds_nodes_longer
         self._estimator = estimator
         self._unplayable = unplayable
@@ -95,9 +99,9 @@ class Admission:
         if profile is None:
             workload = event.job_id.split("!", 1)[0]
             profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        job = job_from_wire(
-            event.job_id, event.job, profile, self.next_number(), event.timestamp, self._machine.granule_bytes
-        )
+        number = self._numbers
+        self._numbers = number + 1
+        job = job_from_wire(event.job_id, event.job, profile, number, event.timestamp, self._machine.granule_bytes)
         if self._lives is not None:
             job = msgspec.structs.replace(job, lives=self._lives(job))
         self._jobs += 1
@@ -119,15 +123,13 @@ class Admission:
 
         What it requests of persistent buffers enters the pool.
         """
-        reason = self._pool_reason(job, pool)
+        requests = buffer_requests_of(job, self._machine.granule_bytes)
+        reason = None if requests is None else self._pool_reason(job, requests, pool)
         if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
-            if reason is None:
-                job, reason = self._partitions.assign(job)
-            if reason is None:
-                job, reason = self._counted.assign(job)
-            if reason is None and self._layers is not None:
-                job, reason = self._layers.assign(job)
+            for assign in self._assign:
+                if reason is None:
+                    job, reason = assign(job)
         return job, reason
 
     def warnings(self) -> Iterable[str]:
@@ -150,11 +152,8 @@ class Admission:
             return job, str(error)
         return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
-    def _pool_reason(self, job: Job, pool: Pool) -> str | None:
-        """Read what a job requests of persistent buffers; why that can never be met, ``None`` where it can."""
-        requests = buffer_requests_of(job, self._machine.granule_bytes)
-        if requests is None:
-            return None
+    def _pool_reason(self, job: Job, requests: BufferRequests, pool: Pool) -> str | None:
+        """Why what a job requests of persistent buffers can never be met; ``None`` where it can."""
         pool.requests[job.id] = requests
         self._buffers_requested = True
         if self._published:

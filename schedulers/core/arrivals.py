@@ -9,6 +9,8 @@ about energy.
 from __future__ import annotations
 
 from collections.abc import Collection, Set
+from functools import lru_cache
+from typing import NoReturn
 
 from spillway.base.errors import RemoteProtocolError, shown
 from spillway.protocol.limits import LATEST_S, LONGEST_NAME, time_fault
@@ -51,6 +53,7 @@ class UsedIds:
         return bool(self._blocks.get((workload, number // _BLOCK), 0) & 1 << number % _BLOCK)
 
 
+@lru_cache(1 << 10)  # read when a job comes, starts and ends
 def numbered_id(job_id: str) -> tuple[str, int] | None:
     """Workload and number of a job whose name is a number as it is usually written; else ``None``."""
     workload, _, name = job_id.rpartition("!")
@@ -103,7 +106,8 @@ class Arrivals:
         if len(self._resources) < len(infos) or min(self._resources) < 0:
             raise RemoteProtocolError("the ids of resources must be whole numbers of at least 0, each once", "$")
         for info in infos:
-            _check_name(info.name, "the name of a resource", "$")
+            if not 0 < len(info.name) <= LONGEST_NAME:
+                _refuse_name(info.name, "the name of a resource", "$")
 
     def check_submission(self, job_id: str) -> bool:
         """Refuse an id that was used before, or cannot be one; ``True`` where it is a job of a user's workload.
@@ -111,7 +115,8 @@ class Arrivals:
         Else it has the form of a sub-job that the scheduler registered, and its runtime has its name.
         """
         place = "$.job_id"
-        _check_name(job_id, "the id of a job", place)
+        if not 0 < len(job_id) <= LONGEST_NAME:
+            _refuse_name(job_id, "the id of a job", place)
         workload, _, name = job_id.partition("!")
         if not (workload and name) or "!" in name:
             raise RemoteProtocolError(f"expected a job id of the form workload!name, got {shown(job_id)}", place)
@@ -151,6 +156,5 @@ def _time_fault(time_s: float, before_s: float, what: str) -> str:
     return fault if fault is not None else f"must not lie before that of {what}, {before_s!r} s, got {time_s!r} s"
 
 
-def _check_name(name: str, what: str, path: str) -> None:
-    if not 0 < len(name) <= LONGEST_NAME:
-        raise RemoteProtocolError(f"expected {what} of 1 to {LONGEST_NAME} characters, got {shown(name)}", path)
+def _refuse_name(name: str, what: str, path: str) -> NoReturn:
+    raise RemoteProtocolError(f"expected {what} of 1 to {LONGEST_NAME} characters, got {shown(name)}", path)

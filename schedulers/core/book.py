@@ -16,7 +16,6 @@ import dataclasses
 import heapq
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ SHORTEST_S = 1.0
 NOTHING = Allocation(())
 
 
-@dataclass(slots=True, eq=False)
-class _Part:
+class _Part(msgspec.Struct, eq=False):
     """Kinds of resources that a job holds over one interval.
 
     ``tail_s`` is how much later than the nodes they are expected back; ``extension_s`` how much longer they are booked
@@ -146,10 +144,6 @@ class Book:
         self._pushed = 0
 
     # ------------------------------------------------------------------ questions
-
-    def jobs(self) -> Sequence[Running]:
-        """Running jobs in order of their starts."""
-        return _Lazy(self.running)
 
     def finished(self) -> FinishedJobs:
         """Jobs that have ended, for a view."""
@@ -395,9 +389,9 @@ class Book:
         for part in before:
             kinds = Resource(0) if part.extra else part.covering & covering
             if part.covering & ~kinds:
-                self._enter([dataclasses.replace(part, covering=part.covering & ~kinds)])
+                self._enter([msgspec.structs.replace(part, covering=part.covering & ~kinds)])
             if kinds:
-                moved = dataclasses.replace(part, covering=kinds)
+                moved = msgspec.structs.replace(part, covering=kinds)
                 self._move_end(moved, max(until_s, now_s + OVERDUE_S), now_s)
                 self._parts[job_id].append(moved)
         return self._refresh(job_id, now_s)
@@ -699,11 +693,11 @@ def _left_of(part: _Part, kinds: Resource, nodes: Collection[int] | None) -> lis
     """What is left of a part of which some kinds were given back, for all or for some nodes."""
     left = []
     if part.covering & ~kinds:
-        left.append(dataclasses.replace(part, covering=part.covering & ~kinds))
+        left.append(msgspec.structs.replace(part, covering=part.covering & ~kinds))
     if nodes is not None:
         kept = without(part.allocation, nodes)
         if kept.nodes:
-            left.append(dataclasses.replace(part, covering=kinds, allocation=kept))
+            left.append(msgspec.structs.replace(part, covering=kinds, allocation=kept))
     return left
 
 
@@ -723,8 +717,8 @@ def _until(holding: Holding, end_s: float) -> Holding:
     return msgspec.structs.replace(holding, end_s=end_s)
 
 
-class _Lazy(Sequence[Running]):
-    """Running jobs as a sequence that is only built when a policy looks at it."""
+class RunningJobs(Sequence[Running]):
+    """Running jobs in order of their starts, as a sequence that is only built when a policy looks at it."""
 
     __slots__ = ("_items", "_source")
 

@@ -36,29 +36,37 @@ class Dependents:
     """Holds submitted jobs until their dependencies are met.
 
     Of every job that started or ended it keeps when, in sixteen bytes: any later job may ask.
+
+    Attributes
+    ----------
+    held
+        The jobs that are held, by id, in order of submission, each with what it waits for. Change them by the methods
+        alone.
+    changed
+        Jobs whose starts and ends :meth:`settled` has not seen, where there is anything that it might do.
+    delays
+        Delays after other jobs' starts and ends: when each ends (s), for which job; a heap.
     """
 
     def __init__(self) -> None:
         self._started, self._ended = _Times(), _Times()
-        self._held: dict[str, tuple[Job, Dependencies]] = {}
+        self.held: dict[str, tuple[Job, Dependencies]] = {}
+        self.changed: list[str] = []
         self._after: dict[str, list[str]] = {}
-        self._due: list[tuple[float, int, str]] = []
+        self.delays: list[tuple[float, int, str]] = []
         self._alike: dict[tuple[str, str, str], dict[str, None]] = {}
         self._active: dict[str, set[str]] = {}
         self._queued: dict[str, deque[str]] = {}
         self._stated: dict[str, Dependencies] = {}
 
-    def __len__(self) -> int:
-        return len(self._held)
-
     @property
     def due_s(self) -> float:
         """When the next delay ends, with nothing else happening; infinite for no delay."""
-        return self._due[0][0] if self._due else math.inf
+        return self.delays[0][0] if self.delays else math.inf
 
     def is_due(self, now_s: float) -> bool:
         """Whether a delay has ended."""
-        return bool(self._due) and self._due[0][0] <= now_s + _SAME_S
+        return bool(self.delays) and self.delays[0][0] <= now_s + _SAME_S
 
     def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> Settled | None:
         """A job has come: it may wait for resources, can never start, or is held (``None``).
@@ -75,7 +83,7 @@ class Dependents:
             self._alike.setdefault(stated.alike, {})[job.id] = None
         if stated.alike is not None or stated.limit:
             self._stated[job.id] = stated
-        self._held[job.id] = job, stated
+        self.held[job.id] = job, stated
         for condition in stated.conditions:
             if condition.job_id and math.isnan(self._ended[condition.job_id]):
                 self._after.setdefault(condition.job_id, []).append(job.id)
@@ -84,16 +92,21 @@ class Dependents:
     def started(self, job_id: str, now_s: float) -> None:
         """A job has started; of a job with several attempts the first one counts."""
         self._started.note(job_id, now_s)
+        if self.held or self._stated or self._after or self.delays:
+            self.changed.append(job_id)
 
     def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
         """A job has ended, or was rejected (then it failed); of several ends the first one counts."""
         self._ended.note(job_id, -now_s if failed else now_s)
+        if self.held or self._stated or self._after or self.delays:
+            self.changed.append(job_id)
 
-    def settled(self, changed: list[str], now_s: float) -> Iterator[Settled]:
-        """Jobs that became settled: by these jobs' starts and ends, or because a delay is over."""
-        if not self._held and not self._stated:
+    def settled(self, now_s: float) -> Iterator[Settled]:
+        """Jobs that became settled: by starts and ends of other jobs, or because a delay is over."""
+        changed, self.changed = self.changed, []
+        if not self.held and not self._stated:
             self._after.clear()
-            self._due.clear()
+            self.delays.clear()
             return
         for job_id in changed:
             stated = self._stated.get(job_id)
@@ -106,11 +119,11 @@ class Dependents:
             if over:
                 yield from self._left(job_id, self._stated.pop(job_id), now_s)
         while self.is_due(now_s):
-            yield from self._look(heapq.heappop(self._due)[2], now_s)
+            yield from self._look(heapq.heappop(self.delays)[2], now_s)
 
     def unknown(self, known: Callable[[str], bool]) -> Iterator[Settled]:
         """Held jobs that depend on jobs which were not submitted, once no more come: they can never start."""
-        for job_id, (_, stated) in tuple(self._held.items()):
+        for job_id, (_, stated) in tuple(self.held.items()):
             for condition in stated.conditions:
                 if condition.job_id and not known(condition.job_id):
                     yield self._without(job_id, condition)
@@ -122,32 +135,24 @@ class Dependents:
         Or one that waits for a job which was not submitted, though no more were to come when it came.
         """
         seen: list[str] = []
-        job_id = next(iter(self._held))
+        job_id = next(iter(self.held))
         while job_id not in seen:
             seen.append(job_id)
-            _, stated = self._held[job_id]
+            _, stated = self.held[job_id]
             is_open = (one for one in stated.conditions if math.isnan(self._met_s(job_id, stated, one)))
             condition = next(is_open)
             job_id = self._first(condition, stated)
-            if job_id not in self._held:
+            if job_id not in self.held:
                 return self._without(seen[-1], condition)
         around = seen[seen.index(job_id) :]
         names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
-    def __contains__(self, job_id: str) -> bool:
-        """Whether a job is held."""
-        return job_id in self._held
-
-    def held(self) -> tuple[str, ...]:
-        """Ids of the jobs that are held, in order of submission."""
-        return tuple(self._held)
-
     def _look(self, job_id: str, now_s: float) -> Iterator[Settled]:
         """See whether a held job is settled."""
-        if job_id not in self._held:
+        if job_id not in self.held:
             return
-        job, stated = self._held[job_id]
+        job, stated = self.held[job_id]
         times = [self._met_s(job_id, stated, one) for one in stated.conditions]
         if times:
             met_s = min(_last_if_open(times)) if stated.any_of else max(_last_if_open(times))
@@ -157,7 +162,7 @@ class Dependents:
                 return
             if not met_s <= now_s + _SAME_S:
                 if met_s < NEVER:  # a delay goes on
-                    heapq.heappush(self._due, (met_s, job.number, job_id))
+                    heapq.heappush(self.delays, (met_s, job.number, job_id))
                 return
         if stated.limit:
             active = self._active.setdefault(stated.array, set())
@@ -173,7 +178,7 @@ class Dependents:
         return self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
 
     def _settle(self, job_id: str, reason: str = "") -> Settled:
-        return Settled(self._held.pop(job_id)[0], reason)
+        return Settled(self.held.pop(job_id)[0], reason)
 
     def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[Settled]:
         """A job with a name or of an array has ended: the next one of these may be settled."""
@@ -187,7 +192,7 @@ class Dependents:
         if stated.limit:
             active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, deque())
             active.discard(job_id)
-            while queue and (queue[0] not in self._held or len(active) < self._held[queue[0]][1].limit):
+            while queue and (queue[0] not in self.held or len(active) < self.held[queue[0]][1].limit):
                 yield from self._look(queue.popleft(), now_s)
 
     def _first(self, condition: Condition, stated: Dependencies) -> str:

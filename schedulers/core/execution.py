@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from spillway.protocol.messages import BatsimConfig, Event, JobState, Request
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -65,10 +67,10 @@ class Staged(NamedTuple):
     reason: str = ""
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct):
     """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will,
     waiting jobs whose stage-in has ended (or failed, with the reason); of an event that states several ends, the
-    ``rest`` that was not looked at.
+    ``rest`` that was not looked at. A runtime may go on filling one in until it returns it.
     """
 
     requests: Sequence[Request] = ()

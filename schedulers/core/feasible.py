@@ -49,9 +49,9 @@ class Limits:
         if job.nodes < 1:
             return f"{job.nodes} nodes < 1"
         reason = None
-        if job.bb_bytes and Resource.BURST_BUFFERS in covering:
+        if job.bb_bytes and covering._value_ & Resource.BURST_BUFFERS._value_:
             reason = self._storage_reason(job)
-        if reason is None and job.io_rate and Resource.BANDWIDTH in covering:
+        if reason is None and job.io_rate and covering._value_ & Resource.BANDWIDTH._value_:
             if self._unknown_bandwidth:
                 reason = f"{job.nodes} nodes x {in_gigabytes(job.io_rate)}/s: {self._unknown_bandwidth}"
             elif self._links:

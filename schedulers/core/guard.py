@@ -39,6 +39,8 @@ def check_start(book: Book, waiting: bool, job: Job, allocation: Allocation, few
     reason = why_not(book, sized_as(job, given) if smaller else job, allocation)
     if reason is not None:
         raise DecisionRefused(job.id, reason)
+    if book.machine.rows > 1:
+        _check_rows(book.machine, job, allocation)
     if job.lives is not None and job.lives.storage_lead_s and job.bb_bytes and book.parts_of(job.id) is None:
         raise DecisionRefused(
             job.id,
@@ -88,10 +90,8 @@ def check_destroy(pool: Pool, decision: Destroy, waiting: bool, running: Iterabl
         raise DecisionRefused(job_id, f"the persistent buffer {shown(name)} is used by job {shown(users[0])}")
 
 
-def check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:
+def _check_rows(machine: Machine, job: Job, allocation: Allocation) -> None:
     """Refuse an allocation on a stacked machine unless it has the same columns, one per task, in each of its rows."""
-    if machine.rows == 1:
-        return
     rows: dict[int, list[int]] = {}
     for node in allocation.nodes:
         rows.setdefault(node // machine.width, []).append(node % machine.width)

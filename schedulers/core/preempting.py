@@ -58,33 +58,28 @@ class Notices:
     ----------
     rules
         What the site allows.
+    given
+        Jobs that have been told and not ended, by id: when they end at the latest (s), and why. Change them by the
+        methods alone.
     """
 
     def __init__(self, site: Site, suspend: str, rest: Rest | None = None) -> None:
         self.rules = Preemption(site, suspend)
         self._rest = rest
         self._progress: dict[str, float] = {}
-        self._given: dict[str, tuple[float, Death]] = {}
-
-    def __bool__(self) -> bool:
-        """Whether any job has been told and not ended."""
-        return bool(self._given)
-
-    def knows(self, job_id: str) -> bool:
-        """Whether a job has been told."""
-        return job_id in self._given
+        self.given: dict[str, tuple[float, Death]] = {}
 
     def give(self, job_id: str, due_s: float, death: Death) -> None:
         """A job is told that it ends at a time, at the latest."""
-        self._given[job_id] = due_s, death
+        self.given[job_id] = due_s, death
 
     def ended(self, job_id: str) -> None:
         """A job has ended."""
-        self._given.pop(job_id, None)
+        self.given.pop(job_id, None)
 
     def due(self, now_s: float) -> list[tuple[str, Death]]:
         """Jobs whose time is over."""
-        return [(job_id, death) for job_id, (due_s, death) in self._given.items() if due_s <= now_s + _SAME_S]
+        return [(job_id, death) for job_id, (due_s, death) in self.given.items() if due_s <= now_s + _SAME_S]
 
     def read(self, message: Message) -> None:
         """Look ahead in a message: how much those have done that were killed, whose ends come before that."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from random import Random
 from typing import Any, ClassVar
 
@@ -46,7 +46,7 @@ from spillway.protocol.messages import (
 from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.allocation import find_growth, fits_beside, without
 from spillway.schedulers.core.arrivals import Arrivals
-from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.book import Book, RunningJobs
 from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.dependents import Dependents, Settled
 from spillway.schedulers.core.drains import drained_by
@@ -55,7 +55,6 @@ from spillway.schedulers.core.guard import (
     check_create,
     check_destroy,
     check_hold,
-    check_rows,
     check_start,
     check_wake,
 )
@@ -219,7 +218,6 @@ class Session:
         self._wire: WireGuard
         self._arrivals = Arrivals()
         self._dependents = Dependents()
-        self._changed: list[str] = []
         self._call_s = -1.0
         self._now_s = 0.0
         self._dirty = False
@@ -313,10 +311,12 @@ class Session:
                     yield from self._run_pass()
         if self._outages.affected:
             self._kill_affected()
-        if not self.finished:
+        if not self.finished and self._machine is not None:
             yield from self._decide()
-            self._call_for_dependents()
-        self._finish_registration()
+            if self._dependents.delays:
+                self._call_for_dependents()
+        if self._static_done:
+            self._finish_registration()
         return Reply(message.now, tuple(self._requests))
 
     def _check_order(self, event: Event, place: str) -> None:
@@ -336,7 +336,7 @@ class Session:
         self._queue.check()
         assert self._queue.jobs.keys().isdisjoint(self._book.running), "a job waits and runs at once"
         elsewhere = self._queue.jobs.keys() | self._book.running.keys()
-        assert elsewhere.isdisjoint(self._dependents.held()), "a job is held by others, and waits or runs at once"
+        assert elsewhere.isdisjoint(self._dependents.held), "a job is held by others, and waits or runs at once"
 
     # ------------------------------------------------------------------ events
 
@@ -402,21 +402,20 @@ class Session:
 
     def _alive(self, job_id: str) -> bool:
         """Whether a job waits, is held by others, or holds anything."""
-        return job_id in self._queue.jobs or job_id in self._dependents or self._book.parts_of(job_id) is not None
+        return job_id in self._queue.jobs or job_id in self._dependents.held or self._book.parts_of(job_id) is not None
 
     def _release(self) -> bool:
         """Let jobs wait that other jobs held until now, or reject them; whether there were any."""
-        any_settled = False
-        while self._changed or self._dependents:
-            changed, self._changed = self._changed, []
-            settled = list(self._dependents.settled(changed, self._now_s))
+        any_settled, dependents = False, self._dependents
+        while dependents.changed or dependents.held:
+            settled = list(dependents.settled(self._now_s))
             idle = self._static_done and not self._queue.jobs and not self._book.running
-            if not settled and idle and self._dependents and self._dependents.due_s == math.inf:
-                settled.append(self._dependents.circle())
+            if not settled and idle and dependents.held and dependents.due_s == math.inf:
+                settled.append(dependents.circle())
             for one in settled:
                 self._free(one)
             any_settled = any_settled or bool(settled)
-            if not settled and not self._changed:
+            if not settled and not dependents.changed:
                 break
         return any_settled
 
@@ -588,16 +587,9 @@ class Session:
         self._outages.kill(job_id, death)
         self._enact(self._runtime.kill(self._book.running[job_id].job, self._now_s))
 
-    def _over(self, job_id: str, *, failed: bool) -> None:
-        """A job has come to its end: those that depend on it are looked at."""
-        self._dependents.ended(job_id, self._now_s, failed=failed)
-        self._changed.append(job_id)
-
-    def _after_death(self, running: Running, ended: Ended) -> bool:
+    def _after_death(self, running: Running, ended: Ended, death: Death) -> bool:
         """A job that was killed by an outage or for another job waits again, where that is requeued; whether it is."""
-        death = self._outages.ended(ended.job_id, ended.reason)
-        self._notices.ended(ended.job_id)
-        if death is None or ended.state is not JobState.COMPLETED_KILLED:
+        if ended.state is not JobState.COMPLETED_KILLED:
             return False
         held_node_s = node_seconds(running, self._now_s)
         if not death.requeues:
@@ -634,28 +626,26 @@ class Session:
 
     def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
+        notices, pool, dependents = self._notices, self._pool, self._dependents
         while True:
-            self._release()
-            for name, job in self._pool_unused() if self._machine is not None and self._pool.to_destroy else ():
+            if dependents.held or dependents.changed:
+                self._release()
+            for name, job in pool.unused() if pool.to_destroy else ():
                 self._discard(name, job)
                 self._dirty = True
             if self._dirty:
                 yield from self._run_pass()
-            if self._notices and self._kill_noticed():
+            if notices.given and self._kill_noticed():
                 continue  # perhaps no other message comes
-            if self._steering is not None and self._machine is not None and not self._notices:
+            if self._steering is not None and not notices.given:
                 self._steer(self._steering)
             step = self._runtime.settle(self._now_s)
-            if step is NOTHING and not (self._machine is not None and self._pool.to_destroy):
-                if not self._release():
-                    return
+            if step is not NOTHING:
+                self._enact(step)
+            if step.ended or (pool.to_destroy and pool.unused()):
                 continue
-            self._enact(step)
-            if not step.ended and not self._pool_unused() and not self._release():
+            if not (dependents.held or dependents.changed) or not self._release():
                 return
-
-    def _pool_unused(self) -> Sequence[tuple[str, Job]]:
-        return self._pool.unused() if self._machine is not None and self._pool.to_destroy else ()
 
     def _run_pass(self) -> Iterator[None]:
         self._dirty = False
@@ -667,7 +657,7 @@ class Session:
             self._now_s,
             self._book.machine,
             self._queue.shown(),
-            self._book.jobs(),
+            RunningJobs(self._book.running),
             self._book.timeline.copy,
             self._rng,
             self._notebook,
@@ -708,7 +698,6 @@ class Session:
         job, allocation = decision.job, decision.allocation
         fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
         check_start(self._book, job.id in self._queue.jobs, job, allocation, fewest)
-        check_rows(self._book.machine, job, allocation)
         if job.id in self._book.held and job.id not in self._filled_s:
             raise DecisionRefused(job.id, "its burst buffer is still being filled (stage-in): it can start after that")
         if self._pool.requests and (missing := self._pool.missing(job.id)) is not None:
@@ -719,7 +708,6 @@ class Session:
         self._observer.started(job, allocation, self._now_s)
         first = self._outages.first_attempt(job.id)
         self._dependents.started(first, self._now_s)
-        self._changed.append(first)
         self._enact(self._runtime.start(job, allocation, self._now_s))
 
     def _hold(self, decision: Hold) -> None:
@@ -769,7 +757,7 @@ class Session:
         self._enact(self._runtime.without_nodes(job, self._now_s))
         self._observer.ended(Running(job, self._now_s, self._now_s, NO_NODES), SUCCESS, self._now_s)
         self._dependents.started(job.id, self._now_s)
-        self._over(job.id, failed=False)
+        self._dependents.ended(job.id, self._now_s, failed=False)
         self._pool.leave(job)
 
     def _arrange(self, decision: Arrange) -> None:
@@ -782,7 +770,6 @@ class Session:
                 raise DecisionRefused(job.id, str(error)) from error
         for job, allocation in decision.places:
             check_start(self._book, True, job, allocation)
-            check_rows(self.machine, job, allocation)
             self._book.place(job, allocation, self._now_s)
             self._runtime.move(job, allocation, self._now_s)
 
@@ -804,7 +791,7 @@ class Session:
         job, by = decision.job, decision.by
         waiting = by.id in self._queue.jobs
         group = check_preempt(self._book, self._notices.rules, waiting, decision, self._now_s)
-        if self._notices.knows(job.id) or self._outages.is_being_killed(job.id):
+        if job.id in self._notices.given or self._outages.is_being_killed(job.id):
             return
         suspends = group.mode == SUSPEND
         death = Death(f"preempted by job {by.name}", suspends or group.mode == REQUEUE, by.id, self._now_s, suspends)
@@ -885,7 +872,7 @@ class Session:
         self._dirty = True
         # At a site, as in Slurm, what depends on a job does not wait until its buffer is emptied.
         if self._site is not None and not any(Resource.NODES in one.covering for one in changed.holdings):
-            self._over(self._outages.first_attempt(released.job_id), failed=False)
+            self._dependents.ended(self._outages.first_attempt(released.job_id), self._now_s, failed=False)
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -924,17 +911,21 @@ class Session:
         self._wire.ended(ended.job_id)
         self._dirty = True
         first = self._outages.first_attempt(ended.job_id)
-        if not self._after_death(running, ended):
-            self._over(first, failed=ended.state is not SUCCESS)
-        self._pool.leave(running.job)
+        death = self._outages.ended(ended.job_id, ended.reason)
+        if self._notices.given:
+            self._notices.ended(ended.job_id)
+        if death is None or not self._after_death(running, ended, death):
+            self._dependents.ended(first, self._now_s, failed=ended.state is not SUCCESS)
+        if self._pool.requests:
+            self._pool.leave(running.job)
 
     def _reject(self, job: Job, reason: str) -> None:
         self._observer.rejected(job, reason, self._now_s)
-        self._over(job.id, failed=True)
+        self._dependents.ended(job.id, self._now_s, failed=True)
         self._pool.leave(job, ended=False)
         self._send((RejectJob(self._now_s, job.id),))
 
     def _finish_registration(self) -> None:
-        done = self._static_done and not self._queue.jobs and not self._book.running and not self._dependents
+        done = not self._queue.jobs and not self._book.running and not self._dependents.held
         if done and not self.finished and self._wire.registration_open:
             self._send((NotifyRegistration(self._now_s, finished=True),))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from spillway.protocol.messages import JobState
 from spillway.schedulers.model.job import Allocation, Job
@@ -36,8 +38,7 @@ BUFFER_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
 """Columns of :class:`BufferTimes`."""
 
 
-@dataclass(slots=True)
-class JobRecord:
+class JobRecord(msgspec.Struct):
     """A job, from its start to its end, as the scheduler saw it.
 
     Attributes
@@ -82,14 +83,14 @@ class JobRecord:
     preempted: bool = False
     sub_jobs: int = 0
     operations: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    moved_bytes: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = msgspec.field(default_factory=dict)
+    moved_bytes: dict[str, float] = msgspec.field(default_factory=dict)
     io_wait_s: float = 0.0
     idle_end_s: float = math.nan
     state_shown: Any = None
     resumed: Checkpoints | None = None
-    through: dict[str, int] = field(default_factory=dict)
-    computed_s: list[float] = field(default_factory=list)
+    through: dict[str, int] = msgspec.field(default_factory=dict)
+    computed_s: list[float] = msgspec.field(default_factory=list)
     drained: int = 0
 
     def took(self, stage: str, seconds: float) -> None:

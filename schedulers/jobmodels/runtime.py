@@ -28,8 +28,9 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
+
+import msgspec
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError
 from spillway.protocol.limits import LATEST_S
@@ -83,8 +84,7 @@ _TIMED_OUT = (JobState.COMPLETED_WALLTIME_REACHED, -1)
 SUCCESS = (JobState.COMPLETED_SUCCESSFULLY, 0)
 
 
-@dataclass(slots=True)
-class _Process:
+class _Process(msgspec.Struct, eq=False):
     """A running job.
 
     ``live`` are the parts of the present operation that run, ``beside`` those that run beside it; ``waiting`` and
@@ -93,7 +93,7 @@ class _Process:
     being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
     more to do; ``stopped`` whether a kill of what runs of it was requested; ``reason`` why it cannot go on; ``spoilt``
     whether a storage node of its went out; ``lowered`` its operations on all its nodes in the simulator's terms: most
-    are run more than once.
+    are run more than once; ``entered_s`` when it became a process (s), ``at_gate`` whether the I/O gate knows it.
     """
 
     job: Job
@@ -101,13 +101,15 @@ class _Process:
     program: Program
     record: JobRecord
     sub_jobs: SubJobs
+    entered_s: float
+    at_gate: bool = False
     operation: Submitted | Compute | Transfer | Wait | None = None
     ready_s: float = 0.0
     began_s: float = math.nan
-    live: list[_Part] = field(default_factory=list)
-    beside: list[_Part] = field(default_factory=list)
-    waiting: set[str] = field(default_factory=set)
-    waiting_beside: set[str] = field(default_factory=set)
+    live: list[_Part] = msgspec.field(default_factory=list)
+    beside: list[_Part] = msgspec.field(default_factory=list)
+    waiting: set[str] = msgspec.field(default_factory=set)
+    waiting_beside: set[str] = msgspec.field(default_factory=set)
     timer: int = -1
     staging: bool = False
     outcome: tuple[JobState, int] | None = None
@@ -116,11 +118,10 @@ class _Process:
     watched: bool = False
     reason: str = ""
     spoilt: bool = False
-    lowered: dict[Hashable, Lowered] = field(default_factory=dict)
+    lowered: dict[Hashable, Lowered] = msgspec.field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class _Part:
+class _Part(msgspec.Struct, eq=False):
     """An operation, or its part on some nodes, that runs: the one record of its sub-jobs.
 
     ``left`` are the sub-jobs that have not ended, in their order; ``beside`` whether it runs beside a computation since
@@ -146,20 +147,14 @@ class _Turn(NamedTuple):
     beside: bool
 
 
-class _Follow:
+class _Follow(Step):
     """What follows from an event, while it is found out."""
 
-    __slots__ = ("ended", "granted", "released", "requests", "staged")
-
-    def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.ended: list[Ended] = []
-        self.released: list[Released] = []
-        self.staged: list[Staged] = []
-        self.granted: deque[str] = deque()
-
-    def step(self) -> Step:
-        return Step(self.requests, self.ended, self.released, staged=self.staged)
+    requests: list[Request] = msgspec.field(default_factory=list)
+    ended: list[Ended] = msgspec.field(default_factory=list)
+    released: list[Released] = msgspec.field(default_factory=list)
+    staged: list[Staged] = msgspec.field(default_factory=list)
+    granted: deque[str] = msgspec.field(default_factory=deque)
 
 
 class ProgramRuntime:
@@ -256,14 +251,14 @@ class ProgramRuntime:
         follow = _Follow()
         if self._limits is None:
             follow.staged.append(Staged(job.id))
-            return follow.step()
+            return follow
         process = self._enter(job, allocation, self.model.stage_in(job), now_s)
         process.staging, process.record.staged = True, BufferTimes(now_s)
         if self._limits.stage_in_s < math.inf:
             self._set_timer(process, now_s + self._limits.stage_in_s, now_s, follow, limit=True)
         self._advance(process, None, now_s, follow)
         self._serve(now_s, follow)
-        return follow.step()
+        return follow
 
     def unstage(self, job: Job, now_s: float) -> Step:
         """Stop what fills the burst buffer of a waiting job; nothing of it is left."""
@@ -272,7 +267,7 @@ class ProgramRuntime:
             self._unstaged[job.id] = process.sub_jobs  # no name is used twice
             self._drop(process, now_s, follow)
             self._serve(now_s, follow)
-        return follow.step()
+        return follow
 
     def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
         """Leave what runs of a process to itself, killed; it waits for nothing any more."""
@@ -295,10 +290,14 @@ class ProgramRuntime:
                 self._gate.leave(job_id, now_s)
 
     def _enter(self, job: Job, allocation: Allocation, program: Program, now_s: float) -> _Process:
-        sub_jobs = self._unstaged.pop(job.id, None) or SubJobs.of(job.id, reuse=self._reuse, direct=self._direct)
-        process = _Process(job, allocation, program, JobRecord(job, allocation, now_s), sub_jobs)
+        sub_jobs = self._unstaged.pop(job.id, None)
+        again = sub_jobs is not None
+        if sub_jobs is not None:  # what it has at the gate counts on
+            self._gate.enter(job.id, now_s)
+        else:
+            sub_jobs = SubJobs.of(job.id, reuse=self._reuse, direct=self._direct)
+        process = _Process(job, allocation, program, JobRecord(job, allocation, now_s), sub_jobs, now_s, again)
         self._processes[job.id] = process
-        self._gate.enter(job.id, now_s)
         return process
 
     def _program(self, job: Job, granted: Granted) -> Program:
@@ -334,10 +333,11 @@ class ProgramRuntime:
         if job.bb_bytes:
             follow.requests.append(SetJobMetadata(now_s, job.id, str(job.bb_bytes)))
         self._advance(process, None, now_s, follow)
-        self._serve(now_s, follow)
+        if follow.granted:
+            self._serve(now_s, follow)
         if not process.record.whole:
             follow.requests.append(RejectJob(now_s, job.id))
-        return follow.step()
+        return follow
 
     def without_nodes(self, job: Job, now_s: float) -> Step:
         """Keep the record of a job without nodes; the simulator cannot execute it: there it is rejected."""
@@ -353,7 +353,7 @@ class ProgramRuntime:
         _stop(process, now_s, follow)
         self._give_up(process, now_s, follow)
         self._serve(now_s, follow)
-        return follow.step()
+        return follow
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """Jobs stay where they are."""
@@ -384,7 +384,7 @@ class ProgramRuntime:
             follow.granted.extend(self._stalled)
             self._stalled.clear()
             self._serve(now_s, follow)
-        return follow.step()
+        return follow
 
     def _note_outages(self, hosts: Set[int], now_s: float) -> None:
         """What lies on storage nodes that go out is lost: checkpoints, and what is being drained."""
@@ -409,7 +409,7 @@ class ProgramRuntime:
             self._withdraw(process, now_s, follow)
             self._advance(process, Done(process.ready_s, now_s, now_s, *KILLED), now_s, follow)
             self._serve(now_s, follow)
-        return follow.step()
+        return follow
 
     # ------------------------------------------------------------------ what controllers get
 
@@ -492,7 +492,7 @@ class ProgramRuntime:
 
     def _submitted(self, process: _Process, operation: Submitted, now_s: float, follow: _Follow) -> None:
         """The simulator runs the job itself, and watches the walltime that it knows."""
-        self._begin(process, operation, now_s)
+        process.operation, process.ready_s = operation, now_s
         process.record.whole = True
         hosts = self._machine.alloc_ids(process.allocation.nodes)
         follow.requests.append(
@@ -507,7 +507,7 @@ class ProgramRuntime:
 
     def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
         """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
-        self._begin(process, operation, now_s)
+        process.operation, process.ready_s, process.began_s = operation, now_s, math.nan
         reason = self._out(process, operation, self._nodes(process, operation))
         if reason or _late(process, now_s):
             process.outcome, process.reason = (KILLED, reason) if reason else (_TIMED_OUT, "")
@@ -555,7 +555,7 @@ class ProgramRuntime:
             rang = True
         expired = self._expire(now_s, follow)
         self._serve(now_s, follow)
-        return follow.step() if rang or expired else None
+        return follow if rang or expired else None
 
     def _timer_ended(self, process: _Process, number: int, now_s: float, follow: _Follow, *, limit: bool) -> None:
         if limit and process.job.default_walltime and isinstance(process.operation, Submitted):
@@ -592,9 +592,6 @@ class ProgramRuntime:
             if process.live:
                 follow.requests.append(KillJob(now_s, _ids(process.live)))
             self._give_up(process, now_s, follow)
-
-    def _begin(self, process: _Process, operation: Submitted | Compute | Transfer, now_s: float) -> None:
-        process.operation, process.ready_s, process.began_s = operation, now_s, math.nan
 
     def _run(
         self,
@@ -656,6 +653,9 @@ class ProgramRuntime:
     ) -> None:
         """Request a turn at each I/O node that an operation uses."""
         application = _account(process, beside=beside)
+        if not process.at_gate:
+            process.at_gate = True
+            self._gate.enter(process.job.id, process.entered_s)
         waiting = process.waiting_beside if beside else process.waiting
         for io_node, nodes in self._groups(process, operation).items():
             key = f"{process.job.id}/{self._turn_count}"
@@ -748,12 +748,12 @@ class ProgramRuntime:
 
     def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
         """A sub-job has ended, or a job that was run as it was submitted."""
-        if event.state is JobState.COMPLETED_SUCCESSFULLY and not event.return_code:
-            return self._sub_jobs_completed(SubJobsCompleted(event.timestamp, (event.job_id,)), now_s)
-        part = self._parts.pop(event.job_id, None)
+        part = self._parts.get(event.job_id)
         if part is None:
             return None
-        del part.left[event.job_id]
+        if len(part.left) > 1 and event.state is JobState.COMPLETED_SUCCESSFULLY and not event.return_code:
+            return self._sub_jobs_completed(SubJobsCompleted(event.timestamp, (event.job_id,)), now_s)
+        del self._parts[event.job_id], part.left[event.job_id]
         return self._ended(part, event.state, event.return_code, now_s)
 
     def _sub_jobs_completed(self, event: SubJobsCompleted, now_s: float) -> Step | None:
@@ -769,7 +769,9 @@ class ProgramRuntime:
                 continue
             if not left or part.process.over:
                 step = self._ended(part, *SUCCESS, now_s)
-                return step if count == len(ids) else step._replace(rest=SubJobsCompleted(event.timestamp, ids[count:]))
+                if count < len(ids):
+                    step.rest = SubJobsCompleted(event.timestamp, ids[count:])
+                return step
             assert isinstance(part.operation, Transfer)
             part.process.record.took(part.operation.stage, now_s - part.began_s)
         return NOTHING
@@ -793,8 +795,9 @@ class ProgramRuntime:
             self._end_if_through(process, now_s, follow)
         else:
             self._ended_part(process, state, return_code, now_s, follow)
-        self._serve(now_s, follow)
-        return follow.step()
+        if follow.granted:
+            self._serve(now_s, follow)
+        return follow
 
     def _is_through(self, process: _Process, transfer: Transfer) -> bool:
         """Whether no part of a transfer beside a computation runs or waits."""
@@ -841,7 +844,8 @@ class ProgramRuntime:
             process.record.idle_end_s = now_s
             if process.operation is not None and not math.isnan(process.began_s):
                 self._account_for(process, process.operation, now_s)  # parts of it had ended
-        self._withdraw(process, now_s, follow)
+        if process.waiting:
+            self._withdraw(process, now_s, follow)
         if not process.live and not process.waiting and not process.over:
             self._close(process, now_s, follow)
 
@@ -869,7 +873,8 @@ class ProgramRuntime:
         assert process.outcome is not None
         if process.staging:
             del self._processes[process.job.id]
-            self._gate.leave(process.job.id, now_s)
+            if process.at_gate:
+                self._gate.leave(process.job.id, now_s)
             reason = process.reason or f"its stage-in ended as {process.outcome[0].value}"
             follow.staged.append(Staged(process.job.id, reason))
             return
@@ -877,11 +882,12 @@ class ProgramRuntime:
             if process.outcome == SUCCESS or not all(_may_be_left(part) for part in process.beside):
                 return
             _leave_behind(process.beside)
-        else:
+        elif process.at_gate:
             self._gate.leave(_account(process, beside=True), now_s)
         del self._processes[process.job.id]
         record = process.record
-        record.io_wait_s = self._gate.leave(process.job.id, now_s).waited_s
+        if process.at_gate:
+            record.io_wait_s = self._gate.leave(process.job.id, now_s).waited_s
         record.end_s, record.sub_jobs = now_s, process.sub_jobs.count
         record.state, record.return_code = process.outcome
         if self._on_record is not None:

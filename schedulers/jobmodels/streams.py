@@ -33,7 +33,8 @@ class Streams:
     ) -> ExecuteJob:
         """Execute a job on its hosts (Batsim ids, ascending); 0 bytes: without a stream."""
         if not bytes_per_node:
-            return ExecuteJob(now_s, job.id, hosts, storage_mapping=_stream_target(job, pfs_id))
+            target = _stream_target(job, pfs_id) if job.profile.get("type") == "io_stream" else None
+            return ExecuteJob(now_s, job.id, hosts, storage_mapping=target)
         assert pfs_id is not None, "refused before: a stream on a platform without a file system"
         among = tuple(sorted((*hosts, pfs_id)))
         place = among.index(pfs_id)
@@ -46,9 +47,7 @@ class Streams:
 
 def _stream_target(job: Job, pfs_id: int | None) -> dict[str, int] | None:
     """Where the stream of an ``io_stream`` profile goes: its storage label stands for the parallel file system."""
-    if job.profile.get("type") != "io_stream" or pfs_id is None:
-        return None
-    return {str(job.profile.get("storage", "pfs")): pfs_id}
+    return None if pfs_id is None else {str(job.profile.get("storage", "pfs")): pfs_id}
 
 
 def stream_profile(nodes: int, bytes_per_node: float, place: int) -> JsonObject:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import (
@@ -44,8 +45,7 @@ def require_dynamic_jobs(config: BatsimConfig, what: str) -> None:
         )
 
 
-@dataclass(slots=True)
-class SubJobs:
+class SubJobs(msgspec.Struct, eq=False):
     """The sub-jobs of one job.
 
     Attributes
@@ -67,8 +67,8 @@ class SubJobs:
     deadline_s: float = math.inf
     direct: bool = False
     count: int = 0
-    _profiles: dict[Hashable, tuple[str, JsonObject]] = field(default_factory=dict)
-    _kinds: dict[str, int] = field(default_factory=dict)
+    _profiles: dict[Hashable, tuple[str, JsonObject]] = msgspec.field(default_factory=dict)
+    _kinds: dict[str, int] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, job_id: str, *, reuse: bool = True, deadline_s: float = math.inf, direct: bool = False) -> SubJobs:

@@ -225,29 +225,26 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     @property
     def user(self) -> str:
         """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
-        return self._named(_USER_FIELD)
+        name = self.extras.get(_USER_FIELD, "")
+        return name if type(name) is str else _as_name(name)
 
     @property
     def account(self) -> str:
         """The account that it is charged to, as its field ``account`` says; ``""`` where it names none."""
-        return self._named(_ACCOUNT_FIELD)
+        name = self.extras.get(_ACCOUNT_FIELD, "")
+        return name if type(name) is str else _as_name(name)
 
     @property
     def qos(self) -> str:
         """Its quality of service, as its field ``qos`` says; ``""`` where it names none."""
-        return self._named(_QOS_FIELD)
+        name = self.extras.get(_QOS_FIELD, "")
+        return name if type(name) is str else _as_name(name)
 
     @property
     def gpus(self) -> int:
         """GPUs that it needs on each of its nodes, as its field ``gpus`` says; 0 where it names none."""
         count = self.extras.get(GPUS_FIELD)
         return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
-
-    def _named(self, field: str) -> str:
-        name = self.extras.get(field)
-        if isinstance(name, str):
-            return name
-        return str(name) if isinstance(name, int | float) and not isinstance(name, bool) else ""
 
     @property
     def area(self) -> float:
@@ -287,6 +284,13 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     pools: tuple[int, ...] = ()
 
 
+def _as_name(name: Any) -> str:
+    """What names a user, account or QOS: a text, or a number as text; "" for anything else."""
+    if isinstance(name, str):
+        return name
+    return str(name) if isinstance(name, int | float) and not isinstance(name, bool) else ""
+
+
 def sized_as(job: Job, nodes: int) -> Job:
     """A job as if it requested so many nodes; the job itself where it does."""
     return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
@@ -307,7 +311,7 @@ def job_from_wire(
     if not isinstance(nodes, int) or isinstance(nodes, bool) or not 0 <= nodes <= MOST_NODES:
         raise _wrong(job_id, "job", "res", f"a whole number of nodes from 0 to {MOST_NODES}", nodes)
     walltime = job.get("walltime", NO_WALLTIME)
-    if not is_number(walltime) or not walltime < math.inf:
+    if not (type(walltime) in _PLAIN or is_number(walltime)) or not walltime < math.inf:
         raise _wrong(job_id, "job", "walltime", "a number of seconds", walltime)
     if not (walltime > 0 or walltime == NO_WALLTIME):
         raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 if none", walltime)
@@ -317,6 +321,9 @@ def job_from_wire(
     bb_bytes, stripes = 0, 0
     if not (_BUFFER_FIELDS.isdisjoint(job) and _BUFFER_FIELDS.isdisjoint(profile)):
         bb_bytes, stripes = _buffer(job_id, job, profile, granule_bytes)
+    extras = dict(job)
+    for name in _BATSIMS:
+        extras.pop(name, None)
     return Job(
         id=job_id,
         number=number,
@@ -328,11 +335,11 @@ def job_from_wire(
         io_rate=_size(job_id, job, profile, IO_RATE_FIELD) if IO_RATE_FIELD in job or IO_RATE_FIELD in profile else 0,
         profile_name=str(job.get("profile", "")),
         profile=profile,
-        extras={key: value for key, value in job.items() if key not in _BATSIMS},
+        extras=extras,
     )
 
 
-_BATSIMS = frozenset(field.name for field in JOB_FIELDS)
+_BATSIMS = tuple(field.name for field in JOB_FIELDS)
 _BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, _STRIPES_FIELD))
 NO_WALLTIME = -1.0
 _SHORTEST_DELAY_S = 1e-6
@@ -353,12 +360,15 @@ def check_profile(job_id: str, profile: dict[str, Any]) -> None:
             raise _wrong(job_id, "profile", "delay", "a time of at least 0 s", delay)
     for field in _AMOUNTS.get(kind, ()):
         amounts: Any = profile.get(field)
-        if type(amounts) is float and 0.0 <= amounts < math.inf:
+        if type(amounts) in _PLAIN and 0 <= amounts < math.inf:
             continue
         for amount in amounts if isinstance(amounts, list) else (amounts,):
             if not is_number(amount) or not 0 <= amount < math.inf:
                 raise _wrong(job_id, "profile", field, "numbers of at least 0", amount)
 
+
+_PLAIN = (float, int)
+"""Types of nearly all numbers: what is of one of them needs no :func:`is_number`."""
 
 _AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), ("cpu", "com"))
 """Members of profiles that are amounts of work or of bytes."""
@@ -366,7 +376,7 @@ _AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogene
 
 def _time(job_id: str, values: dict[str, Any], field: str, default: float, where: str = "job") -> float:
     value = values.get(field, default)
-    if not is_number(value):
+    if not (type(value) in _PLAIN or is_number(value)):
         raise _wrong(job_id, where, field, "a number of seconds", value)
     if not abs(value) <= LATEST_S:
         raise RemoteProtocolError(f"job {shown(job_id)}: {field!r} {time_fault(value)}", f"$.{where}.{field}")
@@ -380,7 +390,7 @@ def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_b
             where, values = ("job", job) if _STRIPES_FIELD in job else ("profile", profile)
             expected = f"stated with {TOTAL_FIELD!r}, whose bytes it divides"
             raise _wrong(job_id, where, _STRIPES_FIELD, expected, values[_STRIPES_FIELD])
-        return _granules(_size(job_id, job, profile, BURST_BUFFER_FIELD), granule_bytes), 0
+        return -(-_size(job_id, job, profile, BURST_BUFFER_FIELD) // granule_bytes) * granule_bytes, 0
     if BURST_BUFFER_FIELD in job or BURST_BUFFER_FIELD in profile:
         where = "job" if TOTAL_FIELD in job else "profile"
         text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
@@ -397,25 +407,21 @@ def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_b
 
 def in_granules(size: float, stripes: int, granule_bytes: int) -> int:
     """Bytes of each of so many equal shares, rounded up to whole granules."""
-    return _granules(-(-math.ceil(size) // stripes), granule_bytes)
-
-
-def _granules(size: int, granule_bytes: int) -> int:
-    """Bytes rounded up to whole granules."""
-    return -(-size // granule_bytes) * granule_bytes
+    granules: int = -(-math.ceil(size) // (stripes * granule_bytes))
+    return granules * granule_bytes
 
 
 def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str) -> int:
     where, values = ("job", job) if field in job else ("profile", profile)
     value: Any = values.get(field, 0)
-    if not is_number(value) or not 0 <= value < LARGEST_SIZE:
+    if not (type(value) in _PLAIN or is_number(value)) or not 0 <= value < LARGEST_SIZE:
         raise _wrong(job_id, where, field, "a number from 0 to 2^62", value)
     return math.ceil(value)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value from JSON is a number."""
-    return type(value) is float or (isinstance(value, int | float) and not isinstance(value, bool))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _wrong(job_id: str, where: str, field: str, expected: str, value: Any) -> RemoteProtocolError:

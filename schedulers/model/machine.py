@@ -32,6 +32,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -118,6 +119,9 @@ class CountedPool:
     count: int
     license: bool = False
     layer: Layered | None = None
+
+
+_RESOURCE_ID = attrgetter("resource_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +306,7 @@ class Machine:
 
     def alloc_ids(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
         """Batsim's resource ids of some node indices, ascending."""
-        return tuple(sorted([self.nodes[index].resource_id for index in nodes]))
+        return tuple(sorted(map(_RESOURCE_ID, map(self.nodes.__getitem__, nodes))))
 
 
 def simple_machine(

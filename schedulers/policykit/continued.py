@@ -58,18 +58,16 @@ def continued(view: View, serve: Callable[[View, int], Iterator[Start]]) -> Iter
     if view.changes is None or not view.at_once or not view.untouched:
         yield from serve(view, 0)
         return
-    changes, tried = view.changes(), 0
-    kept: _Kept | None = view.cache.pop("pass", None)
+    changes, tried, cache = view.changes(), 0, view.cache
+    kept: _Kept | None = cache.pop("pass", None)
     if kept is not None and kept.stands(view, changes):
         view.resume(kept.timeline, kept.reserved)
         tried = kept.waiting
-    started, alike = 0, True
+    started = 0
     for start in serve(view, tried):
         yield start
         started += 1
-        changes += 2  # it left the queue, and was booked: as here
-        alike = alike and view.changes() == changes
     timeline = view.timeline
-    if alike and timeline.placement.steady and not timeline.holds_nodes_longer:
-        waiting = len(view.queue) - started
-        view.cache["pass"] = _Kept(timeline, timeline.changes, view.reserved, waiting, changes)
+    changes += 2 * started  # each left the queue, and was booked: as here; they never become fewer
+    if timeline.steady and (not started or view.changes() == changes):
+        cache["pass"] = _Kept(timeline, timeline.changes, view.reserved, len(view.queue) - started, changes)

@@ -194,7 +194,7 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
 def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     """Jobs in a queue order (a name of :data:`ORDER_NAMES`); the input must be in order of submission for ``fcfs``."""
     if order == "fcfs":
-        return jobs if isinstance(jobs, WaitingJobs) else list(jobs)
+        return jobs if type(jobs) in (WaitingJobs, tuple) else list(jobs)  # type: ignore[return-value]
     if order == MULTIFACTOR:
         priorities = priorities_of(view)
         found = priorities.ordered(jobs)

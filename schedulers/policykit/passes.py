@@ -63,9 +63,11 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
 
 def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
-    if view.at_once:
-        yield from _fill_at_once(view, jobs)
-        return
+    return _fill_at_once(view, jobs) if view.at_once else _fill_one_by_one(view, jobs, blocker)
+
+
+def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[Start]:
+    """The same where notes are kept, or jobs may start on fewer nodes or on buffers that they hold."""
     free = view.timeline.free_nodes_now()
     for job in jobs:
         fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
@@ -85,13 +87,16 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
 def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
     """The same where a job starts with all that it requests or not at all: one search finds the next that fits."""
     timeline = view.timeline
-    for part in jobs.in_parts() if isinstance(jobs, WaitingJobs) else (jobs,):
+    for part in jobs.in_parts() if type(jobs) is WaitingJobs else (jobs,):
         waiting: Iterable[Job] = part
         while True:
             free = timeline.free_nodes_now()
             if not free:
                 return
-            small = _small(waiting, free)
+            if type(waiting) is WaitingJobs or type(waiting) is Small:
+                small: Sequence[Job] = waiting.of_at_most(free)
+            else:
+                small = [job for job in waiting if job.nodes <= free]
             found = _first_fit(view, small) if small else None
             if found is None:
                 break
@@ -108,21 +113,14 @@ def _first_fit(view: View, jobs: Sequence[Job]) -> tuple[int, Allocation] | None
     return view.timeline.first_fit_now(jobs, _demands(view, jobs), _durations_s(view, jobs))
 
 
-def _small(jobs: Iterable[Job], nodes: int) -> Sequence[Job]:
-    """Jobs that request no more nodes than these."""
-    if isinstance(jobs, WaitingJobs | Small):
-        return jobs.of_at_most(nodes)
-    return [job for job in jobs if job.nodes <= nodes]
-
-
 def _durations_s(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.float64]:
-    if isinstance(jobs, Small) and view.estimate_s is Walltimes.estimate_s:
+    if type(jobs) is Small and view.estimate_s is Walltimes.estimate_s:
         return jobs.walltimes_s
     return np.array(list(map(view.estimate_s, jobs)), np.float64)
 
 
 def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
-    if isinstance(jobs, Small):
+    if type(jobs) is Small:
         return jobs.demands
     if view.demands is not None:
         return view.demands(jobs)

@@ -58,7 +58,7 @@ class Settled:
         """What is known at the beginning of a pass over this queue, with these promises of the pass before."""
         kept: _Kept | None = view.cache.pop(KEPT, None)
         timeline = view.timeline
-        if not view.at_once or not timeline.placement.steady or timeline.holds_nodes_longer:
+        if not view.at_once or not timeline.steady:
             return cls(view, None, None, math.inf)
         if (
             kept is None

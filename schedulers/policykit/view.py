@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from random import Random
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -23,6 +23,8 @@ from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
+
+_Value = TypeVar("_Value")
 
 CACHE = "cache"
 """Key of a notebook: :attr:`View.cache`."""
@@ -102,6 +104,27 @@ class Past(Protocol):
         ...
 
 
+class _Made(Generic[_Value]):
+    """An attribute of a view that is made when it is read for the first time, and then is one like any other."""
+
+    def __init__(self, make: Callable[[Any], _Value]) -> None:
+        self._make, self._name, self.__doc__ = make, make.__name__, make.__doc__
+
+    @overload
+    def __get__(self, view: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, view: View, owner: type) -> _Value: ...
+    def __get__(self, view: View | None, owner: type) -> Self | _Value:
+        if view is None:
+            return self
+        made = view.__dict__[self._name] = self._make(view)
+        return made
+
+    if TYPE_CHECKING:
+
+        def __set__(self, view: View, value: _Value) -> None: ...
+
+
 class View:
     """One pass's view of the simulation: all that a policy decides by.
 
@@ -160,36 +183,6 @@ class View:
         the timeline (:meth:`renew`).
     """
 
-    __slots__ = (
-        "_finished",
-        "_past",
-        "_timeline",
-        "_timeline_source",
-        "_usage",
-        "changes",
-        "demands",
-        "estimate_s",
-        "fewest_nodes",
-        "filled_s",
-        "held",
-        "machine",
-        "notebook",
-        "notes",
-        "now_s",
-        "pool",
-        "queue",
-        "reservations",
-        "reserved",
-        "rng",
-        "running",
-        "site",
-        "stages_first",
-        "taken",
-        "unavailable",
-        "vacate",
-        "waiting",
-    )
-
     def __init__(
         self,
         now_s: float,
@@ -229,10 +222,7 @@ class View:
         self.held: Mapping[str, Holding] = held if held is not None else {}
         self.unavailable = unavailable
         self._timeline_source = timeline_source
-        self._timeline: Timeline | None = None
         self._past = past
-        self._finished: FinishedJobs | None = None
-        self._usage: Mapping[str, Usage] | None = None
 
     def showing(self, queue: Sequence[Job], held: Mapping[str, Holding]) -> View:
         """The same pass with another queue and other held burst buffers; the timeline is one and the same."""
@@ -248,7 +238,12 @@ class View:
 
         ``changed``: how often that changed till now; without a change it must not grow.
         """
-        other, source, changes, seen = copy.copy(self), self._timeline_source, self.changes, self._timeline
+        other, source, changes, seen = (
+            copy.copy(self),
+            self._timeline_source,
+            self.changes,
+            self.__dict__.get("timeline"),
+        )
         vacate = self.vacate
 
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
@@ -259,7 +254,7 @@ class View:
                     timeline.take(max(one.start_s, timeline.now_s), one.end_s, one.nodes)
 
         other.vacate = None if vacate is None else vacated
-        other._timeline = None
+        other.__dict__.pop("timeline", None)
         other._timeline_source = lambda: take(source() if seen is None else seen.copy())
         other.changes = None if changes is None else lambda: changes() + changed
         other.taken += taken
@@ -275,17 +270,15 @@ class View:
         """Whether some job might start now: a node is free, or a job needs only its burst buffer at first."""
         return self.timeline.free_nodes_now() > 0 or self.stages_first
 
-    @property
+    @_Made
     def timeline(self) -> Timeline:
         """A private timeline with all running jobs booked until ``end_s``; the policy may book and release in it."""
-        if self._timeline is None:
-            self._timeline = self._timeline_source()
-        return self._timeline
+        return self._timeline_source()
 
     @property
     def untouched(self) -> bool:
         """Whether nobody has looked at :attr:`timeline` yet, so that nothing is booked in it."""
-        return self._timeline is None
+        return "timeline" not in self.__dict__
 
     @property
     def at_once(self) -> bool:
@@ -301,17 +294,17 @@ class View:
     def aside(self) -> View:
         """The same pass once more, of which only notes remain: what it books, draws and keeps is its own."""
         other = copy.copy(self)
-        other._timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
+        other.timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
         return other
 
     def resume(self, timeline: Timeline, reserved: list[float]) -> None:
         """Go on with timeline and reservations of an earlier pass, as this pass would have made them."""
         timeline.advance(self.now_s)
-        self._timeline, self.reserved = timeline, reserved
+        self.timeline, self.reserved = timeline, reserved
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""
-        self._timeline = None
+        self.__dict__.pop("timeline", None)
         self.reservations.clear()
 
     def again(self, queue: Sequence[Job]) -> View:
@@ -321,14 +314,12 @@ class View:
         other.renew()
         return other
 
-    @property
+    @_Made
     def finished(self) -> FinishedJobs:
         """Jobs that were started and have ended, in order of their ends; at most the last 100,000."""
-        if self._finished is None:
-            self._finished = FinishedJobs() if self._past is None else self._past.finished()
-        return self._finished
+        return FinishedJobs() if self._past is None else self._past.finished()
 
-    @property
+    @_Made
     def usage(self) -> Mapping[str, Usage]:
         """What the jobs of each user (:attr:`spillway.schedulers.model.job.Job.user`) have held until now.
 
@@ -336,9 +327,7 @@ class View:
         that hold a burst buffer. Users who have held nothing may be missing. Where what is past should count less, see
         :func:`spillway.schedulers.policykit.fairness.decayed_usage`.
         """
-        if self._usage is None:
-            self._usage = {} if self._past is None else self._past.usage(self.queue, self.now_s)
-        return self._usage
+        return {} if self._past is None else self._past.usage(self.queue, self.now_s)
 
 
 class Policy(Protocol):

@@ -69,6 +69,7 @@ NEAREST, BY_ID, RACK, FULLEST, FULLEST_AT_END, EMPTIEST, LEAST_LOADED, COMPACT, 
 taken, from ``EMPTIEST`` on the one with most bytes left is better."""
 
 USE_NODES, USE_STORAGES, USE_LINKS, USE_POOLS = 1, 2, 4, 8
+USE_ALL = 15
 """Resources that a question or a booking is about; the values of
 :class:`spillway.schedulers.timeline.placement.Resource`."""
 

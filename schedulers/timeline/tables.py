@@ -31,6 +31,7 @@ _STORAGE_ORDERS = {
     StorageOrder.SPREAD: layout.SPREAD_OUT,
     StorageOrder.EQUAL: layout.EQUAL,
 }
+_KNOWN = 32
 _LARGEST_SUM = 2**62
 _LARGEST_EXACT = 2**53
 """Whole numbers below this are exact in a double; the kernels divide storage sizes as doubles."""
@@ -65,6 +66,14 @@ class Tables:
         Parts of it.
     segments
         How many segments a timeline may have for it.
+    last, indices
+        The allocation that was found or booked last, and its nodes and storages as arrays: most are booked twice in
+        turn.
+    known
+        :meth:`demand` of all resources of jobs that were looked at lately: most are looked at twice in turn.
+    steady, racks, stacked
+        Whether choices of fits stay (:attr:`spillway.schedulers.timeline.Placement.steady`), only storages of a node's
+        own rack serve it, and jobs share nodes in time.
     layered
         Whether some of the pools are layers of hierarchical resources.
 
@@ -77,6 +86,11 @@ class Tables:
     def __init__(self, machine: Machine, placement: Placement) -> None:
         self.machine = machine
         self.placement = placement
+        self.steady, self.racks = placement.steady, placement.storage_order is StorageOrder.RACK
+        self.stacked = machine.rows > 1
+        self.known: dict[Job, layout.Row] = {}
+        self.last: Allocation
+        self.indices: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
         self.node_count = len(machine.nodes)
         self.link_count = len(machine.links)
         self.word_count = (self.node_count + 63) // 64
@@ -103,7 +117,7 @@ class Tables:
         nearest = np.ascontiguousarray(machine.nearest_storages, np.int32).reshape(self.node_count, len(sizes))
         self.usage = np.zeros(len(self.capacity), np.int64)
         own = np.zeros(self.node_count, np.int32)
-        if placement.storage_order is StorageOrder.RACK:
+        if self.racks:
             own[:] = [len(own_storages(machine, node)) for node in range(self.node_count)]
         self.storage_count = len(sizes)
         self.chosen = np.zeros((2, max(self.node_count, len(sizes))), np.int32)
@@ -127,8 +141,7 @@ class Tables:
         )
         self._for_all_kernels()
         self._below = _nodes_below(node_link, parents)
-        self._last = Allocation(())
-        self._indices = np.empty(0, np.int32), np.empty(0, np.int32)
+        self.keep(Allocation(()))
         self.segments = 0
         self.make_room(28)
 
@@ -144,6 +157,7 @@ class Tables:
         """Have further pools behind those that there are: ``pools`` are all of them."""
         more = [pool.count for pool in pools[len(self.machine.pools) :]]
         self.machine = dataclasses.replace(self.machine, pools=pools)
+        self.known.clear()
         self.capacity = np.concatenate([self.capacity, np.array(more, np.int64)])
         self.pools = slice(self.pools.start, len(self.capacity))
         self.usage = np.zeros(len(self.capacity), np.int64)
@@ -165,18 +179,10 @@ class Tables:
         work[layout.BELOW, self.links] = self._below
         self.scratch = (work, self.usage, self.chosen)
 
-    def indices(self, allocation: Allocation) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Nodes and storages of an allocation as arrays; the last ones are kept: most are booked twice in turn."""
-        if allocation is not self._last:
-            nodes, storages = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
-            self.keep_indices(allocation, nodes, storages)
-        return self._indices
-
-    def keep_indices(
-        self, allocation: Allocation, nodes: npt.NDArray[np.int32], storages: npt.NDArray[np.int32]
-    ) -> None:
-        """Keep the arrays of an allocation for :meth:`indices`."""
-        self._last, self._indices = allocation, (nodes, storages)
+    def keep(self, allocation: Allocation) -> None:
+        """Make an allocation :attr:`last`."""
+        self.last = allocation
+        self.indices = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
 
     def demand(self, job: Job, uses: int) -> layout.Row | None:
         """What a job requests of these resources (``USE_...``), as a plain
@@ -184,6 +190,14 @@ class Tables:
 
         ``None`` where not even the empty machine has it.
         """
+        row = self._demand(job, uses)
+        if uses == layout.USE_ALL and row is not None:
+            if len(self.known) >= _KNOWN:
+                self.known.clear()
+            self.known[job] = row
+        return row
+
+    def _demand(self, job: Job, uses: int) -> layout.Row | None:
         nodes, bb_bytes, io_rate, requests = job.nodes, job.bb_bytes, job.io_rate, job.requests
         if not bb_bytes or not uses & layout.USE_STORAGES:
             uses &= ~layout.USE_STORAGES

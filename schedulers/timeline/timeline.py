@@ -105,6 +105,12 @@ class Timeline:
         return self._tables.placement
 
     @property
+    def steady(self) -> bool:
+        """Whether a choice of a fit stays while it is possible, whatever else is taken
+        (:attr:`spillway.schedulers.timeline.Placement.steady`)."""
+        return self._tables.steady and not self.holds_nodes_longer
+
+    @property
     def now_s(self) -> float:
         """Start of the first segment."""
         return self._times.item(0)
@@ -169,8 +175,7 @@ class Timeline:
 
         See :meth:`earliest_fit`.
         """
-        at_once = job.lives is None and covering._value_ & layout.USE_NODES
-        if at_once and job.nodes > self._rows.item(layout.FREE_NODES):
+        if job.nodes > self._rows.item(layout.FREE_NODES) and job.lives is None and covering._value_ & layout.USE_NODES:
             return None
         now_s = self._times.item(0)
         start_s = self._find(job, duration_s, now_s, now_s, covering)
@@ -178,7 +183,7 @@ class Timeline:
 
     def demand_of(self, job: Job) -> layout.Row:
         """What :meth:`first_fit_now` has to know of a job; it stays as it is for the job, here and in copies."""
-        return self._tables.demand(job, Resource.ALL._value_) or _NEVER_FITS
+        return self._tables.demand(job, layout.USE_ALL) or _NEVER_FITS
 
     def first_fit_now(
         self, jobs: Sequence[Job], demands: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]
@@ -198,7 +203,7 @@ class Timeline:
             Its place and what it gets; ``None`` where none of them fits.
         """
         tables = self._tables
-        if self.holds_nodes_longer or self.placement.storage_order is StorageOrder.RACK:  # their windows share nothing
+        if self.holds_nodes_longer or tables.racks:  # their windows share nothing
             for at, job in enumerate(jobs):
                 allocation = self.fit_now(job, durations_s.item(at))
                 if allocation is not None:
@@ -276,10 +281,12 @@ class Timeline:
             interval that begins before now. Nothing is changed then. On a storage node that is partly drained all that
             it has can be booked, also more than is left (:meth:`drain`): what is held there may be held on.
         """
-        if allocation.lives is None:
+        if allocation.lives is not None:
+            self._book_parts(start_s, end_s, allocation, covering, 1)
+        elif self._drained or self._tables.stacked or self.holds_nodes_longer:
             self._book(start_s, end_s, allocation, covering, 1)
         else:
-            self._book_parts(start_s, end_s, allocation, covering, 1)
+            self._write(start_s, end_s, allocation, covering, 1)
 
     def reserve_from(self, not_before_s: float, duration_s: float, allocation: Allocation) -> float:
         """Book just this allocation for a duration, at the earliest start at which all of it is free.
@@ -319,10 +326,12 @@ class Timeline:
         ValueError
             As :meth:`reserve`, and when more would be free than the machine has. Nothing is changed then.
         """
-        if allocation.lives is None:
+        if allocation.lives is not None:
+            self._book_parts(start_s, end_s, allocation, covering, -1)
+        elif self._drained or self._tables.stacked or self.holds_nodes_longer:
             self._book(start_s, end_s, allocation, covering, -1)
         else:
-            self._book_parts(start_s, end_s, allocation, covering, -1)
+            self._write(start_s, end_s, allocation, covering, -1)
 
     def advance(self, now_s: float) -> None:
         """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
@@ -518,10 +527,12 @@ class Timeline:
         """Start of the job, infinity if none; the kernel leaves what it chose in the shared scratch memory."""
         if not duration_s >= 0:
             raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
-        tables = self._tables
-        demand = tables.demand(job, covering._value_)
+        tables, uses = self._tables, covering._value_
+        demand = tables.known.get(job) if uses == layout.USE_ALL else None
         if demand is None:
-            return math.inf
+            demand = tables.demand(job, uses)
+            if demand is None:
+                return math.inf
         if self._count > tables.segments:
             tables.make_room(self._count)
         found: float
@@ -551,7 +562,7 @@ class Timeline:
             striped=bb_bytes > 0 and job.stripes > 0,
             pools=self._held_pools(job) if job.pools and uses & layout.USE_POOLS else (),
         )
-        self._tables.keep_indices(allocation, nodes, storages)
+        self._tables.last, self._tables.indices = allocation, (nodes, storages)
         return allocation
 
     def _held_pools(self, job: Job) -> tuple[int, ...]:
@@ -561,12 +572,9 @@ class Timeline:
         return tuple(self._tables.usage[self._tables.pools].tolist())
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
-        if not self._times.item(0) <= start_s <= end_s:
-            raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not end before")
-        if start_s == end_s:
-            return
+        """Book what may need more than :meth:`_write`: by the replicas of a job, and by what is drained."""
         if (
-            self._tables.machine.rows > 1
+            self._tables.stacked
             and 0 < len(allocation.storages) < len(allocation.nodes)
             and not allocation.striped
             and Resource.NODES in covering
@@ -590,6 +598,8 @@ class Timeline:
         self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int
     ) -> None:
         """Book an allocation that lies in part on storage nodes that are partly drained, all or nothing."""
+        if self._is_empty(start_s, end_s):
+            return
         size = sign * allocation.bb_bytes
         sizes = {one: size * times for one, times in Counter(allocation.storages).items() if one in self._drained}
         for storage, bytes_there in sizes.items():
@@ -616,6 +626,8 @@ class Timeline:
 
     def _write(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
         """Add an allocation to the rows, or take it off them; ValueError where that leaves their bounds."""
+        if not self._times.item(0) <= start_s < end_s and self._is_empty(start_s, end_s):
+            return
         tables, uses = self._tables, covering._value_ | (layout.STRIPED if allocation.striped else 0)
         bb_bytes = allocation.bb_bytes if allocation.storages and uses & layout.USE_STORAGES else 0
         io_rate = allocation.io_rate if uses & layout.USE_LINKS else 0
@@ -623,7 +635,9 @@ class Timeline:
             raise ValueError(f"sizes must be >= 0, and fit all storage ({tables.total_bytes} bytes): {allocation}")
         if self._count + _SPARE > len(self._times):
             self._make_room(self._count)
-        nodes, storages = tables.indices(allocation)
+        if allocation is not tables.last:
+            tables.keep(allocation)
+        nodes, storages = tables.indices
         if tables.pooled:
             tables.booked[: len(allocation.pools)] = allocation.pools
             tables.booked[len(allocation.pools) :] = 0
@@ -639,6 +653,12 @@ class Timeline:
             raise Overbooked(words, self._room_after(-1 - count, end_s - start_s))
         self._count = count
         self.changes += 1
+
+    def _is_empty(self, start_s: float, end_s: float) -> bool:
+        """Whether an interval is empty; ValueError where it begins before now or ends before it begins."""
+        if not self._times.item(0) <= start_s <= end_s:
+            raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not end before")
+        return start_s == end_s
 
     def _room_after(self, segment: int, duration_s: float) -> float:
         """When what was refused just now, for this segment, has room for as long (s); it is in the scratch memory."""

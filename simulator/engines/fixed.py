@@ -13,30 +13,29 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import ClassVar
 
+import msgspec
+
 from spillway.platforms.model import Platform
 from spillway.simulator.engines.base import Engine, TaskError, TaskSpec, speed_in
 from spillway.simulator.engines.batch import listed
 
 
-@dataclass(slots=True)
-class _Running:
-    """A task: work per host (empty for a sleep), progress at an instant, seconds from there to the end."""
+class _Running(msgspec.Struct, eq=False):
+    """A task: work per host (empty for a sleep), progress at an instant, seconds from there to the end, and the end at
+    the present speed (s).
+    """
 
     work: dict[int, float]
     done: float
     since_s: float
     left_s: float
+    end_s: float
 
     def progress(self, now_s: float) -> float:
         """Share of the task that is done."""
         if self.left_s <= 0.0:
             return 1.0
         return self.done + (1.0 - self.done) * (now_s - self.since_s) / self.left_s
-
-    @property
-    def end_s(self) -> float:
-        """When it ends at the present speed."""
-        return self.since_s + self.left_s
 
 
 @dataclass
@@ -78,7 +77,7 @@ class FixedEngine(Engine):
                 load = {}
                 for host, flops in zip(hosts[begin:end], work[begin:end], strict=True):
                     load[host] = max(load.get(host, 0.0), flops)
-            handles.append(self._begin(_Running(load, 0.0, self.clock, self._duration(load))))
+            handles.append(self._begin(load, self._duration(load)))
         return handles
 
     def _begin_even(self, task: TaskSpec) -> int:
@@ -88,15 +87,15 @@ class FixedEngine(Engine):
         if not (task.hosts and 0.0 <= flops < math.inf and min(task.hosts) >= 0 and max(task.hosts) < len(speeds)):
             listed((task,), len(speeds))
         load = dict.fromkeys(task.hosts, flops)
-        slowest = min([speeds[host] for host in load])
+        slowest = min(map(speeds.__getitem__, load))
         left_s = 0.0 if not flops else flops / slowest if slowest else math.inf
-        return self._begin(_Running(load, 0.0, self.clock, left_s))
+        return self._begin(load, left_s)
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
         if not 0.0 <= seconds < math.inf:
             raise TaskError(f"a sleep must be finite and not negative, got {seconds} s")
-        return self._begin(_Running({}, 0.0, self.clock, seconds))
+        return self._begin({}, seconds)
 
     def _duration(self, load: dict[int, float]) -> float:
         speeds = self._speeds
@@ -104,11 +103,11 @@ class FixedEngine(Engine):
             [flops / speeds[host] if speeds[host] else math.inf for host, flops in load.items() if flops], default=0.0
         )
 
-    def _begin(self, running: _Running) -> int:
-        handle = self._next_handle
+    def _begin(self, work: dict[int, float], seconds: float) -> int:
+        handle, end_s = self._next_handle, self.clock + seconds
         self._next_handle += 1
-        self._running[handle] = running
-        heapq.heappush(self._ends, (running.end_s, handle))
+        self._running[handle] = _Running(work, 0.0, self.clock, seconds, end_s)
+        heapq.heappush(self._ends, (end_s, handle))
         return handle
 
     def _find(self, handle: int) -> _Running:
@@ -168,6 +167,7 @@ class FixedEngine(Engine):
                 running.done = running.progress(self.clock)
                 running.since_s = self.clock
                 running.left_s = (1.0 - running.done) * self._duration(running.work)
+                running.end_s = running.since_s + running.left_s
                 heapq.heappush(self._ends, (running.end_s, handle))
 
     def close(self) -> None:

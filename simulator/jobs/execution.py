@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -49,6 +50,9 @@ WORK_PRECISION = 1e-14
 _END_STATES = {TIMEOUT: JobState.COMPLETED_WALLTIME_REACHED, KILLED: JobState.COMPLETED_KILLED, _OK: (
     JobState.COMPLETED_SUCCESSFULLY
 )}  # fmt: skip
+
+
+_IDS = attrgetter("allocation.ids")
 
 
 class Start(msgspec.Struct, frozen=True, eq=False):
@@ -118,7 +122,7 @@ class Executor:
         """
         traced = self._outputs.traced
         if not traced:
-            self._machines.occupy([start.allocation.ids for start in starts], moments)
+            self._machines.occupy(map(_IDS, starts), moments)
         jobs: list[Job] = []
         tasks: list[TaskSpec] = []
         for start, moment in zip(starts, moments, strict=True):

@@ -134,7 +134,7 @@ class Conversation:
                     kernel.deal(self._deliver, False)
                     continue
                 if not more:
-                    kernel.post_first(self._server.reply_done)
+                    kernel.send_first(self._server.reply_done)
                     return
                 self._look_ahead()
                 if not further:

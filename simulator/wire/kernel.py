@@ -153,6 +153,21 @@ class Kernel:
         """
         self._posts.insert(self._first_post, (self.own_message_s, handler, content, resume))
 
+    def send_first(self, handler: Action) -> None:
+        """As :meth:`post_first`; without a step of the loop where only tasks may end until the message arrives."""
+        moments = self.own_arrivals(1)
+        if not moments:
+            self.post_first(handler)
+            return
+        if self.starting:
+            self.before_advance()
+        ended = self._engine.advance(moments[0])
+        if ended or self._engine.clock != moments[0]:
+            self.interrupted(moments[0], ended, handler)
+        else:
+            self.pass_to(moments[0])
+            self.deal(handler)
+
     def spawn(self, actor: Callable[[], None]) -> None:
         """Run a new actor at this instant, once those that run now have sent what they send."""
         self._spawned.append(actor)
@@ -206,7 +221,9 @@ class Kernel:
         self._first_post = 0
         self.instant_end = self.unsettled = False
 
-    def interrupted(self, moment: float, ended: list[int], handler: Action, resume: Callable[[], None]) -> None:
+    def interrupted(
+        self, moment: float, ended: list[int], handler: Action, resume: Callable[[], None] | None = None
+    ) -> None:
         """Note that tasks have ended while a message from the master host, which arrives at ``moment``, is under way.
 
         Parameters
@@ -234,8 +251,16 @@ class Kernel:
         timers, dead, mailbox, starting = self._timers, self._dead, self.mailbox, self.starting
         engine = self._engine
         while True:
-            if mailbox and self._arriving is None:
-                self._drain()
+            while mailbox and self._arriving is None and not (self.stopped or self.paused):
+                if mailbox[0][0] > 0.0:
+                    self._arriving = post = mailbox.popleft()
+                    self._sequence = self._arriving_number = self._sequence + 1
+                    self._arrival = self.clock + post[0]
+                elif self.instant_end:
+                    break
+                else:  # received in no time
+                    self._deal_with(mailbox.popleft())
+                    self._settle()
             if self.stopped or self.paused:
                 return True
             if starting:
@@ -252,22 +277,23 @@ class Kernel:
             self.clock = now = engine.clock
             if now > LATEST_S:
                 self._refuse_time(now)
-            self._happen(now, ended)
-            if self._posts or self._spawned:
+            if (timers and timers[0][0] <= now + PRECISION) or (ended and now >= self._arrival):
+                self._happen(now, ended)
+            elif ended:
+                self.tasks_ended(ended)
+            elif now >= self._arrival:
+                self._deal_with(self._arrived())
+            if self._spawned:
                 self._settle()
+            elif self._posts:
+                mailbox.extend(self._posts)
+                self._posts.clear()
 
     def _happen(self, now: float, ended: list[int]) -> None:
-        """Do what ends at this instant: tasks, timers, the receipt of a message, in the order of their beginnings."""
-        timers = self._timers
-        due = self._due(now) if timers and timers[0][0] <= now + PRECISION else []
+        """Do what ends at this instant: timers, tasks, the receipt of a message, in the order of their beginnings."""
+        due = self._due(now)
         if now >= self._arrival:
-            arrived = self._arriving
-            self._arriving, self._arrival = None, math.inf
-            if not due and not ended:
-                assert arrived is not None
-                self._deal_with(arrived)
-                return
-            due.append((now, self._arriving_number, self._deal_with, arrived))
+            due.append((now, self._arriving_number, self._deal_with, self._arrived()))
         if due:
             if ended:
                 order = self.task_order
@@ -275,6 +301,13 @@ class Kernel:
             self._fire(due)
         elif ended:
             self.tasks_ended(ended)
+
+    def _arrived(self) -> _Post:
+        """The message that was on its way."""
+        post = self._arriving
+        assert post is not None
+        self._arriving, self._arrival = None, math.inf
+        return post
 
     def _refuse_time(self, now: float) -> NoReturn:
         raise SimulatorInputError(
@@ -359,21 +392,6 @@ class Kernel:
         self.after_receive()
         if post[3] is not None:
             post[3]()
-
-    def _drain(self) -> None:
-        """Receive what waits in the mailbox, as far as that takes no time."""
-        mailbox = self.mailbox
-        while mailbox and self._arriving is None and not (self.stopped or self.paused):
-            if mailbox[0][0] > 0.0:
-                self._arriving = post = mailbox.popleft()
-                self._sequence = self._arriving_number = self._sequence + 1
-                self._arrival = self.clock + post[0]
-            elif self.instant_end:
-                return
-            else:
-                post = mailbox.popleft()
-                self._deal_with(post)
-                self._settle()
 
     def _settle(self) -> None:
         """Deliver what was sent in this round, then let new actors run until none is left."""

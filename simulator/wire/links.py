@@ -28,11 +28,7 @@ class InProcessLink:
     """
 
     def __init__(self, handle: Callable[[Message], Reply]) -> None:
-        self._handle = handle
-
-    def exchange(self, message: Message) -> Reply:
-        """Call the scheduler."""
-        return self._handle(message)
+        self.exchange = handle
 
     def close(self) -> None:
         """Nothing is open."""

@@ -154,6 +154,10 @@ class Requests:
             kind is RegisterJob and not self._options.acknowledge_dynamic_jobs
         ):  # fmt: skip
             return [None, *self.handle(request, index)]
+        if isinstance(request, SetJobMetadata):
+            job = self._registry.jobs.get(request.job_id)
+            if job is not None and job.state is JobState.SUBMITTED:  # nothing but the scheduler can do anything to it
+                return [None, *self.handle(request, index)]
         return None
 
     def _fail(self, request: Request, index: int, rule: str) -> NoReturn:
@@ -257,7 +261,7 @@ class Requests:
         machines, options = self._machines, self._options
         states, jobs = machines.state, machines.jobs
         compute = allocation.ids is allocation.compute and self._meter is None
-        if compute and _IDLE.issuperset([states[number] for number in allocation.ids]):
+        if compute and _IDLE.issuperset(map(states.__getitem__, allocation.ids)):
             return  # an idle compute host runs no job
         if not options.compute_sharing:
             for number in allocation.compute:

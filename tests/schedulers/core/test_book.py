@@ -29,10 +29,10 @@ def test_a_job_is_booked_until_its_walltime(book: Book) -> None:
     """And gone at once when it ends before that."""
     book.check()
     assert book.timeline.breakpoints() == [0.0, 10.0]
-    assert [running.job for running in book.jobs()] == [JOB]
+    assert [running.job for running in book.running.values()] == [JOB]
     assert book.end("w!1", 4.0).end_s == 10.0
     book.check()
-    assert (len(book.free_nodes()), book.timeline.free_nodes_now(), len(book.jobs())) == (6, 6, 0)
+    assert (len(book.free_nodes()), book.timeline.free_nodes_now(), len(book.running.values())) == (6, 6, 0)
 
 
 def test_a_late_job_is_booked_on(book: Book) -> None:

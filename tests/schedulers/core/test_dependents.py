@@ -154,7 +154,7 @@ def test_the_first_of_a_name_is_in_no_circle_with_itself() -> None:
     found = dependents.circle()
     assert (found.job.name, found.reason) == ("2", "its dependencies go in a circle: 2 -> 3 -> 2")
     dependents.ended("w!2", 5.0, failed=True)
-    assert [(one.job.name, bool(one.reason)) for one in dependents.settled(["w!2"], 5.0)] == [("1", False), ("3", True)]
+    assert [(one.job.name, bool(one.reason)) for one in dependents.settled(5.0)] == [("1", False), ("3", True)]
 
 
 def test_a_job_has_one_end() -> None:
@@ -163,13 +163,13 @@ def test_a_job_has_one_end() -> None:
     dependents, _ = _held({"1": {}, "2": {"depends": "afterok:1+60s"}})
     dependents.started("w!1", 1.0)
     dependents.ended("w!1", 10.0, failed=False)
-    assert list(dependents.settled(["w!1"], 10.0)) == []
+    assert list(dependents.settled(10.0)) == []
     dependents.ended("w!1", 30.0, failed=True)
-    assert list(dependents.settled(["w!1"], 30.0)) == []
+    assert list(dependents.settled(30.0)) == []
     third = Job("w!3", 2, 40.0, 9.0, 1, extras={"depends": "afterok:1+60s"})
     assert dependents.submitted(third, _known, 40.0) is None
     assert dependents.due_s == 70.0
-    assert [one.job.name for one in dependents.settled([], 70.0)] == ["2", "3"]
+    assert [one.job.name for one in dependents.settled(70.0)] == ["2", "3"]
 
 
 def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +189,7 @@ def test_an_array_goes_on_by_one_task_at_a_time(monkeypatch: pytest.MonkeyPatch)
     while ready:
         order += ready
         dependents.ended(f"w!{ready[0]}", float(len(order)), failed=False)
-        ready = [one.job.name for one in dependents.settled([f"w!{ready[0]}"], float(len(order)))]
+        ready = [one.job.name for one in dependents.settled(float(len(order)))]
     assert order == [str(number) for number in range(200)]
     assert looked < 400
 
@@ -201,7 +201,7 @@ def test_tasks_of_one_array_with_different_limits() -> None:
     assert ready == ["1", "2"]
     for name, following in (("1", []), ("2", ["3", "4"]), ("3", []), ("4", [])):
         dependents.ended(f"w!{name}", 1.0, failed=False)
-        assert [one.job.name for one in dependents.settled([f"w!{name}"], 1.0)] == following
+        assert [one.job.name for one in dependents.settled(1.0)] == following
 
 
 def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:
