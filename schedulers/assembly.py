@@ -21,8 +21,9 @@ from spillway.schedulers.core.counted import Counted
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
-from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, SiteTerms
 from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplayable
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
@@ -272,8 +273,13 @@ class Settings:
         maintenance = parse_windows(self.maintenance, begins_s) if self.maintenance else ()
         return maintenance + reservations_of(self._site(), begins_s)
 
+    @property
+    def site_stated(self) -> Site | None:
+        """The site; ``None`` where none is stated."""
+        return parse_site(self.site) if self.site else None
+
     def _site(self) -> Site:
-        return parse_site(self.site) if self.site else Site()
+        return self.site_stated or Site()
 
     def _changed(self, *names: str) -> list[str]:
         """Those of these settings that differ from their defaults, as ``name=value``."""
@@ -367,6 +373,38 @@ def assemble(
     model = model if model is not None else _default_model(policy, literal=literal)
     life = parse_life(settings.bb_life)
     _check(policy, settings, model, life, literal=literal)
+    runtime, steering = _plays(policy, settings, model, life, on_record, on_conflict, direct=direct)
+    deciding, refuses = _around(policy, settings, model, life, runtime.refuses)
+    cadence = cadence or (Cadence.EVENT if literal else Cadence.MESSAGE)
+    return Session(
+        deciding,
+        runtime,
+        passes=Passes(seed, cadence, explain, _ESTIMATORS[settings.estimates](settings), steering),
+        ground=_ground(settings, burst_buffer_bytes, location_shape, literal=literal),
+        jobs=JobTerms(
+            unplayable(model, refuses),
+            model.fewest_nodes(),
+            model.demand() if settings.bandwidth == "aware" else None,
+            model.lives if type(model).lives is not JobModel.lives else None,
+        ),
+        site=SiteTerms(
+            settings.site_stated, "" if settings.suspend == "refused" else settings.suspend, rest_of, settings.on_outage
+        ),
+        observer=observer,
+    )
+
+
+def _plays(
+    policy: Policy,
+    settings: Settings,
+    model: JobModel,
+    life: Life,
+    on_record: Callable[[JobRecord], None] | None,
+    on_conflict: Callable[[Conflict], None] | None,
+    *,
+    direct: bool,
+) -> tuple[Runtime, Steering | None]:
+    """What plays started jobs, and the controllers that resize them, where the model has any."""
     programs = ProgramRuntime(
         model,
         make_gate(settings.io_control, settings.io_order),
@@ -377,19 +415,25 @@ def assemble(
         restarts=settings.restart is Restart.CHECKPOINT,
     )
     steering: Steering | None = None
-    runtime: Runtime = programs
     if isinstance(model, Control):
         steering = Steering(make_controllers(model, on_conflict), Applications(programs), always=model.active)
-    if model.shares_nodes:
-        sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
-        runtime = TimeShared(*sharing(), on_record, direct=direct)
-    refuses = _without_stripes(policy, runtime.refuses)
-    if settings.preemption.suspends:
+    if not model.shares_nodes:
+        return programs, steering
+    sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
+    return TimeShared(*sharing(), on_record, direct=direct), steering
+
+
+def _around(
+    policy: Policy, settings: Settings, model: JobModel, life: Life, refuses: Callable[[Job], str | None]
+) -> tuple[Policy, Callable[[Job], str | None]]:
+    """The policy with all that stands around it, and why a job is refused beside what the runtime refuses."""
+    refuses = _without_stripes(policy, refuses)
+    preemption = settings.preemption
+    if preemption.suspends:
         refuses = _first_of(unscalable, refuses)
     under = Under(policy, life, _expects(model))
     deciding: Policy = under if life.apart else policy
     keep: Callable[[View], None] = under.keep
-    preemption = settings.preemption
     promised: Callable[[View], None] | None = None
     if preemption.active:
         deciding = Preempting(deciding, preemption, life.apart, getattr(policy, "due", None))
@@ -398,40 +442,24 @@ def assemble(
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
-    windows, site = settings.windows(), parse_site(settings.site) if settings.site else None
+    windows = settings.windows()
     if windows:
         deciding = Windows(deciding, windows)
         if promised is not None:
             deciding = Promised(deciding, promised)
-        refuses = _first_of(admission(windows, site), refuses)
+        refuses = _first_of(admission(windows, settings.site_stated), refuses)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
-    return Session(
-        WithPersistent(deciding, int(settings.bb_user_limit), keep),
-        runtime,
-        unplayable=unplayable(model, refuses),
-        seed=seed,
-        cadence=cadence or (Cadence.EVENT if literal else Cadence.MESSAGE),
-        defaults=MachineDefaults(
-            burst_buffer_bytes,
-            location_shape,
-            settings.bandwidth == "aware",
-            settings.foreign,
-            int(settings.pfs_bandwidth),
-        ),
-        placement=Placement(settings.node_order, settings.storage_order),
-        timeline=PublishedTimeline if literal else Timeline,
-        estimator=_ESTIMATORS[settings.estimates](settings),
-        observer=observer,
-        explain=explain,
-        steering=steering,
-        fewest_nodes=model.fewest_nodes(),
-        demand=model.demand() if settings.bandwidth == "aware" else None,
-        lives=model.lives if type(model).lives is not JobModel.lives else None,
-        on_outage=settings.on_outage,
-        site=site,
-        suspend="" if settings.suspend == "refused" else settings.suspend,
-        rest=rest_of,
+    return WithPersistent(deciding, int(settings.bb_user_limit), keep), refuses
+
+
+def _ground(settings: Settings, burst_buffer_bytes: int, location_shape: tuple[int, ...], *, literal: bool) -> Ground:
+    """How the machine is read, and who gets which of its places."""
+    aware = settings.bandwidth == "aware"
+    return Ground(
+        MachineDefaults(burst_buffer_bytes, location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)),
+        Placement(settings.node_order, settings.storage_order),
+        PublishedTimeline if literal else Timeline,
     )
 
 

@@ -53,7 +53,7 @@ class UsedIds:
         return bool(self._blocks.get((workload, number // _BLOCK), 0) & 1 << number % _BLOCK)
 
 
-@lru_cache(1 << 10)  # read when a job comes, starts and ends
+@lru_cache(1 << 7)  # read when a job comes, starts and ends
 def numbered_id(job_id: str) -> tuple[str, int] | None:
     """Workload and number of a job whose name is a number as it is usually written; else ``None``."""
     workload, _, name = job_id.rpartition("!")

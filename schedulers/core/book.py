@@ -15,17 +15,17 @@ from __future__ import annotations
 import dataclasses
 import heapq
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from spillway.base.errors import shown
 from spillway.schedulers.core.accounts import Accounts
-from spillway.schedulers.core.allocation import only, together, without
+from spillway.schedulers.core.allocation import only, together
 from spillway.schedulers.core.feasible import in_gigabytes
+from spillway.schedulers.core.holdings import OVERDUE_S, Held, Part, bare, left_of, parts_on, until
 from spillway.schedulers.model.job import Allocation, Job, once_staged
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
@@ -36,59 +36,10 @@ from spillway.schedulers.timeline import Resource, Timeline
 from spillway.schedulers.timeline.lives import parts
 from spillway.schedulers.timeline.placement import StorageOrder, links_above
 
-OVERDUE_S = 1e-3
-"""How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
-latency after it; until then the nodes are not free."""
-
 SHORTEST_S = 1.0
 """Least time that extra nodes are booked for at once (s)."""
 
 NOTHING = Allocation(())
-
-
-class _Part(msgspec.Struct, eq=False):
-    """Kinds of resources that a job holds over one interval.
-
-    ``tail_s`` is how much later than the nodes they are expected back; ``extension_s`` how much longer they are booked
-    each time that they outlive that; ``extra``: nodes that the job was expanded by, or will leave before its end.
-    """
-
-    job: Job
-    covering: Resource
-    allocation: Allocation
-    start_s: float
-    end_s: float
-    tail_s: float = 0.0
-    extension_s: float = OVERDUE_S
-    extra: bool = False
-
-    def as_holding(self) -> Holding:
-        return Holding(self.covering, self.allocation, self.start_s, self.end_s)
-
-
-class Held(NamedTuple):
-    """What a job holds, kind by kind: one and the same allocation while no kind was given back without the others.
-
-    Attributes
-    ----------
-    nodes, storage, links
-        Of each only its own kind counts. The nodes of ``storage`` and ``links`` are those that the requests and the
-        bandwidth were granted for; they may have been given back.
-    """
-
-    nodes: Allocation
-    storage: Allocation
-    links: Allocation
-
-    def as_one(self) -> Allocation:
-        """All of it; where the kinds differ, the storages need not stand for the nodes in turn."""
-        if self.nodes is self.storage is self.links:
-            return self.nodes
-        storages = self.storage.storages
-        bb_bytes = self.storage.bb_bytes if storages else 0
-        io_rate = self.links.io_rate if self.links.nodes else 0
-        pools = self.nodes.pools
-        return Allocation(self.nodes.nodes, storages, bb_bytes, io_rate, striped=self.storage.striped, pools=pools)
 
 
 class Book:
@@ -137,10 +88,10 @@ class Book:
         self.own_racks = timeline.placement.storage_order is StorageOrder.RACK
         self._estimator = estimator
         self._now_s = timeline.now_s
-        self._parts: dict[str, list[_Part]] = {}
-        self._lifted: dict[str, _Part] = {}
+        self._parts: dict[str, list[Part]] = {}
+        self._lifted: dict[str, Part] = {}
         self._leaving: set[str] = set()
-        self._ends: list[tuple[float, int, int, _Part]] = []
+        self._ends: list[tuple[float, int, int, Part]] = []
         self._pushed = 0
 
     # ------------------------------------------------------------------ questions
@@ -197,9 +148,9 @@ class Book:
             whole = reduce(together, [part.allocation for part in found] or [NOTHING])
             return Held(whole, whole, whole)
         counted = any(Resource.POOLS in part.covering for part in found)
-        nodes = [_bare(part.allocation, counted=counted) for part in found if Resource.NODES in part.covering]
+        nodes = [bare(part.allocation, counted=counted) for part in found if Resource.NODES in part.covering]
         buffers = [part.allocation for part in found if Resource.BURST_BUFFERS in part.covering]
-        links = [_bare(part.allocation) for part in found if Resource.BANDWIDTH in part.covering]
+        links = [bare(part.allocation) for part in found if Resource.BANDWIDTH in part.covering]
         return Held(
             reduce(together, nodes or [NOTHING]),
             reduce(together, [one for one in buffers if one.storages] or [NOTHING]),
@@ -216,7 +167,7 @@ class Book:
         """A waiting job is given its burst buffer, expected to be held until ``until_s``."""
         self._reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
         extension_s = max(until_s - now_s, OVERDUE_S)
-        self._enter([_Part(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
+        self._enter([Part(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
         self._refresh(job.id, now_s)
 
     def evict(self, job_id: str, now_s: float) -> Holding:
@@ -225,7 +176,7 @@ class Book:
         found = self._parts.pop(job_id)
         for part in found:
             self._release(part, part.allocation, part.covering, now_s)
-        holding = _until(self.held.pop(job_id), now_s)
+        holding = until(self.held.pop(job_id), now_s)
         self.accounts.evicted(found[0].job, holding, now_s)
         return holding
 
@@ -252,7 +203,7 @@ class Book:
         if job.lives is None and job_id not in self.held:
             self._reserve(now_s, end_s, allocation)
             self.running[job_id] = Running(job, now_s, end_s, allocation)
-            part = _Part(job, Resource.ALL, allocation, now_s, end_s)
+            part = Part(job, Resource.ALL, allocation, now_s, end_s)
             self._parts[job_id] = [part]
             self._watch(part)
             return
@@ -271,7 +222,7 @@ class Book:
                 covering &= ~Resource.BURST_BUFFERS
             if covering:
                 self._reserve(now_s, until_s, allocation, covering)
-                further.append(_Part(job, covering, allocation, now_s, until_s, tail_s, max(tail_s, OVERDUE_S)))
+                further.append(Part(job, covering, allocation, now_s, until_s, tail_s, max(tail_s, OVERDUE_S)))
         held = self.held.pop(job_id, None)
         if held is not None:
             self.accounts.staged(job_id, held, now_s)
@@ -292,7 +243,7 @@ class Book:
         self.timeline.changes += 1  # also where it ends just when that was expected
         self._estimator.observe(running.job, now_s - running.start_s)
         if running.apart:
-            held = tuple(_until(holding, now_s) for holding in running.apart)
+            held = tuple(until(holding, now_s) for holding in running.apart)
             running = msgspec.structs.replace(running, apart=held)
         return running
 
@@ -341,7 +292,7 @@ class Book:
                 self._parts[job_id].append(part)
                 continue
             self._release(part, gone, part.covering, now_s)
-            self._enter(_left_of(part, Resource.ALL, nodes))
+            self._enter(left_of(part, Resource.ALL, nodes))
             self._add_extra(part.job, gone, now_s, until_s)
         self._refresh(job_id, now_s)
 
@@ -379,7 +330,7 @@ class Book:
             self._release(part, gone, kinds, now_s)
             if kinds is not Resource.ALL:
                 past.append(Holding(kinds, gone, part.start_s, now_s))
-            self._enter(_left_of(part, kinds, nodes))
+            self._enter(left_of(part, kinds, nodes))
         return self._refresh(job_id, now_s, past)
 
     def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource = Resource.ALL) -> Running:
@@ -450,7 +401,7 @@ class Book:
         self.storages_out -= filled
         for holding in self._booked():
             if holding.end_s > now_s:
-                for part, kinds in _parts_on(holding, back, filled):
+                for part, kinds in parts_on(holding, back, filled):
                     self.timeline.reserve(now_s, holding.end_s, part, kinds)
 
     def drain(self, storage: int, drained: int, now_s: float) -> None:
@@ -494,7 +445,7 @@ class Book:
             for time_s in (self.timeline.now_s, math.inf):
                 self._check_timeline(time_s)
 
-    def _check_job(self, job_id: str, found: list[_Part]) -> None:
+    def _check_job(self, job_id: str, found: list[Part]) -> None:
         """Prove that what is published of a job is what is booked, and that all ends are watched."""
         held = self.parts_of(job_id)
         assert held is not None, f"{job_id!r} is booked and holds nothing"
@@ -568,7 +519,7 @@ class Book:
             if unknown:
                 raise ValueError(f"job {shown(job_id)} cannot give back what it does not hold for node {min(unknown)}")
 
-    def _enter(self, further: Sequence[_Part]) -> None:
+    def _enter(self, further: Sequence[Part]) -> None:
         """Keep a job's further parts and watch their ends."""
         if further:
             self._parts.setdefault(further[0].job.id, []).extend(further)
@@ -579,9 +530,9 @@ class Book:
         """Book nodes until ``until_s``; each time they are not back in time they are booked on for as long."""
         extension_s = max(until_s - now_s, SHORTEST_S)
         self._reserve(now_s, now_s + extension_s, allocation)
-        self._enter([_Part(job, Resource.ALL, allocation, now_s, now_s + extension_s, 0.0, extension_s, extra=True)])
+        self._enter([Part(job, Resource.ALL, allocation, now_s, now_s + extension_s, 0.0, extension_s, extra=True)])
 
-    def _watch(self, part: _Part) -> None:
+    def _watch(self, part: Part) -> None:
         if part.end_s < math.inf:
             self._pushed += 1
             heapq.heappush(self._ends, (part.end_s, part.job.number, self._pushed, part))
@@ -599,7 +550,7 @@ class Book:
         for part, kinds in self._available(allocation, covering):
             self.timeline.reserve(start_s, end_s, part, kinds)
 
-    def _release(self, part: _Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
+    def _release(self, part: Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
         """Give some of a part back from now on; at its very end, too: published rules hold nodes a step longer."""
         if part.end_s >= now_s:
             self._give_back(now_s, part.end_s, allocation, covering)
@@ -628,7 +579,7 @@ class Book:
         )
         return [(part, kind) for part, kind in found if kind in covering]
 
-    def _extend(self, part: _Part, now_s: float) -> None:
+    def _extend(self, part: Part, now_s: float) -> None:
         """Book on what has outlived its booking: nodes by the estimator, all else ``extension_s`` at a time."""
         until_s = now_s + part.extension_s
         running = self.running.get(part.job.id)
@@ -646,7 +597,7 @@ class Book:
                 if other is not part and not other.extra and until_s + other.tail_s > max(other.end_s, now_s):
                     self._move_end(other, until_s + other.tail_s, now_s)  # its tail begins later, too
 
-    def _move_end(self, part: _Part, end_s: float, now_s: float) -> None:
+    def _move_end(self, part: Part, end_s: float, now_s: float) -> None:
         """Book a part on, or less far; it is watched at its new end."""
         if end_s > part.end_s:
             self._reserve(max(part.end_s, now_s), end_s, part.allocation, part.covering)
@@ -682,60 +633,3 @@ class Book:
 
 _NODES = Resource.NODES._value_
 """As a whole number: a test whether a flag is in another takes a tenth of an end."""
-
-
-def _bare(allocation: Allocation, *, counted: bool = True) -> Allocation:
-    """An allocation without its storages, and without its pools where these are not held any more."""
-    return Allocation(allocation.nodes, (), 0, allocation.io_rate, pools=allocation.pools if counted else ())
-
-
-def _left_of(part: _Part, kinds: Resource, nodes: Collection[int] | None) -> list[_Part]:
-    """What is left of a part of which some kinds were given back, for all or for some nodes."""
-    left = []
-    if part.covering & ~kinds:
-        left.append(msgspec.structs.replace(part, covering=part.covering & ~kinds))
-    if nodes is not None:
-        kept = without(part.allocation, nodes)
-        if kept.nodes:
-            left.append(msgspec.structs.replace(part, covering=kinds, allocation=kept))
-    return left
-
-
-def _parts_on(holding: Holding, nodes: set[int], storages: set[int]) -> list[tuple[Allocation, Resource]]:
-    """What of a holding lies on these nodes and storage nodes."""
-    allocation = holding.allocation
-    found = []
-    if Resource.NODES in holding.covering and not nodes.isdisjoint(allocation.nodes):
-        found.append((Allocation(tuple(node for node in allocation.nodes if node in nodes)), Resource.NODES))
-    if Resource.BURST_BUFFERS in holding.covering and not storages.isdisjoint(allocation.storages):
-        there = tuple(one for one in allocation.storages if one in storages)
-        found.append((Allocation((), there, allocation.bb_bytes), Resource.BURST_BUFFERS))
-    return found
-
-
-def _until(holding: Holding, end_s: float) -> Holding:
-    return msgspec.structs.replace(holding, end_s=end_s)
-
-
-class RunningJobs(Sequence[Running]):
-    """Running jobs in order of their starts, as a sequence that is only built when a policy looks at it."""
-
-    __slots__ = ("_items", "_source")
-
-    def __init__(self, source: dict[str, Running]) -> None:
-        self._source = source
-        self._items: tuple[Running, ...] | None = None
-
-    def _get(self) -> tuple[Running, ...]:
-        if self._items is None:
-            self._items = tuple(self._source.values())
-        return self._items
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    def __iter__(self) -> Iterator[Running]:
-        return iter(self._get())
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._get()[index]

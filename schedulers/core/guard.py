@@ -12,8 +12,9 @@ from operator import lt
 
 from spillway.base.errors import DecisionRefused, shown
 from spillway.schedulers.core import layers
-from spillway.schedulers.core.book import Book, Held
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import in_gigabytes
+from spillway.schedulers.core.holdings import Held
 from spillway.schedulers.model.decisions import Create, Destroy, Hold
 from spillway.schedulers.model.job import Allocation, Job, sized_as
 from spillway.schedulers.model.machine import Machine

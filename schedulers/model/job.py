@@ -416,7 +416,8 @@ def _size(job_id: str, job: dict[str, Any], profile: dict[str, Any], field: str)
     value: Any = values.get(field, 0)
     if not (type(value) in _PLAIN or is_number(value)) or not 0 <= value < LARGEST_SIZE:
         raise _wrong(job_id, where, field, "a number from 0 to 2^62", value)
-    return math.ceil(value)
+    size: int = math.ceil(value)
+    return size
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -215,11 +215,11 @@ class Account(Observer):
         self.check()
         session = self.session
         assert not session.book.running
-        if session._wire.closed:
+        if session._records.wire.closed:
             self.counts["left waiting"] += session.waiting
             return
-        assert not session._pool.requests
-        assert not session._pool.to_destroy
+        assert not session._records.pool.requests
+        assert not session._records.pool.to_destroy
         assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Ground, Passes
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.backfill import COVERED, Backfill
 from spillway.schedulers.policykit.estimates import Correction, Estimator, UserHistory, Walltimes
@@ -79,7 +80,7 @@ def play_beside(seed: str, options: dict[str, Any], placement: Placement = STEAD
     tree = rng.random() < 0.5
     shape = MiniMachine(12, 3, 10 * GB, tuple(f"pfs=200/edge{node // 4}=60" for node in range(12)) if tree else ())
     policy = rng.choice(list(BACKFILLING.values())).build({"covered": rng.choice(list(COVERED)), **options})
-    session = Session(beside := Beside(policy), rigid(), placement=placement)
+    session = Session(beside := Beside(policy), rigid(), ground=Ground(placement=placement))
     play(session, shape, waiting_jobs(rng, tree))
     return beside.counts
 
@@ -116,7 +117,7 @@ def test_a_job_that_moves_up(explain: bool) -> None:
         MiniJob(20.0, 1, 95.0, 95.0),
     ]
     played = Played()
-    play(Session(Backfill(depth=2), rigid(), explain=explain, observer=played), MiniMachine(4), jobs)
+    play(Session(Backfill(depth=2), rigid(), passes=Passes(explain=explain), observer=played), MiniMachine(4), jobs)
     starts = {"ABCDE"[int(job_id.partition("!")[2])]: start_s for job_id, start_s in played.starts.items()}
     assert starts == {"A": 0.0, "B": 100.0, "C": 10.0, "D": 110.0, "E": 210.0}
 
@@ -137,7 +138,9 @@ def test_going_on_changes_nothing(
 
     def replies(explain: bool) -> list[object]:
         policy, estimator = POLICIES[name].build({"depth": depth} if depth else {}), ESTIMATORS[estimates]()
-        session = Session(policy, rigid(), explain=explain, placement=placement, estimator=estimator)
+        session = Session(
+            policy, rigid(), passes=Passes(explain=explain, estimator=estimator), ground=Ground(placement=placement)
+        )
         return play(session, TREE if tree else SHAPE, jobs)
 
     assert replies(explain=False) == replies(explain=True)
@@ -153,7 +156,7 @@ def test_what_is_not_enacted_is_tried_again(jobs: list[MiniJob], tree: bool) -> 
             return (start for start in super().__call__(view) if int(view.now_s) % 3)
 
     shape = TREE if tree else SHAPE
-    expected = play(Session(Restrained(), rigid(), explain=True), shape, jobs)
+    expected = play(Session(Restrained(), rigid(), passes=Passes(explain=True)), shape, jobs)
     assert play(Session(Restrained(), rigid()), shape, jobs) == expected
 
 
@@ -175,7 +178,7 @@ def test_what_others_book_is_not_built_on(jobs: list[MiniJob], tree: bool) -> No
                 view.timeline.reserve(fit.start_s, fit.start_s + 5.0, fit.allocation)
 
     shape = TREE if tree else SHAPE
-    expected = play(Session(Reserving(), rigid(), explain=True), shape, jobs)
+    expected = play(Session(Reserving(), rigid(), passes=Passes(explain=True)), shape, jobs)
     assert play(Session(Reserving(), rigid()), shape, jobs) == expected
 
 

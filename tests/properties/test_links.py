@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spillway.protocol.messages import JobState
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Ground, Passes
 from spillway.schedulers.model.decisions import Decision, Kill, Reject
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -117,7 +118,11 @@ def test_no_link_is_over_committed(
     shape = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB, io_paths=TREES[tree])
     meter = Meter(Machine.from_simulation_begins(shape.begins()))
     policy = Restless(POLICIES[name].build(EXACT.get(name, {}), literal=literal), share)
-    play(Session(policy, rigid(), seed=5, placement=Placement(order), observer=meter), shape, jobs)
+    play(
+        Session(policy, rigid(), passes=Passes(seed=5), ground=Ground(placement=Placement(order)), observer=meter),
+        shape,
+        jobs,
+    )
     assert not any(meter.load)
     assert len(meter.starts) + len(meter.refused) == len(jobs)
 
@@ -127,7 +132,7 @@ def test_the_histories_are_not_tame() -> None:
     jobs = [MiniJob(float(i), 1 + i % 5, 12.0 + i % 9, 10.0 + i % 13, 0, (20, 40, 61, 11)[i % 4]) for i in range(60)]
     shape = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB, io_paths=TREES["two levels"])
     meter = Meter(Machine.from_simulation_begins(shape.begins()))
-    play(Session(Restless(POLICIES["easy"].build(), 0.05), rigid(), seed=1, observer=meter), shape, jobs)
+    play(Session(Restless(POLICIES["easy"].build(), 0.05), rigid(), passes=Passes(seed=1), observer=meter), shape, jobs)
     assert meter.states >= {
         JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_WALLTIME_REACHED, JobState.COMPLETED_KILLED
     }  # fmt: skip

@@ -26,6 +26,7 @@ from spillway.schedulers.controllers.scene import Controller, Reason, Resize, Sc
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.steering import Steering
+from spillway.schedulers.core.terms import JobTerms, Passes
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.gates import IoControl, make_gate
 from spillway.schedulers.jobmodels.malleable import Malleable
@@ -185,7 +186,12 @@ def play(
     applications = Applications(execution)
     killing = Killing(POLICIES[policy].build({}), kills)
     steering = Steering(controller, applications)
-    session = Session(killing, execution, steering=steering, fewest_nodes=Moldable() if moldable else None)
+    session = Session(
+        killing,
+        execution,
+        passes=Passes(steering=steering),
+        jobs=JobTerms(fewest_nodes=Moldable() if moldable else None),
+    )
 
     def handle(message: Message) -> Reply:
         reply = session.handle(message)

@@ -16,7 +16,8 @@ from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Cadence, Observer
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
@@ -175,7 +176,7 @@ def play(
     with FluidEngine(platform) as engine:
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
     assert story.lines
-    return story.lines, replies, session._rng.getstate()
+    return story.lines, replies, session._showing.rng.getstate()
 
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Cadence, Passes
 from spillway.schedulers.model.explanations import Role
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies import POLICIES
@@ -52,7 +53,10 @@ def run(
     played = Played()
     cadence = Cadence.EVENT if literal else Cadence.MESSAGE
     session = Session(
-        POLICIES[name].build({}, literal=literal), rigid(), seed=3, cadence=cadence, explain=True, observer=played
+        POLICIES[name].build({}, literal=literal),
+        rigid(),
+        passes=Passes(seed=3, cadence=cadence, explain=True),
+        observer=played,
     )
     return played, play(session, shape, jobs)
 
@@ -172,7 +176,9 @@ def test_conservative_keeps_its_promises(jobs: list[MiniJob], tree: bool) -> Non
 def test_deep_reservations_start_when_they_begin(jobs: list[MiniJob], depth: int) -> None:
     """Depth >= 2: no pass leaves a job reserved for this very instant."""
     played = Played()
-    session = Session(POLICIES["easy"].build({"depth": str(depth)}), rigid(), explain=True, observer=played)
+    session = Session(
+        POLICIES["easy"].build({"depth": str(depth)}), rigid(), passes=Passes(explain=True), observer=played
+    )
     play(session, SHAPE, jobs)
     for now_s, notes in played.passes:
         for note in notes.notes.values():

@@ -11,6 +11,7 @@ import pytest
 
 from spillway.protocol.messages import JobState
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Passes, SiteTerms
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Site
@@ -89,7 +90,13 @@ def jobs_of(rng: Random, *, buffers: bool = True) -> list[MiniJob]:
 
 def made(policy: str, options: Mapping[str, Any], site: Site, observer: Played, *, explain: bool) -> Session:
     """A session at a site."""
-    return Session(POLICIES[policy].build(options), rigid(), seed=1, explain=explain, observer=observer, site=site)
+    return Session(
+        POLICIES[policy].build(options),
+        rigid(),
+        passes=Passes(seed=1, explain=explain),
+        site=SiteTerms(site=site),
+        observer=observer,
+    )
 
 
 @pytest.mark.parametrize("name", SITES)
@@ -127,7 +134,7 @@ def test_without_a_site_the_order_is_that_of_submission() -> None:
     for policy, option in CHOSEN:
         jobs = [replace(one, extras={}) for one in jobs_of(Random(policy))]
         found = [
-            play(Session(POLICIES[policy].build({option: order}), rigid(), seed=1), MACHINE, jobs)
+            play(Session(POLICIES[policy].build({option: order}), rigid(), passes=Passes(seed=1)), MACHINE, jobs)
             for order in ("fcfs", "multifactor")
         ]
         assert found[0] == found[1], policy

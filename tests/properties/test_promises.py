@@ -18,7 +18,9 @@ from spillway.platforms.catalogue import describe
 from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Observer, Session
+from spillway.schedulers.core.observer import Observer
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Ground, Passes, SiteTerms
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
@@ -113,7 +115,14 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
     jobs = [dataclasses.replace(one, extras=fields_of(fields)) for one in jobs]
     promises = Promises()
     placement = Placement(storage_order=storage_order)
-    session = Session(Conservative(order), rigid(), explain=True, observer=promises, placement=placement, site=site)
+    session = Session(
+        Conservative(order),
+        rigid(),
+        passes=Passes(explain=True),
+        ground=Ground(placement=placement),
+        site=SiteTerms(site=site),
+        observer=promises,
+    )
     play(session, TREE if tree else SHAPE, jobs, late_s)
     assert max(promises.late_s().values(), default=0.0) <= OVERDUE_S * len(jobs)
 

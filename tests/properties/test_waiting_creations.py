@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Cadence
+from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.lives import LIVES
 from spillway.schedulers.policies import POLICIES
 from tests.properties.buffer_cases import APART, GB, MACHINES, PERSISTENT, SHARING, Case

@@ -21,6 +21,7 @@ from spillway.experiments.studies.herbein.rehearsal import play, tree_of
 from spillway.experiments.studies.local_logs import at_hand
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Ground, Passes
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
@@ -67,8 +68,8 @@ def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: He
     session = Session(
         POLICIES["easy"].build(),
         ProgramRuntime(Rigid()),
-        defaults=MachineDefaults(bandwidth=bandwidth),
-        estimator=Requested(),
+        ground=Ground(defaults=MachineDefaults(bandwidth=bandwidth)),
+        passes=Passes(estimator=Requested()),
     )
     watch = Stopwatch(session)
     watch.handle(Message(0.0, (tree_of(nodes, UNDER_PROVISIONED),)))

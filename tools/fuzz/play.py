@@ -218,7 +218,7 @@ def _check(session: Session) -> None:
 
 def begun(session: Session) -> bool:
     """Whether a session knows its machine."""
-    return session._machine is not None
+    return session.begun
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.format import SchedulerSide, SimulatorSide
 from spillway.protocol.messages import JsonObject, NotifyKind, ResourceInfo
 from spillway.schedulers.assembly import SessionSpec, Settings
-from spillway.schedulers.core.session import Cadence
+from spillway.schedulers.core.terms import Cadence
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.jobmodels.base import FileSystem
 from spillway.schedulers.policies import POLICIES

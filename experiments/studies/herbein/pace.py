@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from spillway.experiments.studies.herbein.rehearsal import play, tree_of
 from spillway.protocol.messages import Message
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Ground, Passes
 from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
@@ -63,8 +64,8 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
         session = Session(
             POLICIES["easy"].build(),
             ProgramRuntime(Rigid()),
-            defaults=MachineDefaults(bandwidth=False),
-            estimator=Requested(),
+            ground=Ground(defaults=MachineDefaults(bandwidth=False)),
+            passes=Passes(estimator=Requested()),
         )
         session.handle(Message(0.0, (tree_of(options.nodes),)))
         return play(session.handle, workload) / (CHANGES_PER_JOB * len(workload.jobs))

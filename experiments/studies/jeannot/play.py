@@ -14,6 +14,7 @@ from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import BatsimConfig, SimulationBegins
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Passes
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.operations import Sequenced
 from spillway.schedulers.jobmodels.record import JobRecord
@@ -114,7 +115,7 @@ def play_direct(point: Point, workload: Workload) -> Traces:
     """Play a workload without sub-jobs (:mod:`spillway.experiments.studies.jeannot.calendar`)."""
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
     execution = Direct(gate, protocol_of(point).bandwidth)
-    session = Session(_policy(point), execution, estimator=Requested())
+    session = Session(_policy(point), execution, passes=Passes(estimator=Requested()))
     play_calendar(session, execution, begins(protocol_of(point).platform), workload)
     return execution.traces
 
@@ -126,7 +127,7 @@ def play_product(point: Point, workload: Workload) -> list[JobRecord]:
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
     runtime = ProgramRuntime(Sequenced(), gate, 0, records.append, direct=True)
-    session = Session(_policy(point), runtime, estimator=Requested())
+    session = Session(_policy(point), runtime, passes=Passes(estimator=Requested()))
     platform = _platform(protocol_of(point).platform)
     data = {
         "nb_res": workload.nb_res,

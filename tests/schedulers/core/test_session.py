@@ -27,7 +27,8 @@ from spillway.protocol.messages import (
     SimulationBegins,
     SimulationEnds,
 )
-from spillway.schedulers.core.session import Cadence, Session
+from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Cadence, Passes
 from spillway.schedulers.model.decisions import Decision, Kill, Pause, Reject, SetPowerState, Start, WakeAt
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
@@ -204,7 +205,7 @@ def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
     events = (completed(0, 5.0), completed(1, 5.0))
     first, winners = (submitted(0, 2), submitted(1, 2)), {}
     for cadence in Cadence:
-        session = opened("filler", 4, cadence=cadence)
+        session = opened("filler", 4, passes=Passes(cadence=cadence))
         session.handle(Message(0.0, first))
         session.handle(Message(1.0, (submitted(2, 4, 1.0), submitted(3, 2, 1.0))))
         winners[cadence] = started(session.handle(Message(5.0, events)))
@@ -214,7 +215,7 @@ def test_cadence_per_event_sees_half_of_simultaneous_ends() -> None:
 def test_prediction_is_corrected_when_exceeded() -> None:
     """A user's history shortens estimates; a job that outlives its own is booked on, in steps."""
     history = UserHistory()
-    session = opened("easy", 2, estimator=history)
+    session = opened("easy", 2, passes=Passes(estimator=history))
 
     def of_user(number: int, at: float) -> JobSubmitted:
         event = submitted(number, 2, at, 1000.0)

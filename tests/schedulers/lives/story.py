@@ -13,7 +13,7 @@ from spillway.platforms.generate import build
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import JobState, Message, Reply
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Observer
+from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.session import Cadence
+from spillway.schedulers.core.terms import Cadence
 from tests.schedulers.lives.story import GB, TINY, TWO_RACKS, job, play
 
 

@@ -10,6 +10,7 @@ from spillway.experiments.studies import Point
 from spillway.experiments.studies.jeannot.calendar import Channel, Direct, play
 from spillway.experiments.studies.jeannot.play import STRATEGIES, begins, drawn, play_direct, play_product
 from spillway.schedulers.core.session import Session
+from spillway.schedulers.core.terms import Passes
 from spillway.schedulers.jobmodels.gates import IoControl, make_gate
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Requested
@@ -108,7 +109,12 @@ def test_any_policy_goes_with_any_control(name: str, control: IoControl) -> None
     """All jobs run to their end, and the file system moves every byte, one application at a time or not."""
     drawn = workload([(7.0 * number, 20 + 7 * number, 2, 9.0 + number, 4.0 + 0.3 * number) for number in range(7)])
     execution = Direct(make_gate(control), PROTOCOLS["M"].bandwidth)
-    play(Session(POLICIES[name].build(), execution, estimator=Requested()), execution, begins("mira"), drawn)
+    play(
+        Session(POLICIES[name].build(), execution, passes=Passes(estimator=Requested())),
+        execution,
+        begins("mira"),
+        drawn,
+    )
     assert {job.name for job, *_ in execution.traces.jobs} == {job.name for job in drawn.jobs}
     busy_s = sum(end - start for start, end in execution.traces.transferring)
     assert busy_s == pytest.approx(sum(2 * (4.0 + 0.3 * number) for number in range(7)))
