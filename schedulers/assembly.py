@@ -381,15 +381,8 @@ def assemble(
         runtime,
         passes=Passes(seed, cadence, explain, _ESTIMATORS[settings.estimates](settings), steering),
         ground=_ground(settings, burst_buffer_bytes, location_shape, literal=literal),
-        jobs=JobTerms(
-            unplayable(model, refuses),
-            model.fewest_nodes(),
-            model.demand() if settings.bandwidth == "aware" else None,
-            model.lives if type(model).lives is not JobModel.lives else None,
-        ),
-        site=SiteTerms(
-            settings.site_stated, "" if settings.suspend == "refused" else settings.suspend, rest_of, settings.on_outage
-        ),
+        jobs=_job_terms(settings, model, refuses),
+        site=_site_terms(settings),
         observer=observer,
     )
 
@@ -451,6 +444,22 @@ def _around(
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return WithPersistent(deciding, int(settings.bb_user_limit), keep), refuses
+
+
+def _job_terms(settings: Settings, model: JobModel, refuses: Callable[[Job], str | None]) -> JobTerms:
+    """What holds for jobs beside what they state themselves."""
+    return JobTerms(
+        unplayable(model, refuses),
+        model.fewest_nodes(),
+        model.demand() if settings.bandwidth == "aware" else None,
+        model.lives if type(model).lives is not JobModel.lives else None,
+    )
+
+
+def _site_terms(settings: Settings) -> SiteTerms:
+    """What the site states, and what ends running jobs before their time."""
+    suspend = "" if settings.suspend == "refused" else settings.suspend
+    return SiteTerms(settings.site_stated, suspend, rest_of, settings.on_outage)
 
 
 def _ground(settings: Settings, burst_buffer_bytes: int, location_shape: tuple[int, ...], *, literal: bool) -> Ground:

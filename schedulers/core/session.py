@@ -177,7 +177,13 @@ class Session:
         records.arrivals.check_times(message)
         records.now_s = message.now
         records.requests = []
-        self._look_ahead(message)
+        if records.notices.rules.suspends:
+            records.notices.read(message)
+        if records.machine is not None:
+            records.wire.sent()
+            records.outages.going = NO_HOSTS
+            if Notify in map(type, message.events):
+                self._look_ahead(message, records.machine)
         handlers = self._HANDLERS
         for index, event in enumerate(message.events):
             handler = handlers.get(type(event))
@@ -204,19 +210,12 @@ class Session:
             self._finish_registration()
         return Reply(message.now, tuple(records.requests))
 
-    def _look_ahead(self, message: Message) -> None:
-        """Learn of a message as a whole what must be known before its first event is dealt with."""
+    def _look_ahead(self, message: Message, machine: Machine) -> None:
+        """Take away what is out at the end of a message, before its first event is dealt with."""
         records = self._records
-        if records.notices.rules.suspends:
-            records.notices.read(message)
-        if records.machine is None:
-            return
-        records.wire.sent()
-        records.outages.going = NO_HOSTS
-        if Notify in map(type, message.events):
-            records.outages.read(message.events, records.arrivals.resources)
-            if records.outages.going:
-                self._striking.machines_changed(records.machine, records.outages.going, available=False)
+        records.outages.read(message.events, records.arrivals.resources)
+        if records.outages.going:
+            self._striking.machines_changed(machine, records.outages.going, available=False)
 
     def _check_order(self, event: Event, place: str) -> None:
         """Refuse events that are no such, and any before the first or after the last one."""

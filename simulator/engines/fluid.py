@@ -54,6 +54,7 @@ class FluidEngine(Engine):
     """
 
     ends_at_once: ClassVar[bool] = False
+    clock: float = 0.0
 
     def __init__(self, platform: Platform, routes: RouteTable | None = None) -> None:
         self._platform = platform
@@ -61,14 +62,8 @@ class FluidEngine(Engine):
         self._links = len(platform.bandwidths)
         self._state = FluidState(platform.bandwidths, platform.fatpipe, platform.speeds, platform.cores)
         self._routes = RouteTable(platform) if routes is None else routes
-        self._now = 0.0
         self._missing = np.zeros(_MISSING_AT_ONCE, np.int64)
         self._ended = np.zeros(len(self._state.task_ints), np.int64)
-
-    @property
-    def clock(self) -> float:
-        """Seconds since the start of the simulation."""
-        return self._now
 
     @property
     def active(self) -> int:
@@ -118,7 +113,7 @@ class FluidEngine(Engine):
             )
             ended: list[int] = self._ended[: retire(state.arrays, self._ended)].tolist()
             if ended or passed == count:
-                self._now = float(state.clock[0])
+                self.clock = float(state.clock[0])
                 if specs:
                     self._routes.look_for_groups()
                 return passed, list(range(first, first + done)), ended
@@ -178,10 +173,10 @@ class FluidEngine(Engine):
 
     def advance(self, until: float) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
-        if not until >= self._now:
+        if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         found = run(until, self._state.arrays)
-        self._now = float(self._state.clock[0])
+        self.clock = float(self._state.clock[0])
         if not found:
             return []
         ended: list[int] = self._ended[: retire(self._state.arrays, self._ended)].tolist()

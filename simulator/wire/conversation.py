@@ -81,9 +81,12 @@ class Conversation:
 
     def maybe_send(self) -> None:
         """Send what is pending, if its time has come."""
-        if not self._server.ready or self._kernel.mailbox:
+        server = self._server
+        if not server.ready or self._kernel.mailbox:
             return
-        events = self._server.next_message()
+        if not server.pending and server.completed != server.submitted and not server.forced:
+            return  # nothing to tell, and it is not over
+        events = server.next_message()
         if events is not None:
             self._outgoing = events
             self._kernel.spawn(self._exchange)
@@ -118,7 +121,7 @@ class Conversation:
 
     def _proceed(self) -> None:
         """Send the next request, or that the scheduler is ready; at its time."""
-        kernel = self._kernel
+        kernel, own_s = self._kernel, self._kernel.own_message_s
         further, count = self._further, len(self._events)
         while True:
             if not further:
@@ -127,7 +130,7 @@ class Conversation:
                 if moment > kernel.clock:
                     kernel.at(moment, self._woken)
                     return
-                if kernel.at_once():
+                if kernel.clock + own_s == kernel.clock and kernel.at_once():
                     if not more:
                         kernel.deal(self._server.reply_done)
                         return
@@ -140,7 +143,7 @@ class Conversation:
                 if not further:
                     kernel.post_first(self._deliver, False, self._proceed)
                     return
-            if kernel.at_once():
+            if kernel.clock + own_s == kernel.clock and kernel.at_once():
                 kernel.deal(self._deliver_all)
             elif not self._pass_messages():
                 return
@@ -148,9 +151,11 @@ class Conversation:
     def _look_ahead(self) -> None:
         """Collect what the next messages start, up to a request that must be carried out in its time, or is wrong."""
         kernel, events, index = self._kernel, self._events, self._index
+        checked = index
         while index < len(events):
             try:
-                found = self._requests.ahead(events[index], index) if self._check(index) <= kernel.clock else None
+                due = index == checked or self._check(index) <= kernel.clock
+                found = self._requests.ahead(events[index], index) if due else None
             except SchedulerFault:
                 if self._further:
                     return

@@ -164,9 +164,12 @@ class Kernel:
         ended = self._engine.advance(moments[0])
         if ended or self._engine.clock != moments[0]:
             self.interrupted(moments[0], ended, handler)
-        else:
-            self.pass_to(moments[0])
-            self.deal(handler)
+            return
+        self.clock = moments[0]
+        self._first_post = 0
+        self.instant_end = self.unsettled = False
+        handler(None)
+        self.after_receive()
 
     def spawn(self, actor: Callable[[], None]) -> None:
         """Run a new actor at this instant, once those that run now have sent what they send."""
@@ -282,7 +285,9 @@ class Kernel:
             elif ended:
                 self.tasks_ended(ended)
             elif now >= self._arrival:
-                self._deal_with(self._arrived())
+                arrived, self._arriving, self._arrival = self._arriving, None, math.inf
+                assert arrived is not None
+                self._deal_with(arrived)
             if self._spawned:
                 self._settle()
             elif self._posts:
@@ -293,7 +298,8 @@ class Kernel:
         """Do what ends at this instant: timers, tasks, the receipt of a message, in the order of their beginnings."""
         due = self._due(now)
         if now >= self._arrival:
-            due.append((now, self._arriving_number, self._deal_with, self._arrived()))
+            due.append((now, self._arriving_number, self._deal_with, self._arriving))
+            self._arriving, self._arrival = None, math.inf
         if due:
             if ended:
                 order = self.task_order
@@ -301,13 +307,6 @@ class Kernel:
             self._fire(due)
         elif ended:
             self.tasks_ended(ended)
-
-    def _arrived(self) -> _Post:
-        """The message that was on its way."""
-        post = self._arriving
-        assert post is not None
-        self._arriving, self._arrival = None, math.inf
-        return post
 
     def _refuse_time(self, now: float) -> NoReturn:
         raise SimulatorInputError(

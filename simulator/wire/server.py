@@ -187,7 +187,7 @@ class Server:
         if self.forced:
             self.pending.clear()
         if not self.pending:
-            if self.ends_sent or (self.completed != self.submitted and not self.forced) or not self.finished:
+            if self.ends_sent or not self.finished:
                 return None
             self.pending.append(SimulationEnds(self.now))
             self.ends_sent = True
