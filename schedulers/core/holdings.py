@@ -1,4 +1,4 @@
-"""What jobs hold, part by part: kinds of resources over an interval, and what is left or gone of them."""
+"""Holdings of jobs, part by part: kinds of resources over an interval, and the parts that are left of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session keeps of one conversation, and the requests of the present answer: its rooms all work on this."""
+"""Records of one conversation, and the requests of the present answer: all parts of a session work on them."""
 
 from __future__ import annotations
 

@@ -4,14 +4,14 @@ Every event changes the records (:mod:`spillway.schedulers.core.records`); then 
 decisions; the guard checks them; the runtime turns them into requests. Time only comes from messages, randomness only
 from the seed. The session leads through this; each part has a room of its own:
 
-================================================  =================================================================
-what a policy is shown                            :mod:`spillway.schedulers.core.showing`
-what becomes of its decisions                     :mod:`spillway.schedulers.core.enacting`
-how jobs come to wait                             :mod:`spillway.schedulers.core.entering`
-what follows: steps of the runtime, ends of jobs  :mod:`spillway.schedulers.core.following`
-outages and drains                                :mod:`spillway.schedulers.core.striking`
-the controllers' turn                             :mod:`spillway.schedulers.core.resizing`
-================================================  =================================================================
+============================================  ============================================
+the view that a policy gets                   :mod:`spillway.schedulers.core.views`
+its decisions, checked and carried out        :mod:`spillway.schedulers.core.decisions`
+jobs that come: submitted, or no longer held  :mod:`spillway.schedulers.core.submissions`
+steps of the runtime, ends of jobs            :mod:`spillway.schedulers.core.consequences`
+outages and drains                            :mod:`spillway.schedulers.core.losses`
+the controllers' turn                         :mod:`spillway.schedulers.core.resizes`
+============================================  ============================================
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from spillway.protocol.messages import (
     SubJobsCompleted,
 )
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.enacting import Enacting
-from spillway.schedulers.core.entering import Entering
+from spillway.schedulers.core.consequences import Consequences
+from spillway.schedulers.core.decisions import Decisions
 from spillway.schedulers.core.execution import NOTHING, Runtime
-from spillway.schedulers.core.following import Following
+from spillway.schedulers.core.losses import Losses
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import NO_HOSTS
 from spillway.schedulers.core.records import Records
-from spillway.schedulers.core.resizing import Resizing
-from spillway.schedulers.core.showing import Showing
-from spillway.schedulers.core.striking import Striking
+from spillway.schedulers.core.resizes import Resizes
+from spillway.schedulers.core.submissions import Submissions
 from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, SiteTerms
+from spillway.schedulers.core.views import Views
 from spillway.schedulers.model.decisions import Pause
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
@@ -97,12 +97,12 @@ class Session:
         self._records = records = Records(
             runtime, observer or Observer(), ground or Ground(), jobs, site or SiteTerms(), passes.estimator
         )
-        self._showing = Showing(records, passes, jobs)
-        self._following = following = Following(records)
-        self._enacting = Enacting(records, following, jobs.fewest_nodes)
-        self._entering = Entering(records, following)
-        self._striking = Striking(records, following)
-        self._resizing = Resizing(records, passes.steering) if passes.steering is not None else None
+        self._views = Views(records, passes, jobs)
+        self._consequences = consequences = Consequences(records)
+        self._decisions = Decisions(records, consequences, jobs.fewest_nodes)
+        self._submissions = Submissions(records, consequences)
+        self._losses = Losses(records, consequences)
+        self._resizes = Resizes(records, passes.steering) if passes.steering is not None else None
         self.finished = False
 
     # ------------------------------------------------------------------ public
@@ -198,14 +198,14 @@ class Session:
                     if error.path.startswith("$.events"):
                         raise
                     raise error.under(f"$.events[{index}].data") from None
-                if self._each_event and (self._entering.release() or records.dirty):
+                if self._each_event and (self._submissions.release() or records.dirty):
                     yield from self._pass()
         if records.outages.affected:
-            self._striking.kill_affected()
+            self._losses.kill_affected()
         if not self.finished and records.machine is not None:
             yield from self._decide()
             if records.dependents.delays:
-                self._entering.call()
+                self._submissions.call()
         if records.static_done:
             self._finish_registration()
         return Reply(message.now, tuple(records.requests))
@@ -215,7 +215,7 @@ class Session:
         records = self._records
         records.outages.read(message.events, records.arrivals.resources)
         if records.outages.going:
-            self._striking.machines_changed(machine, records.outages.going, available=False)
+            self._losses.machines_changed(machine, records.outages.going, available=False)
 
     def _check_order(self, event: Event, place: str) -> None:
         """Refuse events that are no such, and any before the first or after the last one."""
@@ -250,7 +250,7 @@ class Session:
                 "the registration of dynamic jobs was finished",
                 "$.job_id",
             )
-        self._entering.submitted(event)
+        self._submissions.submitted(event)
 
     def _acknowledged(self, event: JobSubmitted) -> None:
         """A registered sub-job: only a runtime has their names."""
@@ -260,7 +260,7 @@ class Session:
                 f"job {shown(event.job_id)} has the form of a sub-job, and none of this id was registered, or it ended",
                 "$.job_id",
             )
-        self._following.enact(step)
+        self._consequences.enact(step)
 
     def _completed(self, event: JobCompleted) -> None:
         records, job_id = self._records, event.job_id
@@ -268,7 +268,7 @@ class Session:
         step = self._runtime.handle(event, records.now_s) if records.wire.completed((job_id,)) else None
         if step is None:
             raise RemoteProtocolError(f"JOB_COMPLETED of {shown(job_id)}, which does not run", "$.job_id")
-        self._following.enact(step)
+        self._consequences.enact(step)
 
     def _sub_jobs_completed(self, event: SubJobsCompleted) -> Event | None:
         """Sub-jobs have ended; what remains to be looked at after those from whose ends something follows."""
@@ -281,7 +281,7 @@ class Session:
             raise RemoteProtocolError(
                 f"the end of sub-jobs {shown(list(seen))}, of which one does not run", "$.job_ids"
             )
-        self._following.enact(step)
+        self._consequences.enact(step)
         return step.rest
 
     def _killed(self, event: JobKilled) -> None:
@@ -300,12 +300,12 @@ class Session:
         """Nothing in the session depends on these events; a runtime may."""
         step = self._runtime.handle(event, self._records.now_s)
         if step is not None:
-            self._following.enact(step)
+            self._consequences.enact(step)
 
     def _called(self, event: RequestedCall) -> None:
         step = self._runtime.handle(event, self._records.now_s)
         if step is not None:
-            self._following.enact(step)  # requested by the runtime: no event for the policy
+            self._consequences.enact(step)  # requested by the runtime: no event for the policy
         else:
             self._records.dirty = True
 
@@ -314,15 +314,15 @@ class Session:
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
             records.static_done = True
             records.pool.more_jobs = False
-            self._entering.no_more()
+            self._submissions.no_more()
             records.dirty = records.dirty or bool(records.pool.requests or records.pool.buffers)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
             records.arrivals.check_resources(event.resources, "resources")
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
             hosts = set(event.resources) - records.outages.going
-            self._striking.machines_changed(self.machine, hosts, available=available)
+            self._losses.machines_changed(self.machine, hosts, available=available)
         elif event.kind == STORAGE_DRAINED:
-            self._striking.storage_drained(self.machine, event)
+            self._losses.storage_drained(self.machine, event)
 
     def _asked(self, event: EstimateQuery) -> None:
         self._records.requests.append(AnswerEstimate(self._records.now_s, event.job_id, 0.0))
@@ -346,36 +346,36 @@ class Session:
 
     def _decide(self) -> Iterator[None]:
         """Let policy, controllers and runtime act until nothing more follows from it."""
-        records, following, entering = self._records, self._following, self._entering
+        records, consequences, submissions = self._records, self._consequences, self._submissions
         notices, pool, dependents = records.notices, records.pool, records.dependents
         while True:
             if dependents.held or dependents.changed:
-                entering.release()
+                submissions.release()
             for name, job in pool.unused() if pool.to_destroy else ():
-                self._enacting.discard(name, job)
+                self._decisions.discard(name, job)
                 records.dirty = True
             if records.dirty:
                 yield from self._pass()
-            if notices.given and following.kill_noticed():
+            if notices.given and consequences.kill_noticed():
                 continue  # perhaps no other message comes
-            if self._resizing is not None and not notices.given:
-                self._resizing.turn()
+            if self._resizes is not None and not notices.given:
+                self._resizes.turn()
             step = self._runtime.settle(records.now_s)
             if step is not NOTHING:
-                following.enact(step)
+                consequences.enact(step)
             if step.ended or (pool.to_destroy and pool.unused()):
                 continue
-            if not (dependents.held or dependents.changed) or not entering.release():
+            if not (dependents.held or dependents.changed) or not submissions.release():
                 return
 
     def _pass(self) -> Iterator[None]:
         """Let the policy decide once."""
-        records, enact = self._records, self._enacting.enact
+        records, enact = self._records, self._decisions.enact
         records.dirty = False
         if not records.queue.jobs and not records.book.running:
             return
         records.book.advance(records.now_s)
-        view = self._showing.view()
+        view = self._views.view()
         notes = view.notes
         for decision in self._policy(view):
             if not enact(decision):

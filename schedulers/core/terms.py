@@ -1,4 +1,4 @@
-"""What a session is told beside its policy and its runtime, one value for what belongs together."""
+"""Settings of a session beside its policy and its runtime, one value for those that belong together."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def play(
     with FluidEngine(platform) as engine:
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(handle), options).run()
     assert story.lines
-    return story.lines, replies, session._showing.rng.getstate()
+    return story.lines, replies, session._views.rng.getstate()
 
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])

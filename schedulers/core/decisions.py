@@ -1,4 +1,4 @@
-"""What becomes of a policy's decisions: each is checked by the guard, and done."""
+"""A policy's decisions: each is checked by the guard and carried out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from spillway.base.errors import DecisionRefused
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, SetResourceState
-from spillway.schedulers.core.following import SUCCESS, Following
+from spillway.schedulers.core.consequences import SUCCESS, Consequences
 from spillway.schedulers.core.guard import check_create, check_destroy, check_hold, check_start, check_wake
 from spillway.schedulers.core.outages import Death
 from spillway.schedulers.core.preempting import check_preempt
@@ -35,20 +35,20 @@ from spillway.schedulers.policykit.view import Running
 _NO_NODES = Allocation(())
 
 
-class Enacting:
-    """Enacts decisions in the records of one conversation.
+class Decisions:
+    """Carries out decisions, in the records of one conversation.
 
     Parameters
     ----------
-    records, following
-        The records, and what does what follows.
+    records, consequences
+        The records, and how the consequences of a decision are dealt with.
     fewest_nodes
         See :class:`spillway.schedulers.core.terms.JobTerms`.
     """
 
-    def __init__(self, records: Records, following: Following, fewest_nodes: Callable[[Job], int] | None) -> None:
+    def __init__(self, records: Records, consequences: Consequences, fewest_nodes: Callable[[Job], int] | None) -> None:
         self._records = records
-        self._following = following
+        self._consequences = consequences
         self._fewest_nodes = fewest_nodes
 
     def enact(self, decision: Any) -> bool:
@@ -84,17 +84,17 @@ class Enacting:
         book.start(job, allocation, now_s)
         records.observer.started(job, allocation, now_s)
         records.dependents.started(records.outages.first_attempt(job_id), now_s)
-        self._following.enact(records.runtime.start(job, allocation, now_s))
+        self._consequences.enact(records.runtime.start(job, allocation, now_s))
 
     def _hold(self, decision: Hold) -> None:
         records, job = self._records, decision.job
         check_hold(records.book, job.id in records.queue.jobs, decision, records.now_s)
         records.book.hold(job, decision.allocation, records.now_s, decision.until_s)
         records.observer.held(job, records.book.held[job.id], records.now_s)
-        self._following.enact(records.runtime.stage(job, decision.allocation, records.now_s))
+        self._consequences.enact(records.runtime.stage(job, decision.allocation, records.now_s))
 
     def _evict(self, decision: Evict) -> None:
-        self._following.evict(decision.job)
+        self._consequences.evict(decision.job)
 
     def _create(self, decision: Create) -> None:
         records, job, name = self._records, decision.job, decision.name
@@ -120,7 +120,7 @@ class Enacting:
             raise DecisionRefused(job.id, missing)
         records.queue.remove(job.id)
         records.observer.started(job, _NO_NODES, now_s)
-        self._following.enact(records.runtime.without_nodes(job, now_s))
+        self._consequences.enact(records.runtime.without_nodes(job, now_s))
         records.observer.ended(Running(job, now_s, now_s, _NO_NODES), SUCCESS, now_s)
         records.dependents.started(job.id, now_s)
         records.dependents.ended(job.id, now_s, failed=False)
@@ -142,13 +142,13 @@ class Enacting:
             records.runtime.move(job, allocation, now_s)
 
     def _reject(self, decision: Reject) -> None:
-        self._following.reject_waiting(decision.job, decision.reason)
+        self._consequences.reject_waiting(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
         records = self._records
         if decision.job.id not in records.book.running:
             raise DecisionRefused(decision.job.id, "only a running job can be killed")
-        self._following.enact(records.runtime.kill(decision.job, records.now_s))
+        self._consequences.enact(records.runtime.kill(decision.job, records.now_s))
 
     def _preempt(self, decision: Preempt) -> None:
         """Let a job make room: it is killed when its time is over, at the end of this message at the earliest."""
@@ -178,7 +178,7 @@ class Enacting:
             raise DecisionRefused("", f"node {machine.nodes[busy[0]].name} is busy: its power state must stay")
         records.send((SetResourceState(records.now_s, machine.alloc_ids(decision.nodes), decision.pstate),))
 
-    _ENACT: ClassVar[dict[type, Callable[[Enacting, Any], None]]] = {
+    _ENACT: ClassVar[dict[type, Callable[[Decisions, Any], None]]] = {
         Start: _start,
         Hold: _hold,
         Evict: _evict,

@@ -1,4 +1,4 @@
-"""What a policy is shown in a pass: the records of the conversation, as a view."""
+"""The view that a policy gets in a pass, made of the records of the conversation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.policykit.view import View
 
 
-class Showing:
+class Views:
     """Makes the views of one conversation.
 
     Parameters
     ----------
     records
-        What is shown.
+        The records that views are made of.
     passes, jobs
         See :class:`spillway.schedulers.core.session.Session`.
     """

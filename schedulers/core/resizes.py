@@ -11,8 +11,8 @@ from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.model.job import Allocation, Job
 
 
-class Resizing:
-    """Enacts what controllers decide, in the records of one conversation."""
+class Resizes:
+    """Carries out the decisions of controllers, in the records of one conversation."""
 
     def __init__(self, records: Records, steering: Steering) -> None:
         self._records = records

@@ -1,24 +1,24 @@
-"""What events take from the machine and give back: nodes, storage nodes or a part of one; and whom that strikes."""
+"""Nodes and storage nodes, or parts of one, that events take from the machine or give back; jobs that lose them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from spillway.protocol.messages import Notify
+from spillway.schedulers.core.consequences import Consequences
 from spillway.schedulers.core.drains import drained_by
-from spillway.schedulers.core.following import Following
 from spillway.schedulers.core.outages import Death, Lost, OnOutage, lost_by
 from spillway.schedulers.core.records import Records
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 
 
-class Striking:
+class Losses:
     """Outages and drains of one conversation."""
 
-    def __init__(self, records: Records, following: Following) -> None:
+    def __init__(self, records: Records, consequences: Consequences) -> None:
         self._records = records
-        self._following = following
+        self._consequences = consequences
 
     def machines_changed(self, machine: Machine, resources: Collection[int], *, available: bool) -> None:
         """Nodes and storage nodes are taken away, or come back; jobs on them are affected at the end of the message."""
@@ -26,7 +26,7 @@ class Striking:
         hosts = records.wire.open(resources) if available else records.wire.close(resources)
         nodes, storages = machine.places_of(hosts)
         (records.book.open if available else records.book.close)(nodes, storages, now_s)
-        self._following.enact(records.runtime.outage(records.wire.closed, now_s))
+        self._consequences.enact(records.runtime.outage(records.wire.closed, now_s))
         records.dirty = True
         if not available:
             self._find_struck(machine, frozenset(nodes), frozenset(storages))
@@ -45,13 +45,13 @@ class Striking:
         outages = self._records.outages
         affected, outages.affected = outages.affected, {}
         for job_id, lost in affected.items():
-            self._following.kill(job_id, Death(lost.reason, outages.rule.requeues))
+            self._consequences.kill(job_id, Death(lost.reason, outages.rule.requeues))
 
     def _find_struck(self, machine: Machine, nodes: frozenset[int], storages: frozenset[int]) -> None:
         """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
         records, held = self._records, self._records.book.held
         for job_id in [one for one in held if not storages.isdisjoint(held[one].allocation.storages)]:
-            self._following.evict(records.queue.jobs[job_id])
+            self._consequences.evict(records.queue.jobs[job_id])
         if records.outages.rule is OnOutage.CONTINUE:
             return
         for job_id, running in list(records.book.running.items()):
@@ -68,5 +68,5 @@ class Striking:
         if step is None:
             return False
         records.observer.interrupted(job, "shrinks", lost.reason, records.now_s)
-        self._following.enact(step)
+        self._consequences.enact(step)
         return True

@@ -8,18 +8,18 @@ import msgspec
 
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, JobSubmitted
+from spillway.schedulers.core.consequences import Consequences
 from spillway.schedulers.core.dependents import Settled
-from spillway.schedulers.core.following import Following
 from spillway.schedulers.core.records import Records
 from spillway.schedulers.policykit.view import CACHE
 
 
-class Entering:
+class Submissions:
     """Lets jobs into the queue of one conversation, or rejects them."""
 
-    def __init__(self, records: Records, following: Following) -> None:
+    def __init__(self, records: Records, consequences: Consequences) -> None:
         self._records = records
-        self._following = following
+        self._consequences = consequences
         self._call_s = -1.0
 
     def submitted(self, event: JobSubmitted) -> None:
@@ -37,14 +37,14 @@ class Entering:
         if reason is None:
             job, reason = records.admission.admitted(job, records.pool)
         if reason is not None:
-            self._following.reject(job, reason)
+            self._consequences.reject(job, reason)
             return
         if len(records.counted.pools) > len(records.book.machine.pools):
             records.book.widen(records.counted.pools)
             records.notebook.pop(CACHE, None)  # timelines without the new pools
         settled = records.dependents.submitted(job, records.arrivals.knows, records.now_s)
         if settled is not None and settled.reason:
-            self._following.reject(job, settled.reason)
+            self._consequences.reject(job, settled.reason)
         elif settled is not None:
             records.queue.add(job)
             records.dirty = True
@@ -82,7 +82,7 @@ class Entering:
     def _free(self, settled: Settled) -> None:
         records, job = self._records, settled.job
         if settled.reason:
-            self._following.reject(job, settled.reason)
+            self._consequences.reject(job, settled.reason)
             return
         held_s = records.now_s - job.submit_time_s
         number = records.admission.next_number()

@@ -1,4 +1,4 @@
-"""What follows from an event or a decision: steps of the runtime, ends of jobs and what becomes of those killed."""
+"""Consequences of an event or a decision: steps of the runtime, ends of jobs, jobs that wait again after a kill."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from spillway.schedulers.timeline import Resource
 SUCCESS = JobState.COMPLETED_SUCCESSFULLY
 
 
-class Following:
-    """Does what follows, in the records of one conversation."""
+class Consequences:
+    """Deals with the consequences of events and decisions, in the records of one conversation."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
