@@ -7,8 +7,10 @@ only when it is used, so that a program with many subcommands imports what the c
 from __future__ import annotations
 
 import argparse
+import errno
 import itertools
 import math
+import os
 import signal
 import string
 import sys
@@ -206,8 +208,10 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
     """Read a command line, call its handler (``set_defaults(handler=...)``) and give the exit code.
 
     Every error that has an ``exit_code`` is one line on the standard error stream; any other is a defect, and raised.
+    Where the place that ``--out`` names is none for files that is a wrong command line, whatever found it.
     """
     end_without_search()
+    options = argparse.Namespace()
     try:
         with collecting_rarely():
             options = parser.parse_args(arguments)
@@ -217,12 +221,28 @@ def play(parser: Parser, arguments: Sequence[str] | None) -> int:
         number = getattr(stop, "number", signal.SIGINT)
         complain(how(number), is_error=False)
         return SIGNALLED + int(number)
-    except Exception as error:
+    except Exception as found:
+        error = _of_place(found, options) or found
         code = getattr(error, "exit_code", None)
         if code is None:
             raise
         complain(error, is_error=code < SIGNALLED)
         return int(code)
+
+
+def _of_place(error: Exception, options: argparse.Namespace) -> UsageError | None:
+    """The error of an ``--out`` whose place the system refuses; ``None`` for any other error."""
+    out = getattr(options, "output", None) or getattr(options, "out", None)
+    if not isinstance(out, Path) or not isinstance(error, OSError) or not isinstance(error.filename, str | os.PathLike):
+        return None
+    from spillway.base.durable import WRONG_PLACE
+
+    place, why = Path(os.fspath(error.filename)), WRONG_PLACE.get(error.errno or 0)
+    # a file that is missing below a folder was removed by others, or should not have been looked for
+    if why is None or not place.is_relative_to(out) or (error.errno == errno.ENOENT and place != out):
+        return None
+    which = "" if place == out else f" at {place}"
+    return UsageError(f"--out {out}: expected a place that can be written, but {why}{which}; name another place")
 
 
 # --------------------------------------------------------------------------- typed values

@@ -26,6 +26,19 @@ PARTIAL = ".partial"
 
 _OCCUPIED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
 _HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "; free some space, then repeat the command")
+WRONG_PLACE = {
+    errno.ENOTDIR: "a file is where a folder is needed",
+    errno.EEXIST: "a file is where a folder is needed",
+    errno.EISDIR: "a folder is where a file is needed",
+    errno.ENOENT: "there is no such folder",
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
+    errno.EROFS: "that file system can only be read",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "its links lead in a circle",
+}
+"""Errors of the system that another place mends, in words; a full or broken disk is not among them."""
+
 _NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EROFS})
 
 
@@ -218,10 +231,15 @@ def _naming(path: Path) -> Iterator[None]:
         raise failed(path, error) from None
 
 
+def reason(error: OSError) -> str:
+    """Why the system refuses to write, in the words of :data:`WRONG_PLACE` where it is there, else in its own."""
+    return WRONG_PLACE.get(error.errno or 0) or error.strerror or str(error)
+
+
 def failed(path: Path, error: OSError) -> WriteFailed:
     """Make the error that names a file and what the system says."""
     hint = _HINTS.get(error.errno or 0, "")
-    return WriteFailed(error.errno, f"cannot write {str(path)!r}: {error.strerror or error}{hint}")
+    return WriteFailed(error.errno, f"cannot write {str(path)!r}: {reason(error)}{hint}", str(path))
 
 
 _write: Callable[[int, bytes], int] = os.write

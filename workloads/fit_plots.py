@@ -43,7 +43,7 @@ def draw_all(log: SwfLog, result: FitResult, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with -o", str(folder)) from None
+        raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with --out", str(folder)) from None
     paths: list[Path] = []
     for name, draw in FIGURES.items():
         figure = Figure(figsize=(8.0, 5.0), layout="constrained")

@@ -134,16 +134,19 @@ def _run_grids(
     def note(text: str) -> None:
         say(console, f"note: {text}")
 
-    inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None, refuse=not force)
-    grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
-    runs = tuple({run.id: run for grid in grids for run in grid}.values())
-    count = conclude.shakes if conclude is not None else 0
-    refuse_too_many(len(runs) * (1 + count), max_runs, f"campaign {campaign.name!r}")
-    for run in runs:
-        inputs.check_described(run.workload, run.model)
-        inputs.check_stated(run.workload, run.policy)
-        inputs.check_site(run.workload, run.platform, run.policy)
-    places.claim(root, workloads)
+    below = root / SHAKES
+    with folders.preparing(root, root / folders.INPUTS, below, below / folders.INPUTS):
+        inputs = Inputs(root, lambda text: note(text) if notes or text not in inputs.folded else None, refuse=not force)
+        grids = [_runs_of(one, inputs, max_runs) for one in campaigns]
+        runs = tuple({run.id: run for grid in grids for run in grid}.values())
+        count = conclude.shakes if conclude is not None else 0
+        refuse_too_many(len(runs) * (1 + count), max_runs, f"campaign {campaign.name!r}")
+        for run in runs:
+            inputs.check_described(run.workload, run.model)
+            inputs.check_stated(run.workload, run.policy)
+            inputs.check_site(run.workload, run.platform, run.policy)
+        shaken = shaken_runs(runs, root, count) if count else {}
+        places.claim(root, workloads)
     if inputs.folded and not notes:
         about, place = "on machine and jobs", root / ASSUMPTIONS
         if len(inputs.folded) == 1:
@@ -158,8 +161,6 @@ def _run_grids(
         )
 
     tasks = [task_of(run) for run in runs]
-    shaken = shaken_runs(runs, root, count) if count else {}
-    below = root / SHAKES
     silence_s = campaign.silence_s
     again = [run for repeated in shaken.values() for run in repeated]
     tasks += [Task(run, below, campaign.tau_s, simulator, silence_s=silence_s) for run in again]

@@ -24,6 +24,8 @@ _held: set[int] = set()
 def results_folder(path: Path) -> Iterator[Path]:
     """Make a folder of results and hold it until the end of the block; what interrupted commands left is removed.
 
+    Folders that were made for it go again where the block leaves them empty (a command was refused).
+
     The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; the text in the file is
     for people.
 
@@ -32,21 +34,37 @@ def results_folder(path: Path) -> Iterator[Path]:
     SpecError
         The folder cannot be written, or another command writes it.
     """
-    make_folder(path)
-    stream = _locked(path)
+    with _gone_if_empty(path):
+        make_folder(path)
+        stream = _locked(path)
+        try:
+            durable.sweep(path)
+            yield path
+        finally:
+            (path / LOCK_FILE).unlink(missing_ok=True)  # still held: see _locked
+            _let_go(stream)
+
+
+@contextlib.contextmanager
+def _gone_if_empty(path: Path) -> Iterator[None]:
+    made = [folder for folder in (path, *path.parents) if not os.path.exists(folder)]
     try:
-        durable.sweep(path)
-        yield path
+        yield
     finally:
-        (path / LOCK_FILE).unlink(missing_ok=True)  # still held: see _locked
-        _let_go(stream)
+        with contextlib.suppress(OSError):  # the first that is not empty, and all above it, stay
+            for folder in made:
+                folder.rmdir()
 
 
 def _locked(folder: Path) -> int:
     """Lock the folder's file; one that its holder has removed meanwhile locks nothing, so that another is made."""
     path = folder / LOCK_FILE
     while True:
-        stream = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            stream = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except FileNotFoundError:  # another command has made the folder, was refused, and has removed it
+            make_folder(folder)
+            continue
         _held.add(stream)
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -54,12 +54,12 @@ def _import(options: argparse.Namespace) -> int:
     if out is not None and out.exists():
         raise SpecError(f"{out} is there already, and may have been edited: name another file, or delete it")
     found = imported(options.files, options.cluster)
+    if out is not None:
+        durable.write_text(out, found.text)
     for line in found.said:
         complain(line, is_error=False)
     if out is None:
         print(found.text, end="")
-    else:
-        durable.write_text(out, found.text)
     return 0
 
 

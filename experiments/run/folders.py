@@ -32,9 +32,30 @@ def make_folder(path: Path) -> Path:
         probe.unlink()
     except OSError as error:
         raise SpecError(
-            f"cannot write results to {str(path)!r}: {error.strerror or error}; name another folder with --out"
+            f"cannot write results to {str(path)!r}: {durable.reason(error)}; name another folder with --out"
         ) from None
     return path
+
+
+@contextlib.contextmanager
+def preparing(*folders: Path) -> Iterator[None]:
+    """Remove what the block has made in these folders when it raises: a command that is refused leaves nothing.
+
+    What was there before stays; a folder that was not there goes with all that is in it. Names are compared in the
+    given folders alone, not below them: a folder of results may hold thousands of runs.
+    """
+    before = {folder: _names(folder) for folder in folders}
+    try:
+        yield
+    except BaseException:
+        for folder, names in before.items():
+            for name in _names(folder) - names:
+                durable.discard(folder / name)
+        raise
+
+
+def _names(folder: Path) -> set[str]:
+    return set(os.listdir(folder)) if folder.is_dir() else set()
 
 
 @contextlib.contextmanager

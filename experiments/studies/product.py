@@ -70,7 +70,7 @@ class Product:
 
 
 def prepare(play: Product, points: Sequence[Point], root: Path, console: Console) -> dict[Point, RunSpec]:
-    """List the runs of some points, their inputs in the folder.
+    """List the runs of some points, their inputs in the folder; nothing of them is left there when that is refused.
 
     Raises
     ------
@@ -81,6 +81,18 @@ def prepare(play: Product, points: Sequence[Point], root: Path, console: Console
     models = {str(point.get("model")): _model(point) for point in points}
     for name, model in models.items():
         refuse_combinations([spec for point, spec in policies.items() if point.get("model") == name], (model,))
+    with folders.preparing(root, root / folders.INPUTS, root / "drawn"):
+        return _prepared(play, points, policies, models, root, console)
+
+
+def _prepared(
+    play: Product,
+    points: Sequence[Point],
+    policies: Mapping[Point, PolicySpec],
+    models: Mapping[str, ModelSpec],
+    root: Path,
+    console: Console,
+) -> dict[Point, RunSpec]:
     inputs = Inputs(folders.make_folder(root), _Once(console))
     drawn = folders.make_folder(root / "drawn")
     runs: dict[Point, RunSpec] = {}

@@ -136,7 +136,7 @@ def play_points(
         failed = {point: outcome.failed[run.id] for point, run in runs.items() if run.id in outcome.failed}
         values = product.measured(study.play, runs, outcome, root)
         return Played(values, failed, outcome.old, folders={point: root / runs[point].id for point in values})
-    played = _compute(study, study.play, study.play.play, points, make_folder(root / "points"), console, workers, rerun)
+    played = _compute(study, study.play, study.play.play, points, root / "points", console, workers, rerun)
     if study.play.audit is not None:
         _audit(study, study.play, study.play.audit, played, root, console, workers, rerun)
     played.values = {point: study.play.seen(point, values) for point, values in played.values.items()}
@@ -160,6 +160,7 @@ def _compute(
     played = Played(old=kept.left(found, todo))
     batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
     if batches:
+        make_folder(folder)
         warm.ensure()
         _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
     values = {item: kept.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
@@ -225,8 +226,8 @@ def _audit(
     drawn = sorted(runs, key=lambda point: hashlib.sha256(point.id.encode()).digest())
     chosen = list(dict.fromkeys(play.audited_as(point) for point in drawn[: -(-len(drawn) // AUDITED)]))
     others = [point for point in chosen if point not in played.values]
-    fast = _compute(study, play, play.play, others, make_folder(root / "points"), console, workers, rerun)
-    slow = _compute(study, play, function, chosen, make_folder(root / "audit"), console, workers, rerun)
+    fast = _compute(study, play, play.play, others, root / "points", console, workers, rerun)
+    slow = _compute(study, play, function, chosen, root / "audit", console, workers, rerun)
     played.old += fast.old + slow.old
     played.failed |= fast.failed | slow.failed
     played.compared = len(slow.values)

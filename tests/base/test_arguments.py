@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from spillway.base.arguments import Parser, UsageError, play
+from spillway.base import durable
+from spillway.base.arguments import Parser, UsageError, add_out, play
 
 
 def parser() -> Parser:
@@ -59,3 +62,46 @@ def test_a_late_parser_is_filled_once_and_only_when_it_is_used(capsys: pytest.Ca
     assert capsys.readouterr().err == (
         "spillway: error: unknown option '--dept'; did you mean '--depth'? (see demo second --help)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (IsADirectoryError(21, "x", "here"), 2, "but a folder is where a file is needed; name another place"),
+        (FileExistsError(17, "x", "here/inputs"), 2, "but a file is where a folder is needed at here/inputs; name"),
+        (FileNotFoundError(2, "x", "here"), 2, "but there is no such folder; name another place"),
+        (PermissionError(13, "x", "here/sub/a"), 2, "but you may not write there at here/sub/a; name"),
+        (durable.failed(Path("here"), OSError(20, "x")), 2, "but a file is where a folder is needed; name"),
+        (durable.failed(Path("here"), OSError(28, "No space left on device")), 1, "cannot write 'here': No space left"),
+    ],
+)
+def test_a_wrong_place_to_write_is_a_wrong_command_line(
+    error: OSError, code: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever meets it first; a full disk is no fault of the command line (failed before: 1, or a traceback)."""
+
+    def fail(_: object) -> int:
+        raise error
+
+    one = Parser(prog="demo")
+    add_out(one, "FILE", "what is written")
+    one.set_defaults(handler=fail)
+    assert play(one, ["--out", "here"]) == code
+    said = capsys.readouterr().err
+    assert line in said
+    assert said.startswith("spillway: error: --out here: expected a place that can be written, " if code == 2 else "")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(2, "x", "here/gone"), FileNotFoundError(2, "x", "there")])
+def test_any_other_error_of_the_system_is_a_defect(error: OSError) -> None:
+    """A file that is missing elsewhere, or below the folder, is no fault of ``--out``."""
+
+    def fail(_: object) -> int:
+        raise error
+
+    one = Parser(prog="demo")
+    add_out(one, "FILE", "what is written")
+    one.set_defaults(handler=fail)
+    with pytest.raises(FileNotFoundError):
+        play(one, ["--out", "here"])

@@ -25,6 +25,7 @@ FILES = {
     "campaign.toml": 'polices = ["easy"]\n\n[[workload]]\nsource = "mine.swf"\n',
     "machine.toml": 'topology = "tree"\nnodez = 4\n',
     "notes.txt": "no workload\n",
+    "partitions.txt": "PartitionName=batch Default=YES MaxTime=1-00:00:00 Nodes=n[1-4] State=UP TotalNodes=4\n",
     "job.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20GB name=out\n",
     "bad.sh": "#!/bin/sh\n#DW jobdw type=xfs capacity=20XB name=out\n",
     "rabbits.json": '{"computes": {"n1": "r1", "n2": "r2"}, '
@@ -142,6 +143,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway run --workload mine.swf --engine fluide",
         "spillway run --workload mine.swf --workers 0",
         "spillway run --workload mine.swf --out notes.txt",
+        "spillway whatif mine.swf --set load=x2 --out notes.txt/answer",
+        "spillway study malleable --quick --out notes.txt",
+        "spillway site import partitions.txt --out nowhere/site.toml",
+        "spillway site import partitions.txt --out notes.txt/site.toml",
         "spillway run --workload mine.swf --dask tcp://a:1 --dask-jobqueue slurm",
         "spillway campaign.toml",
         "spillway campaign missing.toml",

@@ -103,3 +103,16 @@ def test_two_in_one_process_and_one_after_the_other(tmp_path: Path) -> None:
         raise ValueError("x")
     with results_folder(tmp_path / "new" / "folder") as folder:
         assert folder.is_dir()
+        (folder / "kept").touch()
+    assert (tmp_path / "new" / "folder" / "kept").exists()
+
+
+def test_what_is_left_empty_goes_with_the_folders_above_that_were_made_for_it(tmp_path: Path) -> None:
+    """A folder that was there stays, though it is empty."""
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ValueError, match="x"), results_folder(tmp_path / "mine" / "new" / "folder"):
+        raise ValueError("x")
+    assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]
+    with results_folder(tmp_path / "mine"):
+        pass
+    assert (tmp_path / "mine").is_dir()

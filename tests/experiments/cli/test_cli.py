@@ -160,6 +160,48 @@ def test_what_cannot_be_combined_is_refused_first(
     assert {path.name for path in tmp_path.iterdir()} == {"c.toml", "x.swf"}
 
 
+_STUDY = """
+from spillway.experiments.studies import Product, Study
+
+GRID = {"workload": ["x.swf"], "platform": ["thesis", "nowhere"], "policy": ["easy"], "seed": [0]}
+STUDY = Study(name="one", title="One", play=Product(), grids=[GRID])
+"""
+_TOO_SMALL = ["x.swf", "--nodes", "2", "--no-plots"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["run", *_TOO_SMALL, "--policy", "easy"], "could never run"),
+        (["run", "x.swf", "--policy", "easy", "--policy", "filler", "--max-runs", "1"], "--max-runs"),
+        (["whatif", *_TOO_SMALL[:3], "--set", "load=x2"], "could never run"),
+        (["c.toml", "--max-runs", "1"], "--max-runs"),
+        (["study", "one.py"], "no platform 'nowhere'"),
+    ],
+)
+@pytest.mark.parametrize("out", ["", "mine", "mine/deep/er"])
+def test_a_refused_command_leaves_nothing(
+    given: list[str],
+    words: str,
+    out: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Failed before: ``inputs`` with what had been read stayed. What was there stays, byte for byte."""
+    monkeypatch.chdir(tmp_path)
+    Path("x.swf").write_text("; MaxProcs: 4\n1 0 -1 30 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n")
+    policies = "".join(f'[[policy]]\npolicy = "{name}"\n' for name in ("easy", "fcfs"))
+    Path("c.toml").write_text(f'[[workload]]\nsource = "x.swf"\n{policies}')
+    Path("one.py").write_text(_STUDY)
+    Path("mine/inputs").mkdir(parents=True)
+    Path("mine/inputs/old.json").write_text("{}")
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    assert cli.main([*given, *(["--out", out] if out else [])]) == 2
+    assert words in capsys.readouterr().err
+    assert {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")} == before
+
+
 def test_a_log_is_named_in_either_way() -> None:
     """By itself or as an option, by ``run`` and by ``whatif``; seeds are counted from the first."""
     from spillway.experiments.campaign.comparison import campaign_of

@@ -15,7 +15,9 @@ COMMANDS = [command for commands in GROUPS.values() for command in commands]
 def test_one_line_as_documented(command: str, tmp_path: Path) -> None:
     """No traceback, no usage, nothing else on either stream, and no file is left that was not there."""
     with folder(tmp_path):
+        before = set(tmp_path.rglob("*"))
         code, printed = made(command)
+    assert set(tmp_path.rglob("*")) - before == set()
     assert code == 2
     assert printed.startswith("spillway: error: ")
     assert printed.count("\n") == 1
