@@ -157,13 +157,16 @@ def played(found: Found) -> Found:
 
 
 def _reasons(found: Found) -> list[str]:
-    """Why cases were not played."""
+    """Why cases were not played: a line for schedulers that share all their reasons."""
     reasons: dict[str, dict[str, None]] = {}
     for name, row in found.items():
         for one in row.values():
             if isinstance(one, str):
                 reasons.setdefault(one, {})[name] = None
-    return [f"Not played: {', '.join(names)}: {reason}." for reason, names in reasons.items()]
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for reason, names in reasons.items():
+        shared.setdefault(tuple(names), []).append(reason)
+    return [f"Not played: {', '.join(names)}: {'; '.join(whys)}." for names, whys in shared.items()]
 
 
 def sentences(found: Found) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 
 from spillway.analysis.plots.excess_bars import excess_bars
 from spillway.experiments.cli import main
+from spillway.experiments.trials import starvation_report
 from spillway.experiments.trials.starvation import CASES, LARGE, VARIANTS, Ours, StarvationCase, Suffered, suffered
 from spillway.schedulers.policies import POLICIES
 
@@ -129,3 +130,17 @@ def test_bars_up_to_a_limit_and_beyond() -> None:
     widths = [round(bar.get_width()) for bar in ax.patches]
     assert widths == [36, 0, 38, 0, 36, 74, 36, 74]
     assert [text.get_text() for text in ax.texts] == ["36", "38", "110 (+74)", "not played", "never"]
+
+
+def test_a_scheduler_that_is_not_played_for_two_reasons_is_named_once() -> None:
+    """Failed before: gang scheduling had a line for cases with a site and another for those without."""
+    case, other = (one.name for one in CASES[:2])
+    found: dict[str, dict[str, Suffered | str]] = {
+        "gang": {case: "no site", other: "no rigid jobs"},
+        "gang-io": {case: "no site", other: "no rigid jobs"},
+        "replay": {case: "no waits", other: "no waits"},
+    }
+    assert starvation_report._reasons(found) == [
+        "Not played: gang, gang-io: no site; no rigid jobs.",
+        "Not played: replay: no waits.",
+    ]
