@@ -53,7 +53,7 @@ def test_a_guard_at_a_quantile_of_recent_waits(ended: int, starts: list[int]) ->
         Finished(f"w1!{i}", "", 0.0, 500.0, 600.0, 100.0, 1, "COMPLETED_SUCCESSFULLY", Usage()) for i in range(ended)
     ])  # fmt: skip
     seen = view(MACHINE, [job(0, 10, 100.0, submit_s=0.0), job(1, 10, 90.0, submit_s=999.0)], now_s=1000.0)
-    seen._finished = past
+    seen.finished = past
     assert numbers(started(Plan(alpha=1.0, guard_quantile=0.5, guard_power=4.0), seen)) == starts
 
 

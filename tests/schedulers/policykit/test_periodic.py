@@ -19,7 +19,7 @@ def key(job: Finished | Job) -> tuple[str, str, str]:
 def used(usage: PeriodicUsage, time_s: float, *ended: tuple[float, float, int]) -> float:
     """Node-seconds at a calculation; jobs by start, end and nodes."""
     found = view(MACHINE, [], time_s)
-    found._finished = FinishedJobs(
+    found.finished = FinishedJobs(
         [Finished("", "", 0.0, start, end, 1e4, n, "", Usage(n * (end - start))) for start, end, n in ended]
     )
     return float(usage.at(found, time_s)[0, 0])

@@ -302,7 +302,7 @@ def test_a_job_has_a_priority_in_each_of_its_partitions(monkeypatch: pytest.Monk
 def shares(site: Site, queue: Sequence[Job], past: FinishedJobs, now_s: float) -> list[float]:
     """Terms of fair share of waiting jobs."""
     found = seen(site, queue, now_s)
-    found._finished = past
+    found.finished = past
     terms = dict(priorities_of(found).explained(queue))
     return [terms[one.id].fairshare for one in queue]
 
@@ -319,7 +319,7 @@ def test_terms_are_added_in_slurms_order() -> None:
     weights = Weights(age=1000, fairshare=2000, size=1250, longest_age_s=600.0, period_s=193.0)
     queue = [with_fields(job(number, 10, 60.0), user=f"u{number}") for number in range(6)]
     found = seen(Site(weights=weights), queue, 193.0)
-    found._finished = ended(*((f"u{number}", 0.0, 100.0, 9 - number) for number in range(6)))
+    found.finished = ended(*((f"u{number}", 0.0, 100.0, 9 - number) for number in range(6)))
     assert math.floor(1250 + 1000 * (193 / 600) + 2000 * (1 / 6)) == 1904
     assert priorities_of(found).of(queue).tolist() == [1905, 2238, 2571, 2905, 3238, 3571]
 
@@ -369,7 +369,7 @@ def test_running_jobs_count_until_the_begin_of_the_period() -> None:
     busy = [with_fields(job(9, 2, 1e4), user="eve")]
     running = view(MACHINE, [], 0.0, busy=busy).running
     found = seen(site, queue := queue_of("eve", "bob"), 350.0)
-    found.running, found._finished = running, ended(("bob", 0, 100, 5))
+    found.running, found.finished = running, ended(("bob", 0, 100, 5))
     terms = dict(priorities_of(found).explained(queue))
     assert [terms[one.id].fairshare for one in queue] == pytest.approx([150.0, 300.0])
 
@@ -392,7 +392,7 @@ def test_who_comes_between_two_calculations_has_used_nothing() -> None:
     past, queue = ended(("ann", 0, 100, 1), ("bob", 0, 100, 3)), queue_of("ann", "bob")
     for now_s, expected in ((300.0, [300, 150]), (400.0, [300, 150, 300]), (600.0, [200, 100, 300])):
         found = seen(site, queue, now_s, notebook=notebook)
-        found._finished = past
+        found.finished = past
         terms = dict(priorities_of(found).explained(queue))
         assert [terms[one.id].priority for one in queue] == expected
         queue = [*queue_of("ann", "bob"), msgspec.structs.replace(queue_of("", "", "dan")[2], submit_time_s=350.0)]
