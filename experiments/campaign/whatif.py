@@ -17,7 +17,6 @@ from spillway.analysis.shakes import fewest
 from spillway.analysis.units import FEWEST_RUNS
 from spillway.base.near import near
 from spillway.base.options import Value, build
-from spillway.base.units import TIME
 from spillway.experiments.campaign.comparison import model_of
 from spillway.experiments.campaign.machine_changes import QUANTITIES
 from spillway.experiments.campaign.sources import the_source
@@ -26,7 +25,7 @@ from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked
 from spillway.experiments.run import policies, sessions
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import Campaign, Engine, ModelSpec, PlatformSpec, PolicySpec, WorkloadSpec
-from spillway.schedulers.policykit.windows import has_date, starts_of
+from spillway.schedulers.policykit.windows import starts_of
 from spillway.workloads.vary import CHANGES
 
 POLICY, MODEL = "policy", "model"
@@ -98,17 +97,9 @@ def _each_of(knob: _Knob) -> list[_Knob]:
     if ".." not in starts:
         return [knob]
     try:
-        begins = [one if has_date(one) else _written(TIME.read(one)) for one in starts_of(starts)]
-        return [replace(knob, values={**knob.values, MAINTENANCE: f"{one} {rest}"}) for one in begins]
+        return [replace(knob, values={**knob.values, MAINTENANCE: f"{one} {rest}"}) for one in starts_of(starts)]
     except ValueError as error:
         raise SpecError(f"--set {MAINTENANCE}={text}: {error}") from None
-
-
-def _written(time_s: float) -> str:
-    """A time in the largest unit in which it is whole: ``1d``, ``36h``, not ``86400s``."""
-    units = (("d", 86_400), ("h", 3600), ("m", 60))
-    unit, size_s = next((one for one in units if time_s and time_s % one[1] == 0), ("s", 1))
-    return f"{time_s / size_s:.10g}{unit}"
 
 
 def _all_of(knobs: Sequence[_Knob]) -> _Knob:

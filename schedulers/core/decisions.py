@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from spillway.base.errors import DecisionRefused
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, SetResourceState
+from spillway.schedulers.core.book import NOTHING
 from spillway.schedulers.core.consequences import SUCCESS, Consequences
 from spillway.schedulers.core.guard import check_create, check_destroy, check_hold, check_start, check_wake
 from spillway.schedulers.core.outages import Death
@@ -27,12 +28,10 @@ from spillway.schedulers.model.decisions import (
     Start,
     WakeAt,
 )
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.model.preemption import REQUEUE, SUSPEND
 from spillway.schedulers.policykit.view import Running
-
-_NO_NODES = Allocation(())
 
 
 class Decisions:
@@ -119,9 +118,9 @@ class Decisions:
         if missing is not None:
             raise DecisionRefused(job.id, missing)
         records.queue.remove(job.id)
-        records.observer.started(job, _NO_NODES, now_s)
+        records.observer.started(job, NOTHING, now_s)
         self._consequences.enact(records.runtime.without_nodes(job, now_s))
-        records.observer.ended(Running(job, now_s, now_s, _NO_NODES), SUCCESS, now_s)
+        records.observer.ended(Running(job, now_s, now_s, NOTHING), SUCCESS, now_s)
         records.dependents.started(job.id, now_s)
         records.dependents.ended(job.id, now_s, failed=False)
         records.pool.leave(job)

@@ -143,7 +143,14 @@ def starts_of(text: str) -> list[str]:
     if not (last_s >= first_s and step_s > 0 and (last_s - first_s) / step_s < _MOST_STARTS):
         raise ValueError(f"expected LAST at or after FIRST, and at most {_MOST_STARTS} windows, a STEP above 0 apart")
     times = [first_s + number * step_s for number in range(math.floor((last_s - first_s) / step_s + 1e-9) + 1)]
-    return [date_of(time_s) if dated else f"{time_s:.10g}s" for time_s in times]
+    return [date_of(time_s) if dated else _written(float(f"{time_s:.10g}")) for time_s in times]
+
+
+def _written(time_s: float) -> str:
+    """A time in the largest unit in which it is whole: ``1d``, ``36h``, not ``86400s``."""
+    units = (("d", 86_400), ("h", 3600), ("m", 60))
+    unit, size_s = next((one for one in units if time_s and time_s % one[1] == 0), ("s", 1))
+    return f"{time_s / size_s:.10g}{unit}"
 
 
 def has_date(text: str) -> bool:
