@@ -6,9 +6,10 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, overload, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -23,8 +24,6 @@ from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.history import FinishedJobs, Usage
 from spillway.schedulers.timeline import Fit, Resource, Timeline
-
-_Value = TypeVar("_Value")
 
 CACHE = "cache"
 """Key of a notebook: :attr:`View.cache`."""
@@ -102,27 +101,6 @@ class Past(Protocol):
     def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
         """What each user's jobs have held."""
         ...
-
-
-class _Made(Generic[_Value]):
-    """An attribute of a view that is made when it is read for the first time, and then is one like any other."""
-
-    def __init__(self, make: Callable[[Any], _Value]) -> None:
-        self._make, self._name, self.__doc__ = make, make.__name__, make.__doc__
-
-    @overload
-    def __get__(self, view: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, view: View, owner: type) -> _Value: ...
-    def __get__(self, view: View | None, owner: type) -> Self | _Value:
-        if view is None:
-            return self
-        made = view.__dict__[self._name] = self._make(view)
-        return made
-
-    if TYPE_CHECKING:
-
-        def __set__(self, view: View, value: _Value) -> None: ...
 
 
 class View:
@@ -270,7 +248,7 @@ class View:
         """Whether some job might start now: a node is free, or a job needs only its burst buffer at first."""
         return self.timeline.free_nodes_now() > 0 or self.stages_first
 
-    @_Made
+    @cached_property
     def timeline(self) -> Timeline:
         """A private timeline with all running jobs booked until ``end_s``; the policy may book and release in it."""
         return self._timeline_source()
@@ -314,12 +292,12 @@ class View:
         other.renew()
         return other
 
-    @_Made
+    @cached_property
     def finished(self) -> FinishedJobs:
         """Jobs that were started and have ended, in order of their ends; at most the last 100,000."""
         return FinishedJobs() if self._past is None else self._past.finished()
 
-    @_Made
+    @cached_property
     def usage(self) -> Mapping[str, Usage]:
         """What the jobs of each user (:attr:`spillway.schedulers.model.job.Job.user`) have held until now.
 
