@@ -1,23 +1,25 @@
 """The run times that a log records contain the I/O of its jobs: what is left of them for computing under the model io.
 
-Each job is played by itself on the empty machine, so that its transfers have all bandwidth that they can use. What it
-takes beyond computing is taken off the recorded run time; the rest is computed, in phases as the model makes them.
+The time of each job by itself on the empty machine is calculated: its transfers have all bandwidth that they can use.
+What it takes beyond computing is taken off the recorded run time; the rest is computed, in phases as the model makes
+them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate
 
 import numpy as np
 
 from spillway.base.units import share
-from spillway.experiments.run.uncontended import OneByOne, play_one_by_one
+from spillway.experiments.run.uncontended_times import UncontendedTimes
 from spillway.platforms.model import Platform
-from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware, phases_of
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.simulator.reading.workload import workload_from_object
+from spillway.schedulers.model.job import job_from_wire
+from spillway.schedulers.timeline import Timeline
 from spillway.workloads.workload import Workload, WorkloadJob
 
 _APART_S = 86_400.0
@@ -43,16 +45,9 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
     Workload, str
         The workload, and a note that says what was done.
     """
-    names = {f"w0!{job.name}": job for job in workload.jobs}
-    ended = play_one_by_one(
-        OneByOne({}), Settings(), model, platform, workload_from_object(_apart(workload, speed_flops))
-    )
     profiles = dict(workload.profiles)
     kept, clipped = [], 0
-    for record in ended:
-        job = names[record.job.id]
-        if not record.job.bb_bytes:
-            continue
+    for job, record in jobs_alone(workload, platform, model, speed_flops):
         run_s = profiles[job.profile]["cpu"] / speed_flops
         left_s = _left(record, model, run_s, speed_flops)
         clipped += left_s <= 0
@@ -68,17 +63,25 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
     )
 
 
-def _apart(workload: Workload, speed_flops: float) -> dict[str, object]:
-    """The object of a workload file in which each job is submitted long after the one before has ended."""
+def jobs_alone(
+    workload: Workload, platform: Platform, model: IoAware, speed_flops: float
+) -> Iterator[tuple[WorkloadJob, JobRecord]]:
+    """The jobs with a burst buffer that the machine can carry, with what each does by itself, one after the other."""
+    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
-    def job_alone(job: WorkloadJob, submit_s: float) -> dict[str, object]:
-        fields = {name: value for name, value in job.to_object().items() if name != "walltime"}
-        return fields | {"id": job.name, "subtime": submit_s}
-
-    runs_s = [workload.profiles[job.profile]["cpu"] / speed_flops for job in workload.jobs]
-    submits_s = accumulate((2 * run_s + _APART_S for run_s in runs_s), initial=0.0)
-    jobs = [job_alone(job, submit_s) for job, submit_s in zip(workload.jobs, submits_s, strict=False)]
-    return {"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)}
+    with FluidEngine(platform) as engine:
+        times = UncontendedTimes(platform, engine, model)
+        empty, granule_bytes = Timeline(times.machine), times.machine.granule_bytes
+        submit_s = 0.0
+        for number, one in enumerate(workload.jobs):
+            fields = {name: value for name, value in one.to_object().items() if name != "walltime"}
+            profile = workload.profiles[one.profile]
+            fields["subtime"] = submit_s
+            job = job_from_wire(f"w0!{one.name}", fields, profile, number, submit_s, granule_bytes)
+            allocation = empty.fit_now(job, math.inf) if job.bb_bytes else None
+            if allocation is not None:
+                yield one, times.play(job, allocation, submit_s)
+            submit_s += 2 * profile["cpu"] / speed_flops + _APART_S
 
 
 def _left(record: JobRecord, model: IoAware, run_s: float, speed_flops: float) -> float:

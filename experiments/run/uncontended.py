@@ -127,7 +127,8 @@ def _calculated(
     for submitted_s, job_id in submissions:
         record = records[job_id]
         with contextlib.suppress(NotCalculated):
-            found[job_id] = times.seconds(record.job, record.allocation, submitted_s)
+            alone = times.play(record.job, record.allocation, submitted_s)
+            found[job_id] = alone.end_s - alone.start_s
     return found
 
 

@@ -23,6 +23,7 @@ import msgspec
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import BatsimConfig, JsonObject, SimulationBegins
 from spillway.schedulers.jobmodels.base import Compute, Done, Granted, JobModel, Program, Transfer
+from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, profile_key
 from spillway.schedulers.jobmodels.transfers import Lowered, Task, lower
 from spillway.schedulers.model.job import Allocation, Job
@@ -39,8 +40,10 @@ class NotCalculated(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """An operation that runs: tasks and sleeps that have not been reported yet, and whether it runs beside others."""
+    """An operation that runs: its stage and begin, what is not reported yet, and whether it runs beside others."""
 
+    stage: str
+    began_s: float
     left: int
     beside: bool
 
@@ -86,8 +89,13 @@ class UncontendedTimes:
         )
         self._free_s = 0.0
 
-    def seconds(self, job: Job, allocation: Allocation, submitted_s: float) -> float:
-        """Seconds from a job's start to its end, drains included.
+    @property
+    def machine(self) -> Machine:
+        """The machine as a scheduler knows it."""
+        return self._machine
+
+    def play(self, job: Job, allocation: Allocation, submitted_s: float) -> JobRecord:
+        """What a job does: its start and end, drains included, and the seconds of its stages.
 
         Parameters
         ----------
@@ -109,7 +117,7 @@ class UncontendedTimes:
         finally:
             lone.leave()
         self._free_s = self._engine.clock
-        return lone.end_s - lone.start_s
+        return lone.record
 
 
 class _LoneJob:
@@ -134,7 +142,7 @@ class _LoneJob:
         self._layouts: dict[Hashable, _Layout] = {}
         self._program: Program | None = None
         self._beside = 0
-        self.start_s = self.end_s = math.nan
+        self.record = JobRecord(job, allocation, math.nan)
 
     def play(self, model: JobModel, submitted_s: float) -> None:
         """Let the job run from start to end."""
@@ -142,12 +150,12 @@ class _LoneJob:
         if submitted_s >= engine.clock:
             engine.advance(submitted_s)
             engine.advance(submitted_s + self._own_s)
-        self.start_s = round(engine.clock, 6)
-        self._deadline_s = self.start_s + self._job.walltime_s - SHORTEST_WALLTIME_S
-        self._program = self._whole(model, Granted(self._allocation, self.start_s))
+        self.record.start_s = start_s = round(engine.clock, 6)
+        self._deadline_s = start_s + self._job.walltime_s - SHORTEST_WALLTIME_S
+        self._program = self._whole(model, Granted(self._allocation, start_s))
         self._requests.extend([None] * (1 + (self._job.bb_bytes > 0)))  # SET_JOB_METADATA, REJECT_JOB
         self._answer([])
-        while math.isnan(self.end_s):
+        while math.isnan(self.record.end_s):
             self._step()
 
     def leave(self) -> None:
@@ -253,15 +261,19 @@ class _LoneJob:
         """What the scheduler does about what is reported at this moment: it begins the next operations, at its time."""
         now_s = round(self._engine.clock, 6)
         if not reported:
-            self._go_on(None)
+            self._go_on(None, now_s)
         for part in reported:
             part.left -= 1
-            if not part.left and part.beside:
+            if part.beside or not part.left:  # beside a computation times add up over requests, as in a run's records
+                self.record.took(part.stage, now_s - part.began_s)
+            if part.left:
+                continue
+            if part.beside:
                 self._beside -= 1
-            elif not part.left:
-                self._go_on(Done(now_s, now_s, now_s))
+            else:
+                self._go_on(Done(now_s, now_s, now_s), now_s)
         if self._program is None and not self._beside:
-            self.end_s = now_s
+            self.record.end_s = now_s
         self._ready = False
         if now_s > self._engine.clock:
             self._wake_s = now_s
@@ -289,7 +301,7 @@ class _LoneJob:
             self._tasks.update(zip(self._engine.start_many(specs), owners, strict=True))
         return True
 
-    def _go_on(self, done: Done | None) -> None:
+    def _go_on(self, done: Done | None, now_s: float) -> None:
         """Lay out the next operation of the program."""
         assert self._program is not None
         try:
@@ -299,17 +311,17 @@ class _LoneJob:
             return
         if not isinstance(operation, Compute | Transfer):
             raise NotCalculated(f"its program has a {type(operation).__name__}")
-        self._lay_out(operation, beside=False)
+        self._lay_out(operation, now_s, beside=False)
         if isinstance(operation, Compute) and operation.beside is not None:
             self._beside += 1
-            self._lay_out(operation.beside, beside=True)
+            self._lay_out(operation.beside, now_s, beside=True)
 
-    def _lay_out(self, operation: Compute | Transfer, *, beside: bool) -> None:
+    def _lay_out(self, operation: Compute | Transfer, now_s: float, *, beside: bool) -> None:
         """The scheduler's requests for an operation: to register its sub-jobs, then to start each."""
         layout = self._layout(operation)
         registrations = len(layout.starts) + (layout.key not in self._known)
         self._known.add(layout.key)
-        part = _Part(len(layout.starts), beside)
+        part = _Part(operation.stage, now_s, len(layout.starts), beside)
         self._requests.extend([None] * registrations)
         self._requests.extend([_Start(what, part, latency_s) for what, latency_s in layout.starts])
 

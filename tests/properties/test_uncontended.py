@@ -28,7 +28,7 @@ def both(jobs: Any, options: dict[str, object], session: dict[str, str]) -> tupl
 
     def twice(run: Any, root: Path, records: Mapping[str, Any], platform: Any, jobs: Any) -> dict[str, float]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(UncontendedTimes, "seconds", _refuse)
+            patch.setattr(UncontendedTimes, "play", _refuse)
             simulated.update(whole(run, root, records))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(uncontended, "_simulated", lambda *_: {})
@@ -43,7 +43,7 @@ def both(jobs: Any, options: dict[str, object], session: dict[str, str]) -> tupl
     return calculated, simulated
 
 
-def _refuse(*_: object) -> float:
+def _refuse(*_: object) -> None:
     raise NotCalculated
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import csv
+import tempfile
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spillway.experiments.campaign.inputs import read
 from spillway.experiments.campaign.machines import load
 from spillway.experiments.campaign.sources import expand
 from spillway.experiments.cli import main
+from spillway.experiments.run.recorded_io import jobs_alone
 from spillway.experiments.run.spec import ModelSpec, PlatformSpec, WorkloadSpec
+from spillway.experiments.run.uncontended import OneByOne, play_one_by_one
+from spillway.platforms.xml_reader import parse_platform
+from spillway.schedulers.assembly import Settings
+from spillway.schedulers.jobmodels.io_aware import IoAware
+from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload
 
 ROW = "{number} {submit} 0 {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1 -1 -1\n"
@@ -69,3 +79,37 @@ def test_what_io_alone_outlasts_is_clipped_and_counted(log: Path) -> None:
     clipped = sum(profile["cpu"] == 1 for profile in workload.profiles.values())
     assert clipped >= 2
     assert f"of {clipped:,} nothing remains" in workload.notes[-1]
+
+
+def apart(workload: Workload, speed_flops: float) -> dict[str, object]:
+    """A workload file in which each job is submitted a day after twice its recorded run time, without a walltime."""
+    runs_s = [workload.profiles[job.profile]["cpu"] / speed_flops for job in workload.jobs]
+    submits_s = accumulate((2 * run_s + 86_400.0 for run_s in runs_s), initial=0.0)
+    jobs = []
+    for job, submit_s in zip(workload.jobs, submits_s, strict=False):
+        fields = {name: value for name, value in job.to_object().items() if name != "walltime"}
+        jobs.append(fields | {"id": job.name, "subtime": submit_s})
+    return {"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)}
+
+
+@settings(max_examples=10)
+@given(jobs=st.lists(st.tuples(st.integers(20, 40_000), st.integers(1, 20)), min_size=1, max_size=12))
+def test_stages_of_a_job_alone_are_those_of_a_simulation(jobs: list[tuple[int, int]]) -> None:
+    """Start, end and the seconds of each stage, to the last bit; what the machine cannot carry is left out."""
+    rows = [
+        ROW.format(number=i, submit=60 * i, run=run, size=size, wall=4 * run) for i, (run, size) in enumerate(jobs, 1)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "site.swf"
+        path.write_text("; MaxProcs: 20\n" + "".join(rows))
+        workload = converted(path, "io", kappa=0.0)
+    machine, model = load(PlatformSpec(source="nodes:16")), IoAware()
+    platform, speed_flops = parse_platform(machine.xml, machine.name), machine.facts.node_speed_flops
+    calculated = [record for _, record in jobs_alone(workload, platform, model, speed_flops)]
+    played = play_one_by_one(
+        OneByOne({}), Settings(), model, platform, workload_from_object(apart(workload, speed_flops))
+    )
+    wanted = [record for record in played if record.job.bb_bytes]
+    assert [(one.job.id, one.start_s, one.end_s, one.seconds) for one in calculated] == [
+        (one.job.id, one.start_s, one.end_s, one.seconds) for one in wanted
+    ]
