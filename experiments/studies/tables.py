@@ -26,9 +26,14 @@ class Means:
         Axes that the rows differ in.
     against
         A baseline: the table then has differences from the points with these values of axes, all else equal, and no
-        rows for the baseline itself; empty: means.
+        rows for the baseline itself; empty: means. Its axes are among ``rows``.
     only
         Axes that are fixed.
+
+    Raises
+    ------
+    ValueError
+        An axis of the baseline is not among the rows: the baseline would be compared with itself.
     """
 
     title: str
@@ -36,6 +41,10 @@ class Means:
     rows: tuple[str, ...]
     against: Mapping[str, Value] = field(default_factory=dict)
     only: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if lacking := [axis for axis in self.against if axis not in self.rows]:
+            raise ValueError(f"table {self.title!r}: rows must have the axes of its baseline, {lacking[0]} is missing")
 
     def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
         """Values of each row, by its axes and the name of the value; nothing where no point was run."""
@@ -64,7 +73,7 @@ class Means:
         axes = dict(zip(self.rows, key, strict=True))
         if not self.against:
             return results.mean(name, axes)
-        above = {axis: axes.get(axis, value) for axis, value in self.against.items()}
+        above = {axis: axes[axis] for axis in self.against}
         return results.at(axes).difference(name, above, self.against)
 
 
@@ -100,7 +109,7 @@ class Ratios(Means):
 
     def _row(self, results: Results, key: tuple[Value, ...]) -> tuple[dict[str, Estimate], tuple[int, int]]:
         axes = dict(zip(self.rows, key, strict=True))
-        above = {axis: axes.get(axis, value) for axis, value in self.against.items()}
+        above = {axis: axes[axis] for axis in self.against}
         found, better = {}, (0, 0)
         for name in self.metrics:
             groups: dict[str, list[float]] = {}

@@ -283,7 +283,7 @@ STUDY = Study(
         Means("By log and size, 30 % less", METRICS, ("log", "size", "policy", "scheduler"), only={"test": LOADS}),
         Ratios(
             "Aware to ignorant, 30 % less", {TURNAROUND: "turnaround", COMPUTING: "efficiency"},
-            ("policy", "log", "size"), against={"scheduler": IGNORANT}, only={"test": LOADS},
+            ("policy", "log", "size", "scheduler"), against={"scheduler": IGNORANT}, only={"test": LOADS},
         ),
     ],
     figures=[

@@ -14,6 +14,7 @@ from spillway.experiments.studies.herbein.play import AWARE, IGNORANT, Row, play
 from spillway.experiments.studies.local_logs import at_hand
 from spillway.experiments.studies.points import Point, Value, Values
 from spillway.experiments.studies.results import Results
+from spillway.experiments.studies.tables import Ratios
 from spillway.experiments.studies.verdicts import Verdict, judge
 from spillway.workloads.herbein import HerbeinOptions
 from tools.benchmarks.decision_load import decision_times
@@ -45,6 +46,26 @@ def test_io_ignorant_jobs_block_with_less_bandwidth() -> None:
     assert exact["computing_percent"] < 95
     assert 69.9 <= exact["least_job_percent"] < 99
     assert 66.6 <= whole["least_job_percent"] <= exact["least_job_percent"]
+
+
+def test_the_table_of_ratios_compares_the_two_schedulers() -> None:
+    """It had 1.00 in every line: the I/O-ignorant scheduler was compared with itself."""
+    values = {
+        point(test="loads", seed=seed, scheduler=scheduler): {herbein.TURNAROUND: turnaround, herbein.COMPUTING: 80.0}
+        for seed in range(5)
+        for scheduler, turnaround in ((IGNORANT, 100.0 + seed), (AWARE, 2 * (100.0 + seed)))
+    }
+    [table] = [one for one in STUDY.tables if isinstance(one, Ratios)]
+    ((key, found),) = table.estimates(Results(values)).items()
+    assert key == ("easy", "kth-like", 3.375, AWARE)
+    assert found[herbein.TURNAROUND].value == pytest.approx(2.0)
+    assert found[herbein.COMPUTING].value == pytest.approx(1.0)
+
+
+def test_a_table_that_compares_a_baseline_with_itself_is_refused() -> None:
+    """Its rows must say what is compared."""
+    with pytest.raises(ValueError, match="rows must have the axes of its baseline, scheduler is missing"):
+        Ratios("t", {herbein.TURNAROUND: "turnaround"}, ("log",), against={"scheduler": IGNORANT})
 
 
 def test_turnarounds_are_of_jobs_that_both_schedulers_run() -> None:
