@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -86,6 +87,12 @@ class Outcome:
     withheld: str = ""
     command: str = ""
 
+    @cached_property
+    def tables(self) -> list[tuple[Means, Table]]:
+        """The study's tables that what was played gives a row."""
+        made = [(kind, kind(self.results)) for kind in self.study.tables]
+        return [(kind, table) for kind, table in made if table.rows]
+
 
 def counts(judged: Sequence[Judged]) -> str:
     """How many claims got which verdict, in words."""
@@ -102,8 +109,8 @@ def show(outcome: Outcome, console: Console) -> None:
         if len(alone) < len(outcome.judged):
             show_table(console, _group_table(outcome.judged), "Groups of claims")
         say(console, counts(outcome.judged))
-    for kind in outcome.study.tables:
-        show_table(console, kind(outcome.results), kind.title)
+    for kind, table in outcome.tables:
+        show_table(console, table, kind.title)
     if outcome.crossed:
         say(console, _reading_sentence(outcome.crossed))
     if outcome.played.audit:
@@ -124,7 +131,7 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
         texts["pairs.csv"] = _csv(_pair_table(outcome.study, apart(outcome.study, outcome.crossed)))
     if outcome.varied:
         texts["varied.csv"] = _csv(_varied_table(outcome))
-    texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind in outcome.study.tables}
+    texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind, _ in outcome.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
     kept.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
@@ -327,9 +334,9 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Heading("What depends on fitted numbers")
         yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")
         yield _varied_table(outcome)
-    for kind in study.tables:
+    for kind, table in outcome.tables:
         yield Heading(kind.title)
-        yield kind(outcome.results)
+        yield table
     yield from _chosen(study)
     yield from _how(outcome)
     for path in figures:

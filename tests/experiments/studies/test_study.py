@@ -136,6 +136,20 @@ def test_quick_runs_print_no_published_value(tmp_path: Path, capsys: pytest.Capt
     assert "± 0.5" not in (out / "report.md").read_text()
 
 
+def test_a_table_without_a_row_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Quick runs printed headings of tables whose points they do not play."""
+    tables = 'tables=[Means("At low load", {"gain": "gain"}, ("load",), only={"load": 0.2}), '
+    tables += 'Means("At high load", {"gain": "gain"}, ("load",), only={"load": 0.8})],\n)'
+    text = SMALL.replace("import Choice", "import Means, Choice").rstrip()
+    out = tmp_path / "out"
+    assert main(["study", study(tmp_path, text[:-1] + "    " + tables), "--quick", "--out", str(out)]) == 0
+    printed, page = capsys.readouterr().out, (out / "report.md").read_text()
+    assert "At low load" in printed
+    assert "At low load" in page
+    assert "At high load" not in printed + page
+    assert not (out / "at-high-load.csv").exists()
+
+
 def test_a_forged_number_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The point is played again."""
     out, name = tmp_path / "out", study(tmp_path)
