@@ -248,3 +248,8 @@ def number(value: float) -> str:
     if magnitude >= 1000 or float(value).is_integer():
         return f"{value:,.0f}"
     return f"{value:.1f}" if magnitude >= 100 else f"{value:.2f}" if magnitude >= 1 else f"{value:.3g}"
+
+
+def many(count: int, one: str, several: str) -> str:
+    """A number with what is counted, and the verb where there is one: ``1 job requests``, ``1,200 jobs request``."""
+    return f"{count:,} {one if count == 1 else several}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from spillway.base.arguments import Parser, add_declared, add_out, given, play
 from spillway.base.near import near
 from spillway.base.options import build
-from spillway.base.units import SIZE
+from spillway.base.units import SIZE, many
 from spillway.workloads import gang_command, malleable_command, periodic_command, recommend_command, streams_command
 from spillway.workloads.batsim5 import to_batsim5
 from spillway.workloads.batsim_json import read_batsim, write_batsim
@@ -86,7 +86,7 @@ def _convert(options: argparse.Namespace) -> None:
     if options.batsim == 5 and content_suffix(Path(options.source)) == ".json":
         workload = read_batsim(options.source)
         workload = replace(workload, name=options.name or workload.name)
-        lines = [f"{len(workload.jobs)} jobs"]
+        lines = [many(len(workload.jobs), "job", "jobs")]
     else:
         table, name = load_table(options.source, reading_of(options))
         name = options.name or name
@@ -122,7 +122,7 @@ def _split(options: argparse.Namespace) -> None:
         for part in split_workload(read_batsim(options.source), how):
             label = part.name.rpartition("-")[2]
             write_batsim(part, folder / f"part-{label}.json{options.compress}")
-            print(f"part-{label}: {len(part.jobs):,} jobs")
+            print(f"part-{label}: {many(len(part.jobs), 'job', 'jobs')}")
         return
     log, name = load_log(options.source, reading_of(options))
     machine, lines = _machine(options, as_table(log))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.base.options import check, option
+from spillway.base.units import many
 from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.converted import Converted
 from spillway.workloads.dependencies import Waits, waits_of
@@ -157,7 +158,11 @@ class _ConversionReport:
     def lines(self) -> list[str]:
         """Lines to print."""
         dropped = [f"dropped {count}: {reason}" for reason, count in self.dropped.items()]
-        return [f"{self.jobs} jobs of {self.records} records", *dropped, *self.remarks]
+        return [
+            f"{many(self.jobs, 'job', 'jobs')} of {many(self.records, 'record', 'records')}",
+            *dropped,
+            *self.remarks,
+        ]
 
 
 def convert(
@@ -414,10 +419,11 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
             "scaled": f"took {options.walltime_factor:g} x the runtime, at least {options.walltime_floor_s:g} s",
             "none": "they have no walltime",
         }[options.missing_walltime]
-        yield f"{missing} jobs state no requested time: {how}"
+        yield f"{many(missing, 'job states', 'jobs state')} no requested time: {how}"
     large = int((nodes_of(table, options) > machine.nodes).sum())
     if large:
-        yield f"{large} jobs request more than the machine's {machine.nodes} nodes and will be rejected"
+        who = many(large, "job requests", "jobs request")
+        yield f"{who} more than the machine's {machine.nodes} nodes and will be rejected"
 
 
 def _waits_remark(converted: Converted) -> Iterable[str]:
@@ -430,7 +436,8 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
             yield f"{number:,} jobs wait for those that they depended on (dependencies=leave: they do not)"
     if converted.array_limit is not None:
         number = int((converted.array_limit > 0).sum())
-        yield f"{number:,} jobs are tasks of arrays of which only some may wait or run at a time, as at the site"
+        who = many(number, "job is a task of an array", "jobs are tasks of arrays")
+        yield f"{who} of which only some may wait or run at a time, as at the site"
 
 
 def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:
@@ -449,7 +456,8 @@ def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts
     if machine.storage_nodes == 0:
         wanted = int((table["burst_buffer_bytes"] > 0).sum())
         if wanted:
-            yield f"{wanted} jobs request burst buffers, of which this machine has none: they will be rejected"
+            who, they = many(wanted, "job requests", "jobs request"), "it" if wanted == 1 else "they"
+            yield f"{who} burst buffers, of which this machine has none: {they} will be rejected"
         return
     whole = machine.storage_bytes
     drawn = converted.bb_bytes[~stated]
@@ -463,6 +471,6 @@ def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts
     too_large = int((converted.bb_bytes[stated] > whole).sum())
     if too_large:
         yield (
-            f"{too_large} jobs request more burst buffer per node than a storage node of {whole / 1e9:g} GB has and "
-            "will be rejected"
+            f"{many(too_large, 'job requests', 'jobs request')} more burst buffer per node than a storage node of "
+            f"{whole / 1e9:g} GB has and will be rejected"
         )

@@ -6,6 +6,7 @@ import argparse
 
 from spillway.base.arguments import add_declared, add_out, given
 from spillway.base.options import build
+from spillway.base.units import many
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.gang import INTENSITIES, LAYOUTS, GangOptions, as_workload, draw_gang
 
@@ -28,5 +29,5 @@ def command(options: argparse.Namespace) -> None:
     drawn = build(GangOptions, given(options, GangOptions), intensities=tuple(options.intensity or (0.5,)))
     workload = as_workload(draw_gang(drawn), drawn.nodes)
     write_batsim(workload, options.output)
-    print(f"{len(workload.jobs):,} jobs for {workload.nb_res} nodes with files on {options.layout} nodes")
+    print(f"{many(len(workload.jobs), 'job', 'jobs')} for {workload.nb_res} nodes with files on {options.layout} nodes")
     print(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -6,6 +6,7 @@ import argparse
 
 from spillway.base.arguments import add_declared, add_out, given
 from spillway.base.options import build
+from spillway.base.units import many
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.herbein import (
     CONSTANT_RATES,
@@ -52,5 +53,5 @@ def command(options: argparse.Namespace) -> None:
     workload = draw_herbein(fit_herbein(log), drawn, f"{name}-streams")
     write_batsim(workload, options.output)
     last_s = workload.jobs[-1].subtime
-    print(f"{len(workload.jobs):,} jobs, submitted within {last_s:,.0f} s")
+    print(f"{many(len(workload.jobs), 'job', 'jobs')}, submitted within {last_s:,.0f} s")
     print(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -29,6 +29,7 @@ from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
+from spillway.base.units import many
 
 CHART_JOBS = 300_000
 """Jobs in the interactive charts at most; further runs only have their rows in the tables."""
@@ -98,13 +99,13 @@ def _subject(results: CampaignResults) -> list[Block]:
     counts = sorted(set(inputs.values()))
     jobs = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     seeds = len({row.seed for row in results.rows})
-    factors = [f"{_many(len(results.policies), 'policy', 'policies')}"]
-    factors += [_many(len(workloads), "workload", "workloads")] if len(workloads) > 1 else []
-    factors += [_many(seeds, "seed", "seeds")] if seeds > 1 else []
+    factors = [f"{many(len(results.policies), 'policy', 'policies')}"]
+    factors += [many(len(workloads), "workload", "workloads")] if len(workloads) > 1 else []
+    factors += [many(seeds, "seed", "seeds")] if seeds > 1 else []
     groups = len(results.groups)
     factors += [f"{groups} machines or models"] if groups > 1 else []
     text = (
-        f"{jobs} jobs of {names} under {' × '.join(factors)}: {_many(len(results.rows), 'run', 'runs')}. Every policy "
+        f"{jobs} jobs of {names} under {' × '.join(factors)}: {many(len(results.rows), 'run', 'runs')}. Every policy "
         "plays the same jobs."
     )
     old = [row.policy for row in results.rows if row.of_other_code]
@@ -114,10 +115,6 @@ def _subject(results: CampaignResults) -> list[Block]:
         "this table: their figures may be out of date."
     )
     return [Paragraph(Words(text)), *([Paragraph(Words(warning), "warning")] if old else [])]
-
-
-def _many(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}"
 
 
 def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Section:

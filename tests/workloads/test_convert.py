@@ -47,8 +47,8 @@ def test_small_log(small_log: SwfLog) -> None:
         "dropped 1: runtime 0 or not known",
         "dropped 1: number of processors not known",
         "dropped 1: piece of a checkpointed job (its summary line is used)",
-        "1 jobs state no requested time: took 2 x the runtime, at least 300 s",
-        "1 jobs request more than the machine's 8 nodes and will be rejected",
+        "1 job states no requested time: took 2 x the runtime, at least 300 s",
+        "1 job requests more than the machine's 8 nodes and will be rejected",
         "1 job waits for those that it depended on (dependencies=leave: it does not)",
         "what is known of the jobs: measured: submission, start (40.0 %), end (40.0 %), run time, size (20.0 %), user, "
         "end state; requested: requested time (80.0 %), size (80.0 %), memory (40.0 %), queue, dependency (20.0 %); "
