@@ -8,18 +8,21 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from spillway.base.units import share
-from spillway.experiments.run.uncontended_times import UncontendedTimes
+from spillway.experiments.run.uncontended import OneByOne, play_one_by_one
+from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from spillway.platforms.model import Platform
+from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware, phases_of
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.timeline import Timeline
+from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload, WorkloadJob
 
 _APART_S = 86_400.0
@@ -65,23 +68,37 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
 
 def jobs_alone(
     workload: Workload, platform: Platform, model: IoAware, speed_flops: float
-) -> Iterator[tuple[WorkloadJob, JobRecord]]:
-    """The jobs with a burst buffer that the machine can carry, with what each does by itself, one after the other."""
+) -> list[tuple[WorkloadJob, JobRecord]]:
+    """The jobs with a burst buffer that the machine can carry, with what each does by itself.
+
+    They are submitted one after the other, each long after the one before has ended; without walltimes. What cannot be
+    calculated is simulated: jobs whose staging takes a stated time at least.
+    """
     from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
+    found: dict[str, JobRecord] = {}
+    left: list[dict[str, Any]] = []
     with FluidEngine(platform) as engine:
         times = UncontendedTimes(platform, engine, model)
         empty, granule_bytes = Timeline(times.machine), times.machine.granule_bytes
         submit_s = 0.0
         for number, one in enumerate(workload.jobs):
             fields = {name: value for name, value in one.to_object().items() if name != "walltime"}
+            fields |= {"id": one.name, "subtime": submit_s}
             profile = workload.profiles[one.profile]
-            fields["subtime"] = submit_s
             job = job_from_wire(f"w0!{one.name}", fields, profile, number, submit_s, granule_bytes)
             allocation = empty.fit_now(job, math.inf) if job.bb_bytes else None
             if allocation is not None:
-                yield one, times.play(job, allocation, submit_s)
+                try:
+                    found[job.id] = times.play(job, allocation, submit_s)
+                except NotCalculated:
+                    left.append(fields)
             submit_s += 2 * profile["cpu"] / speed_flops + _APART_S
+    if left:
+        simulated = workload_from_object({"nb_res": workload.nb_res, "jobs": left, "profiles": dict(workload.profiles)})
+        played = play_one_by_one(OneByOne({}), Settings(), model, platform, simulated)
+        found |= {record.job.id: record for record in played}
+    return [(one, found[f"w0!{one.name}"]) for one in workload.jobs if f"w0!{one.name}" in found]
 
 
 def _left(record: JobRecord, model: IoAware, run_s: float, speed_flops: float) -> float:

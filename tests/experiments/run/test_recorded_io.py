@@ -6,6 +6,7 @@ import csv
 import tempfile
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def converted(path: Path, model: str, **convert: float) -> Workload:
+def converted(path: Path, model: str, **convert: Any) -> Workload:
     """The workload that a run under this model plays."""
     (source,) = expand(WorkloadSpec(source=str(path), convert=convert))
     return read(source, load(PlatformSpec(source="nodes:16")), ModelSpec(name=model), 0)[0]
@@ -93,16 +94,22 @@ def apart(workload: Workload, speed_flops: float) -> dict[str, object]:
 
 
 @settings(max_examples=10)
-@given(jobs=st.lists(st.tuples(st.integers(20, 40_000), st.integers(1, 20)), min_size=1, max_size=12))
-def test_stages_of_a_job_alone_are_those_of_a_simulation(jobs: list[tuple[int, int]]) -> None:
-    """Start, end and the seconds of each stage, to the last bit; what the machine cannot carry is left out."""
+@given(
+    jobs=st.lists(st.tuples(st.integers(20, 40_000), st.integers(1, 20)), min_size=1, max_size=12),
+    staging=st.sampled_from(["", "share_in=0.5,minutes=5"]),
+)
+def test_stages_of_a_job_alone_are_those_of_a_simulation(jobs: list[tuple[int, int]], staging: str) -> None:
+    """Start, end and the seconds of each stage, to the last bit; what the machine cannot carry is left out.
+
+    Jobs whose staging takes a stated time at least are not calculated, but simulated.
+    """
     rows = [
         ROW.format(number=i, submit=60 * i, run=run, size=size, wall=4 * run) for i, (run, size) in enumerate(jobs, 1)
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "site.swf"
         path.write_text("; MaxProcs: 20\n" + "".join(rows))
-        workload = converted(path, "io", kappa=0.0)
+        workload = converted(path, "io", kappa=0.0, **({"staging": staging} if staging else {}))
     machine, model = load(PlatformSpec(source="nodes:16")), IoAware()
     platform, speed_flops = parse_platform(machine.xml, machine.name), machine.facts.node_speed_flops
     calculated = [record for _, record in jobs_alone(workload, platform, model, speed_flops)]
