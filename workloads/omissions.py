@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.units import many
 from spillway.workloads.logs.shares import percent
 from spillway.workloads.logs.table import Ints, JobTable
 
@@ -40,7 +39,7 @@ class Omission:
     @property
     def line(self) -> str:
         """``75 jobs (4.1 % of the node-hours) depend on another job: they do not wait for it here``."""
-        return f"{many(self.jobs, 'job', 'jobs')} ({percent(self.share)} of the node-hours) {self.words}"
+        return f"{self.jobs:,} jobs ({percent(self.share)} of the node-hours) {self.words}"
 
 
 def omissions_of(
