@@ -39,7 +39,7 @@ SHORT = {
 """Reasons as tables have them."""
 
 MOVED = {
-    "thesis": "whole log: five draws of its lost burst buffers, not one within 20 or 50 %",
+    "thesis": "whole log: five draws of its lost burst buffers, not one within 20 or 50 %; more are tested together",
     "jeannot": "the printed volumes are judged",
     "herbein": "numbers of the paper's one workload are compared with the interval for one of ours",
     "gang": "900 s between submissions, not 583 s; counts are those of one workload",
