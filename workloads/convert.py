@@ -430,10 +430,9 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
     """How many jobs wait for others."""
     if converted.depends is not None:
         number = sum(1 for text in converted.depends.tolist() if text)
-        if number == 1:
-            yield "1 job waits for those that it depended on (dependencies=leave: it does not)"
-        else:
-            yield f"{number:,} jobs wait for those that they depended on (dependencies=leave: they do not)"
+        who = many(number, "job waits", "jobs wait")
+        they, do = ("it", "does") if number == 1 else ("they", "do")
+        yield f"{who} for those that {they} depended on (dependencies=leave: {they} {do} not)"
     if converted.array_limit is not None:
         number = int((converted.array_limit > 0).sum())
         who = many(number, "job is a task of an array", "jobs are tasks of arrays")

@@ -231,7 +231,7 @@ class Inputs:
         unknown = self._qos[workload.path].keys() - {"", *(one.name for one in site.qos)}
         for name in sorted(unknown) if site.qos else ():
             jobs = self._qos[workload.path][name]
-            who, have = ("1 job names", "it has") if jobs == 1 else (f"{jobs:,} jobs name", "they have")
+            who, have = units.many(jobs, "job names", "jobs name"), "it has" if jobs == 1 else "they have"
             self.note(
                 f"{workload.name}: {who} the QOS {shown(name)}, which the site does not have: {have} no priority and "
                 "no limits of one",

@@ -98,7 +98,7 @@ def jobs_alone(
         simulated = workload_from_object({"nb_res": workload.nb_res, "jobs": left, "profiles": dict(workload.profiles)})
         played = play_one_by_one(OneByOne({}), Settings(), model, platform, simulated)
         found |= {record.job.id: record for record in played}
-    return [(one, found[f"w0!{one.name}"]) for one in workload.jobs if f"w0!{one.name}" in found]
+    return [(one, found[job_id]) for one in workload.jobs if (job_id := f"w0!{one.name}") in found]
 
 
 def _left(record: JobRecord, model: IoAware, run_s: float, speed_flops: float) -> float:
