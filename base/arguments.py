@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from spillway.base.collecting import collecting_rarely, end_without_search
 from spillway.base.errors import OptionError, printable
+from spillway.base.garbage_collection import collecting_rarely, end_without_search
 from spillway.base.near import near
 from spillway.base.options import OptionInfo, describe, parse, plain, show
 

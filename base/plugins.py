@@ -1,7 +1,7 @@
 """Classes from outside: a policy, a job model or a controller named as ``FILE.py:CLASS`` or ``MODULE:CLASS``.
 
 ``FILE.py`` alone will do where the file has just one such class. Names that installed packages register are looked up
-in :mod:`spillway.base.registered`.
+in :mod:`spillway.base.entry_points`.
 
 Whatever can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` takes it apart;
 where the name gives the place of a class, :func:`load_class` loads it::

@@ -119,7 +119,7 @@ def _draw(options: argparse.Namespace) -> int:
 
 
 def _fit(options: argparse.Namespace) -> int:
-    from spillway.platforms.measured import fit_runs, read_runs, report
+    from spillway.platforms.measurements import fit_runs, read_runs, report
 
     runs = [run for path in options.files for run in read_runs(path)]
     for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all of them, or the error alone

@@ -17,7 +17,7 @@ from spillway.base.options import build, describe, option, show, unknown
 from spillway.base.plugins import split_spec
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.interference import Conflict
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import OnOutage, Restart
@@ -28,10 +28,10 @@ from spillway.schedulers.jobmodels import make_model, name_of, rules_of, unplaya
 from spillway.schedulers.jobmodels.base import JobModel, Needs, stages_of
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.remaining import rest_of, unscalable
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
+from spillway.schedulers.jobmodels.slices import rest_of, unscalable
 from spillway.schedulers.jobmodels.steerable import Applications
-from spillway.schedulers.jobmodels.timeshared import TimeShared
+from spillway.schedulers.jobmodels.time_sharing_runtime import TimeShared
 from spillway.schedulers.lives import LIVES, parse_life
 from spillway.schedulers.lives import name_of as life_name
 from spillway.schedulers.lives.base import Expected, Expects, Life, Under
@@ -46,7 +46,7 @@ from spillway.schedulers.policykit.estimates import Correction, Estimator, Reque
 from spillway.schedulers.policykit.maxima import parse_maxima
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 from spillway.schedulers.policykit.pass_limit import Limitable, PassLimit
-from spillway.schedulers.policykit.preempting import Preempting, Promised
+from spillway.schedulers.policykit.preemption import Preempting, Promised
 from spillway.schedulers.policykit.site_scheduler import SiteOptions, site_options
 from spillway.schedulers.policykit.survival import Survival
 from spillway.schedulers.policykit.user_limit import UserLimit
@@ -62,7 +62,7 @@ from spillway.schedulers.policykit.windows import (
 )
 from spillway.schedulers.site_file import site_setting
 from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
-from spillway.schedulers.timeline.published import PublishedTimeline
+from spillway.schedulers.timeline.published_timeline import PublishedTimeline
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from spillway.base.late import load
+from spillway.base.lazy_modules import load
 from spillway.base.main_script import without_main_script
 from spillway.base.signals import held_back
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from spillway.base.options import check, option
 from spillway.base.units import many
 from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
-from spillway.workloads.converted import Converted
 from spillway.workloads.dependencies import Waits, waits_of
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.job_columns import Converted
 from spillway.workloads.logs.record import PIECE, RUNNING
 from spillway.workloads.logs.shares import shares_line
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable, identities

@@ -10,7 +10,7 @@ import msgspec
 from spillway.base import units
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.machine_facts import MachineFacts
-from spillway.workloads.offered import offered_load
+from spillway.workloads.offered_load import offered_load
 from spillway.workloads.workload import Workload, WorkloadJob
 
 

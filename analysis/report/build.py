@@ -24,7 +24,7 @@ from spillway.analysis.job_colours import BUFFER, SIZE, WAIT
 from spillway.analysis.metrics import bounded_slowdown
 from spillway.analysis.names import slug
 from spillway.analysis.report import tables
-from spillway.analysis.report.assumed import assumptions, load_warnings, tau_of
+from spillway.analysis.report.assumptions import assumptions, load_warnings, tau_of
 from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run

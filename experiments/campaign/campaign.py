@@ -16,7 +16,7 @@ from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.base import durable
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
-from spillway.experiments.campaign import kept, machines, places, rejected, summary
+from spillway.experiments.campaign import empty_runs, machines, places, reuse, summary
 from spillway.experiments.campaign.grid import expand, refuse_too_many
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.campaign.lock import results_folder
@@ -179,8 +179,8 @@ def _run_grids(
         _write_results(campaign, runs, grids[0], rows, inputs.notes, root, console, further)
     except OSError as error:
         unwritten = str(error)
-    rejected.remind(rows, root, console)
-    kept.remind(outcome.old, console)
+    empty_runs.remind(rows, root, console)
+    reuse.remind(outcome.old, console)
     code = _report_failures(outcome, root, console)
     if unwritten:
         raise RunFailed(f"the runs are kept, but not their tables: {unwritten}")
@@ -276,9 +276,9 @@ def _write_results(
     written += further
     written += summary.write_further(rows, root, paper.tables)
     if any(run.policy.label == policies.REPLAY for run in unchanged):
-        from spillway.experiments.campaign import beside  # loads comparisons, which no run without a log needs
+        from spillway.experiments.campaign import site_waits  # loads comparisons, which no run without a log needs
 
-        written += beside.write(unchanged, root, console)
+        written += site_waits.write(unchanged, root, console)
     if rows and campaign.plots:
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report

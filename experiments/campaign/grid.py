@@ -156,7 +156,7 @@ def run_id(run: RunSpec) -> str:
 def digest(run: RunSpec) -> str:
     """Hash of all that is requested: contents of the inputs, not their places; settings, not labels.
 
-    The code is not in it: a run keeps its place when a policy is edited, and :mod:`spillway.experiments.campaign.kept`
+    The code is not in it: a run keeps its place when a policy is edited, and :mod:`spillway.experiments.campaign.reuse`
     then marks its result as one of other code.
     """
     content = {

@@ -31,7 +31,7 @@ from spillway.experiments.run import failures, policies, provenance
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.failures import Failures
 from spillway.experiments.run.folders import INPUTS
-from spillway.experiments.run.prepared import damage
+from spillway.experiments.run.prepared_input import damage
 from spillway.experiments.run.sessions import session_spec
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
 from spillway.experiments.site.shown import not_played
@@ -47,7 +47,7 @@ from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.files import plain_name
 from spillway.workloads.needs import Stated, rounded_up, stated_of
-from spillway.workloads.offered import Offered, buffers_fit, offered_load, why_no_load
+from spillway.workloads.offered_load import Offered, buffers_fit, offered_load, why_no_load
 from spillway.workloads.omissions import Omission
 from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload

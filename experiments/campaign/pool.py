@@ -33,7 +33,7 @@ from spillway.simulator import kernels as simulation
 
 Task = TypeVar("Task")
 
-PRELOADED, FLUID = "spillway.experiments.campaign.forked", "spillway.simulator.engines.fluid"
+PRELOADED, FLUID = "spillway.experiments.campaign.preload", "spillway.simulator.engines.fluid"
 POLL_S = 0.5
 LAST_WORDS_S = 5.0
 

@@ -14,10 +14,10 @@ from functools import partial
 from rich.console import Console
 
 from spillway.base.arguments import how
-from spillway.experiments.campaign import kept, signals
-from spillway.experiments.campaign.kept import Found
+from spillway.experiments.campaign import reuse, signals
 from spillway.experiments.campaign.pool import Executor, Failed, Finished, News, Pool, Started
 from spillway.experiments.campaign.progress import make_display
+from spillway.experiments.campaign.reuse import Found
 from spillway.experiments.cli import warm
 from spillway.experiments.run.errors import ClusterLost, Interrupted
 from spillway.experiments.run.single import Task, keep_cause
@@ -66,7 +66,7 @@ def run_all(
     jobs
         Number of jobs of a run's workload, for the progress bars.
     rerun
-        Whether to do again what other code made (:mod:`spillway.experiments.campaign.kept`).
+        Whether to do again what other code made (:mod:`spillway.experiments.campaign.reuse`).
 
     Raises
     ------
@@ -76,11 +76,11 @@ def run_all(
         The executor's cluster is gone; what was under way is left undone.
     """
     outcome = Outcome()
-    found = {task.run.id: kept.look_at_run(task.folder, task.run) for task in tasks}
-    missing = set(kept.choose(found, console, rerun=rerun))
+    found = {task.run.id: reuse.look_at_run(task.folder, task.run) for task in tasks}
+    missing = set(reuse.choose(found, console, rerun=rerun))
     todo = [task for task in tasks if task.run.id in missing]
     outcome.skipped = [task.run.id for task in tasks if task.run.id not in missing]
-    outcome.old = kept.left(found, missing)
+    outcome.old = reuse.left(found, missing)
     if not todo:
         return outcome
     try:

@@ -18,8 +18,8 @@ from spillway.analysis.outages import lost_node_hours
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
 from spillway.analysis.tables import read_run
 from spillway.base.units import number
-from spillway.experiments.campaign import kept
-from spillway.experiments.campaign.kept import Standing
+from spillway.experiments.campaign import reuse
+from spillway.experiments.campaign.reuse import Standing
 from spillway.experiments.run import folders, provenance
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.run.terminal import show
@@ -45,7 +45,7 @@ def collect(runs: Iterable[RunSpec], root: Path, tau_s: float) -> list[Row]:
     failing = any(run.events is not None for run in runs)
     for run in runs:
         folder = root / run.id
-        standing = kept.look_at_run(folder, run).standing
+        standing = reuse.look_at_run(folder, run).standing
         if standing in (Standing.CURRENT, Standing.OTHER_CODE):
             names = (
                 run.workload.name,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from spillway.experiments.campaign import kept
+from spillway.experiments.campaign import reuse
 from spillway.experiments.campaign.summary import RESULTS, SUMMARY
-from spillway.experiments.run import manifest, prepared
+from spillway.experiments.run import manifest, prepared_input
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import FAILED, FINISHED, INPUTS, MANIFEST, RUN_FILE, read_json
 from spillway.experiments.run.spec import Prepared
@@ -21,7 +21,7 @@ _DAMAGED = 1
 
 KEPT = "runs"
 """Folder in which the commands of the papers keep one file per result
-(:func:`spillway.experiments.campaign.kept.keep`)."""
+(:func:`spillway.experiments.campaign.reuse.keep`)."""
 
 _CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
 
@@ -97,7 +97,7 @@ def check(top: Path) -> Findings:
             _check_campaign(folder, name, verdict)
         elif folder.name == KEPT:
             for path in sorted(folder.glob("*.json")):
-                verdict.add(_name(path, top), kept.damage(path))
+                verdict.add(_name(path, top), reuse.damage(path))
         elif os.path.lexists(folder / MANIFEST):
             verdict.add(name, manifest.damage(folder, _CAMPAIGN_TABLES))
     if not (verdict.whole or verdict.bad or verdict.failed or verdict.open):
@@ -148,7 +148,7 @@ def _contents(folder: Path, record: dict[str, object], inputs: dict[Path, str]) 
     for one in filter(None, (used.workload, used.platform, used.events)):
         path = folder.resolve().parent / one.path
         if path not in inputs:
-            inputs[path] = prepared.damage(path.parent.parent, one)
+            inputs[path] = prepared_input.damage(path.parent.parent, one)
         if inputs[path]:
             faults.append(f"{one.path}: {inputs[path]}")
     return faults

@@ -19,9 +19,9 @@ from spillway.analysis.shakes import band_of, together
 from spillway.analysis.whatif import CSV, LEFT_OUT, TEXT, read_table, table_of, wait
 from spillway.base import durable
 from spillway.base.units import number
-from spillway.experiments.campaign.beside import stated_waits_s
 from spillway.experiments.campaign.machine_changes import PFS_BANDWIDTH, STORAGE_BANDWIDTH
 from spillway.experiments.campaign.shakes import Shaken
+from spillway.experiments.campaign.site_waits import stated_waits_s
 from spillway.experiments.campaign.whatif_rows import MAINTENANCE, Asked, LeftOut, Relation, Row, Rows, rows_of
 from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY

@@ -77,7 +77,7 @@ def _lives(console: Console) -> None:
 
 
 def _registered(kind: str, console: Console) -> None:
-    from spillway.base.registered import registered
+    from spillway.base.entry_points import registered
     from spillway.schedulers.service.listing import print_registered
 
     print_registered({kind: registered(kind)}, console)

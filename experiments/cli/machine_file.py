@@ -14,7 +14,7 @@ from spillway.experiments.campaign.inputs import sizes_and_machine
 from spillway.experiments.campaign.sources import expand
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import PlatformSpec, WorkloadSpec
-from spillway.platforms.commented import commented
+from spillway.platforms.commented_toml import commented
 from spillway.platforms.description import Description, read_description
 from spillway.platforms.model import Host, Platform
 from spillway.platforms.xml_reader import parse_platform

@@ -14,7 +14,7 @@ from spillway.base.limits import InputError
 from spillway.experiments.campaign import machines
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.catalogue import describe, platform_from
-from spillway.platforms.commented import commented
+from spillway.platforms.commented_toml import commented
 from spillway.platforms.description import Description, read_description
 from spillway.platforms.errors import PlatformError
 from spillway.platforms.fields import table_of

@@ -20,7 +20,7 @@ spillway site import *.txt slurm.conf --cluster small > site.toml
 
 def add_arguments(parser: Parser) -> None:
     """Add the actions."""
-    from spillway.experiments.site.imported import COMMANDS
+    from spillway.experiments.site.site_import import COMMANDS
 
     commands = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
     text = "make a description (TOML, with comments) out of what a site's Slurm prints and is configured with"
@@ -48,7 +48,7 @@ def command(options: argparse.Namespace) -> int:
 def _import(options: argparse.Namespace) -> int:
     from spillway.base import durable
     from spillway.experiments.run.errors import SpecError
-    from spillway.experiments.site.imported import imported
+    from spillway.experiments.site.site_import import imported
 
     out: Path | None = options.output
     if out is not None and out.exists():

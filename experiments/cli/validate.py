@@ -57,7 +57,7 @@ def add_arguments(parser: Parser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Run or read a recording, replay it, print the deviations."""
     from spillway.base import durable
-    from spillway.experiments.slurm.missing import Missing
+    from spillway.experiments.slurm.availability import Missing
     from spillway.experiments.slurm.recording import write
     from spillway.experiments.slurm.validate import SKIPPED, compared, recording_of
 

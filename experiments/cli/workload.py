@@ -49,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _directives(options: argparse.Namespace) -> None:
-    from spillway.experiments.cli.requested import requested
+    from spillway.experiments.cli.requests import requested
 
     lines = requested(options.files, options.nodes, options.site, options.platform, options.stripes)
     for line in list(lines):  # all of them, or the error alone
@@ -57,7 +57,7 @@ def _directives(options: argparse.Namespace) -> None:
 
 
 def _scripts(options: argparse.Namespace) -> None:
-    from spillway.experiments.cli.requested import with_scripts
+    from spillway.experiments.cli.requests import with_scripts
 
     for line in with_scripts(options.workload, options.scripts, options.site, options.stripes, options.output):
         print(line)

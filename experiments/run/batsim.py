@@ -22,8 +22,8 @@ from spillway.base import durable
 from spillway.base.errors import PeerLost
 from spillway.experiments.run import memory, offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.run.played import PREFIX, Played
-from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.player_files import PREFIX, Played
+from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
 from spillway.experiments.run.stopwatch import TimedSession
@@ -156,7 +156,7 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
 
 def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
     """Batsim 4's options for a run, whose inputs are checked now
-    (:func:`spillway.experiments.run.prepared.checked`)."""
+    (:func:`spillway.experiments.run.prepared_input.checked`)."""
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
     if run.events is not None:

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spillway.base import durable
-from spillway.base.collecting import collecting_rarely
+from spillway.base.garbage_collection import collecting_rarely
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.played import PREFIX, Played, walltimes
-from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.player_files import PREFIX, Played, walltimes
+from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec
 from spillway.experiments.run.stopwatch import TimedSession
-from spillway.experiments.run.uncontended import model_alone
+from spillway.experiments.run.uncontended_jobs import model_alone
 from spillway.platforms.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions

@@ -18,9 +18,9 @@ import msgspec
 
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM
+from spillway.base.entry_points import registered
 from spillway.base.neighbours import neighbours_of
 from spillway.base.options import show
-from spillway.base.registered import registered
 from spillway.experiments.run.codehash import code_of
 from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.sessions import SETTINGS

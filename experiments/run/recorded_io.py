@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spillway.base.units import share
-from spillway.experiments.run.uncontended import OneByOne, play_one_by_one
+from spillway.experiments.run.uncontended_jobs import OneByOne, play_one_by_one
 from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import Settings

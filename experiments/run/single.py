@@ -35,10 +35,10 @@ from spillway.base.errors import Stopped
 from spillway.base.options import show
 from spillway.experiments.campaign.pool import Progress, Report, describe
 from spillway.experiments.campaign.signals import StopSignal
-from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended
+from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended_jobs
 from spillway.experiments.run.io_phases import write_phases
 from spillway.experiments.run.job_table import write_jobs
-from spillway.experiments.run.played import Played
+from spillway.experiments.run.player_files import Played
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
 from spillway.experiments.run.sessions import make_session, model_of
@@ -69,7 +69,8 @@ class Task:
     explain
         Whether to keep why jobs wait (``reasons.csv``).
     uncontended
-        Whether to find out how long each job takes by itself as well (:mod:`spillway.experiments.run.uncontended`).
+        Whether to find out how long each job takes by itself as well
+        (:mod:`spillway.experiments.run.uncontended_jobs`).
     silence_s
         Longest silence of a simulator in a process of its own, in seconds of real time.
     assumed
@@ -160,7 +161,7 @@ def _flags(task: Task) -> list[str]:
 def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float], tuple[str, ...]]:
     recorder = ReasonRecorder(folder) if task.explain else Recorder(folder)
     records: dict[str, JobRecord] = {}
-    alone = uncontended.model_alone(task.run) if task.uncontended else None
+    alone = uncontended_jobs.model_alone(task.run) if task.uncontended else None
 
     def keep(record: JobRecord) -> None:
         wanted = alone is not None and alone.moves(record.job)
@@ -201,7 +202,7 @@ def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], pl
     """Write the table of jobs, with times without contention where they are wanted, and the model's further tables."""
     model = model_of(task.run)
     uncontended_s = (
-        uncontended.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
+        uncontended_jobs.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
     )
     write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):

@@ -13,6 +13,7 @@ import msgspec
 
 from spillway.experiments.run.codehash import REPOSITORY
 from spillway.experiments.run.errors import RunFailed
+from spillway.experiments.slurm.availability import Missing
 from spillway.experiments.slurm.configuration import (
     BURST_BUFFER_CONF,
     CGROUP_CONF,
@@ -24,7 +25,6 @@ from spillway.experiments.slurm.configuration import (
     slurm_conf,
 )
 from spillway.experiments.slurm.inside import UNCOVERED
-from spillway.experiments.slurm.missing import Missing
 from spillway.experiments.slurm.packages import cache_folder, programs
 from spillway.experiments.slurm.recording import Recording, Seen, recorded
 from spillway.experiments.slurm.site import MARIADB_CONF, slurmdbd_conf
@@ -59,7 +59,7 @@ def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], Non
 
 
 def try_namespaces() -> None:
-    """Raise :class:`~spillway.experiments.slurm.missing.Missing` where namespaces cannot be made."""
+    """Raise :class:`~spillway.experiments.slurm.availability.Missing` where namespaces cannot be made."""
     try:
         done = subprocess.run([*NAMESPACES, "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:

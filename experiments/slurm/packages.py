@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from spillway.base import durable
-from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.availability import Missing
 
 _SUITES: Mapping[str, str] = {"22.05": "bookworm", "24.11": "trixie"}
 """Debian's suite that has a release of Slurm."""

@@ -17,8 +17,8 @@ import numpy as np
 
 from spillway.base import limits
 from spillway.base.files import parse_toml
-from spillway.experiments.site.imported import imported_texts
-from spillway.experiments.slurm.completing import COMPLETING_FIELD, Completing
+from spillway.experiments.site.site_import import imported_texts
+from spillway.experiments.slurm.job_completion import COMPLETING_FIELD, Completing
 from spillway.experiments.slurm.recording import TIE_S, RecordedJob, Recording
 from spillway.platforms.catalogue import builtin_files
 from spillway.platforms.description import read_description

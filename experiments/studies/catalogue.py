@@ -85,7 +85,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
 
 def collect(root: Path) -> tuple[list[Line], list[str]]:
     """Claims of all studies below a folder, in the order of the table; files that were changed since."""
-    from spillway.experiments.campaign import kept
+    from spillway.experiments.campaign import reuse
     from spillway.experiments.studies import report
 
     lines: list[Line] = []
@@ -93,10 +93,10 @@ def collect(root: Path) -> tuple[list[Line], list[str]]:
     order = {name: place for place, name in enumerate(STUDIES)}
     folders = sorted(root.glob(f"*/{report.CLAIMS}"), key=lambda path: (order.get(path.parent.name, len(order)), path))
     for path in folders:
-        if kept.damage(path):
+        if reuse.damage(path):
             changed.append(str(path))
         else:
-            lines += kept.read(path, list[report.Line])
+            lines += reuse.read(path, list[report.Line])
     return lines, changed
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from spillway.analysis.document.html import shown
 from spillway.base.arguments import positive
-from spillway.experiments.campaign import kept
+from spillway.experiments.campaign import reuse
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
@@ -75,7 +75,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
         pictures = _drawn(study, results, out / "figures", paper)
         for path in (*report.write(outcome, out, shown(pictures)), *pictures):
             console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
-    kept.remind(played.old, console, what="points")
+    reuse.remind(played.old, console, what="points")
     for point, cause in played.failed.items():
         console.print(f"failed {point.id}: {cause}", markup=False, highlight=False, soft_wrap=True)
     return FAILURES if played.failed or _audit_failed(study, played) else 0

@@ -16,7 +16,7 @@ from spillway.analysis.document.blocks import Block, Heading, Image, Listing, Pa
 from spillway.analysis.document.html import to_html
 from spillway.analysis.document.text import to_csv, to_markdown
 from spillway.analysis.names import slug
-from spillway.experiments.campaign import kept
+from spillway.experiments.campaign import reuse
 from spillway.experiments.run import codehash, version
 from spillway.experiments.run.folders import write_text
 from spillway.experiments.run.terminal import say
@@ -30,7 +30,7 @@ from spillway.experiments.studies.tables import Means
 from spillway.experiments.studies.verdicts import Case, Judged, Varied, Verdict, width
 
 CLAIMS = "claims.json"
-"""File of a study's verdicts, as :func:`spillway.experiments.campaign.kept.keep` writes it."""
+"""File of a study's verdicts, as :func:`spillway.experiments.campaign.reuse.keep` writes it."""
 
 MARKS = {
     Verdict.REPRODUCED: "yes",
@@ -134,7 +134,7 @@ def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[
     texts |= {f"{slug(kind.title).lower()}.csv": _estimates(kind, outcome.results) for kind, _ in outcome.tables}
     for name, text in texts.items():
         write_text(folder / name, text)
-    kept.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
+    reuse.keep(folder / CLAIMS, outcome.study.name, codehash.code_of(__name__), lines_of(outcome))
     return [folder / name for name in texts]
 
 

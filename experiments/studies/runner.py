@@ -1,4 +1,4 @@
-"""Plays the points of a study: what is there is kept by one law (:mod:`spillway.experiments.campaign.kept`), the rest
+"""Plays the points of a study: what is there is kept by one law (:mod:`spillway.experiments.campaign.reuse`), the rest
 is done."""
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rich.progress import Progress
 
 from spillway.base.arguments import how
 from spillway.base.plugins import OUTSIDE, module_from_file
-from spillway.experiments.campaign import kept, signals
-from spillway.experiments.campaign.kept import Found
+from spillway.experiments.campaign import reuse, signals
 from spillway.experiments.campaign.pool import Executor, Failed, Finished, Pool, Report
+from spillway.experiments.campaign.reuse import Found
 from spillway.experiments.cli import warm
 from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
@@ -155,15 +155,15 @@ def _compute(
 ) -> Played:
     played_as = {point: _item(study, play, function, play.same(point), folder) for point in points}
     items = list(dict.fromkeys(played_as.values()))
-    found = {item: kept.look(item.path, item.asked, item.code) for item in items}
-    todo = kept.choose(found, console, rerun=rerun, what="points")
-    played = Played(old=kept.left(found, todo))
+    found = {item: reuse.look(item.path, item.asked, item.code) for item in items}
+    todo = reuse.choose(found, console, rerun=rerun, what="points")
+    played = Played(old=reuse.left(found, todo))
     batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
     if batches:
         make_folder(folder)
         warm.ensure()
         _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
-    values = {item: kept.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
+    values = {item: reuse.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
     played.values = {point: values[item] for point, item in played_as.items() if item in values}
     return played
 
@@ -198,7 +198,7 @@ def _play_batches(
 def _play_batch(function: Callable[[Point], Values], batch: tuple[_Item, ...], report: Report) -> None:
     for item in batch:
         values = {name: value for name, value in function(item.point).items() if math.isfinite(value)}
-        kept.keep(item.path, item.asked, item.code, values)
+        reuse.keep(item.path, item.asked, item.code, values)
 
 
 def _item(study: Study, play: Computed, function: Callable[[Point], Values], point: Point, folder: Path) -> _Item:

@@ -17,7 +17,7 @@ from spillway.analysis.document.text import to_markdown
 from spillway.base import durable
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.terminal import say, show
-from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.availability import Missing
 from spillway.experiments.slurm.starvation import SHIPPED, keep, kept, recorded, run_all
 from spillway.experiments.trials.conformance import greet
 from spillway.experiments.trials.starvation import (

@@ -25,9 +25,9 @@ from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
 from spillway.experiments.run.errors import RunFailed, SpecError
-from spillway.experiments.run.played import PREFIX
+from spillway.experiments.run.player_files import PREFIX
 from spillway.experiments.run.policies import parse_policy
-from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import make_session, typed
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
 from spillway.experiments.run.stopwatch import TimedSession

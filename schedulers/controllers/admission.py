@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from spillway.base.entry_points import load, unknown
 from spillway.base.options import build, option
 from spillway.base.plugins import split_spec
-from spillway.base.registered import load, unknown
 from spillway.schedulers.controllers.admission import Shrink, admission, awaited
-from spillway.schedulers.controllers.evolving import granted
+from spillway.schedulers.controllers.evolution import granted
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
 from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
 from spillway.schedulers.controllers.sampling import Predictor, Sampling

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spillway.schedulers.controllers.prediction import Step, io_duration_s
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 from spillway.schedulers.controllers.sharing import SHARING, Candidate, Expansion
 

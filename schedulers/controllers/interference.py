@@ -19,7 +19,7 @@ from msgspec import Struct
 from spillway.schedulers.controllers.coupling import couple, coupled_size
 from spillway.schedulers.controllers.overlaps import Fleet, Floats
 from spillway.schedulers.controllers.prediction import Phase, Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 from spillway.schedulers.controllers.shifting import Refusal, plan_shift, select_application
 

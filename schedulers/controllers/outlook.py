@@ -1,7 +1,7 @@
 """Everything that a decision needs of many running applications, as arrays.
 
 A decision about a thousand applications needs the same few numbers of each. Each has its own
-(:attr:`spillway.schedulers.controllers.running.AppView.facts`); decisions work on arrays of them.
+(:attr:`spillway.schedulers.controllers.running_application.AppView.facts`); decisions work on arrays of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -23,7 +23,8 @@ FACTS = (
     "maximum", "iterations", "io_every", "overhead_s", "next_control", "last_control", "control_s", "returnable_s",
     "willing", "expanded",
 )  # fmt: skip
-"""Attributes of :class:`Outlook`, and entries of :attr:`spillway.schedulers.controllers.running.AppView.facts`."""
+"""Attributes of :class:`Outlook`, and entries of
+:attr:`spillway.schedulers.controllers.running_application.AppView.facts`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

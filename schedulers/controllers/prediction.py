@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 
 
 class Step(Struct, frozen=True, gc=False):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from spillway.schedulers.applications.application import Application
 from spillway.schedulers.applications.performance import Measurement, from_measurements
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from spillway.schedulers.controllers.outlook import Outlook
 from spillway.schedulers.controllers.prediction import Step, most_taken
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 
 
 class IoEnded(Struct, frozen=True, gc=False):

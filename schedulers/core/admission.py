@@ -10,7 +10,7 @@ import msgspec
 
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers

@@ -8,7 +8,7 @@ from spillway.base.errors import DecisionRefused, RemoteProtocolError, shown
 from spillway.protocol.messages import JobState, RejectJob
 from spillway.schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
 from spillway.schedulers.core.outages import Death, node_seconds, registration
-from spillway.schedulers.core.preempting import as_a_whole
+from spillway.schedulers.core.preemption import as_a_whole
 from spillway.schedulers.core.records import Records
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.preemption import Suspended

@@ -12,7 +12,7 @@ from spillway.schedulers.core.book import NOTHING
 from spillway.schedulers.core.consequences import SUCCESS, Consequences
 from spillway.schedulers.core.guard import check_create, check_destroy, check_hold, check_start, check_wake
 from spillway.schedulers.core.outages import Death
-from spillway.schedulers.core.preempting import check_preempt
+from spillway.schedulers.core.preemption import check_preempt
 from spillway.schedulers.core.records import Records
 from spillway.schedulers.model.decisions import (
     Arrange,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.waiting import NOWHERE, Columns, Shown, WaitingJobs
+from spillway.schedulers.policykit.waiting_jobs import NOWHERE, Columns, Shown, WaitingJobs
 from spillway.schedulers.timeline.layout import Demand, Row
 
 _FEWEST_PLACES = 32

@@ -11,14 +11,14 @@ from spillway.protocol.messages import Request, SimulationBegins
 from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.arrivals import Arrivals
 from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.dependents import Dependents
 from spillway.schedulers.core.execution import Runtime
 from spillway.schedulers.core.layers import layer_pools
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.outages import Outages, require_restarts
 from spillway.schedulers.core.partitions import node_sets
-from spillway.schedulers.core.preempting import Notices
+from spillway.schedulers.core.preemption import Notices
 from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.core.terms import Ground, JobTerms, SiteTerms
 from spillway.schedulers.core.wire_guard import WireGuard

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from spillway.base.errors import DecisionRefused, shown
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Controller, IoEnded, Resize, Scene, Wish
 from spillway.schedulers.model.job import Allocation, Job
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.outages import OnOutage
-from spillway.schedulers.core.preempting import Rest
+from spillway.schedulers.core.preemption import Rest
 from spillway.schedulers.core.steering import Steering
 from spillway.schedulers.model.job import Job, Lives
 from spillway.schedulers.model.machine import MachineDefaults
@@ -61,8 +61,8 @@ class Ground:
     placement
         Which nodes and storage nodes serve a request.
     timeline
-        Kind of timeline; :class:`spillway.schedulers.timeline.published.PublishedTimeline` reproduces published
-        numbers.
+        Kind of timeline; :class:`spillway.schedulers.timeline.published_timeline.PublishedTimeline` reproduces
+        published numbers.
     """
 
     defaults: MachineDefaults | None = None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spillway.base.entry_points import load, unknown
 from spillway.base.errors import OptionError
 from spillway.base.options import build
 from spillway.base.plugins import split_spec
-from spillway.base.registered import load, unknown
 from spillway.schedulers.jobmodels.base import JobModel
-from spillway.schedulers.jobmodels.checkpointed import Checkpointed
+from spillway.schedulers.jobmodels.checkpoints import Checkpointed
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.operations import Sequenced

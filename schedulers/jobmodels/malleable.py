@@ -30,7 +30,7 @@ from spillway.schedulers.applications.application import FIELD, Application, rea
 from spillway.schedulers.applications.moldable import Moldable
 from spillway.schedulers.controllers.control import Control
 from spillway.schedulers.controllers.prediction import io_duration_s
-from spillway.schedulers.controllers.running import Activity
+from spillway.schedulers.controllers.running_application import Activity
 from spillway.schedulers.controllers.sampling import Predictor
 from spillway.schedulers.controllers.scene import IoEnded
 from spillway.schedulers.jobmodels.app_record import finished

@@ -6,9 +6,9 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Phase, Step, most_taken
-from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.sampling import learned
 from spillway.schedulers.jobmodels.app_record import AppRecord, PhaseSeen
 from spillway.schedulers.model.job import Job

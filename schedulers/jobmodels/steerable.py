@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import IoEnded
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation

@@ -1,8 +1,8 @@
 """The time-shared model: jobs run in slices, and pay for blocks by their place (gang scheduling).
 
 It has no program: which job runs in which slice follows from the rows of a matrix, for all jobs together, so a runtime
-of its own plays it (:mod:`spillway.schedulers.jobmodels.timeshared`). Under a policy that shares no nodes in time
-there is one row: jobs run in one piece each, and only the price of blocks remains.
+of its own plays it (:mod:`spillway.schedulers.jobmodels.time_sharing_runtime`). Under a policy that shares no nodes in
+time there is one row: jobs run in one piece each, and only the price of blocks remains.
 
 References
 ----------

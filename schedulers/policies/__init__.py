@@ -1,5 +1,5 @@
 """The policies, by name: the only registration of ours. Installed packages add theirs
-(:mod:`spillway.base.registered`).
+(:mod:`spillway.base.entry_points`).
 
 An entry is a policy class with presets; its options stay open (``-o key=value``). ``literal`` holds the changes that
 ``--thesis-literal`` makes, so that the published numbers can be reproduced.
@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from spillway.base.entry_points import load, unknown
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo, build, describe
-from spillway.base.registered import load, unknown
 from spillway.schedulers.policies.backfill import Backfill
 from spillway.schedulers.policies.conservative import Conservative
 from spillway.schedulers.policies.gang import Gang

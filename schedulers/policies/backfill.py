@@ -16,7 +16,7 @@ from typing import ClassVar
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.continued import continued
+from spillway.schedulers.policykit.continuation import continued
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order
 from spillway.schedulers.policykit.view import View

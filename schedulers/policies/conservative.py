@@ -21,7 +21,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
-from spillway.schedulers.policykit.settled import Settled
+from spillway.schedulers.policykit.settled_promises import Settled
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Fit, Timeline
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.late import late
+from spillway.base.lazy_modules import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.instant import narrow_points
 from spillway.schedulers.timeline import Timeline

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting import WaitingJobs
+from spillway.schedulers.policykit.waiting_jobs import WaitingJobs
 
 Key = Callable[[Job, float], float]
 """Key of a job at a time (s)."""

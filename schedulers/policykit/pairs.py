@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.late import late
+from spillway.base.lazy_modules import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordered
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting import Look, WaitingJobs
+from spillway.schedulers.policykit.waiting_jobs import Look, WaitingJobs
 
 if TYPE_CHECKING:
     from spillway.schedulers.timeline import nodespace_kernels as kernels

@@ -19,7 +19,7 @@ from spillway.schedulers.model.job import Allocation, Job, sized_as
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting import Small, WaitingJobs
+from spillway.schedulers.policykit.waiting_jobs import Small, WaitingJobs
 from spillway.schedulers.timeline import Fit, Resource
 
 

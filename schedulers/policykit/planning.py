@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.late import late
+from spillway.base.lazy_modules import late
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.pass_limit import Over, never

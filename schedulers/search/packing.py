@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.late import late
+from spillway.base.lazy_modules import late
 
 if TYPE_CHECKING:
     from spillway.schedulers.search import packing_kernels

@@ -51,8 +51,8 @@ def command(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from spillway.protocol.transcript import Recorder
-    from spillway.schedulers.service.launched import say_notes
     from spillway.schedulers.service.server import serve
+    from spillway.schedulers.service.session_notes import say_notes
 
     if options.list:
         return _list()
@@ -89,7 +89,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _list() -> int:
-    from spillway.base.registered import GROUPS, registered
+    from spillway.base.entry_points import GROUPS, registered
     from spillway.schedulers.service.listing import print_policies, print_registered, wide_console
 
     console = wide_console()

@@ -36,7 +36,7 @@ class Entry(Protocol):
 
 
 class Registration(Protocol):
-    """A name that an installed package registers (:class:`spillway.base.registered.Registered`)."""
+    """A name that an installed package registers (:class:`spillway.base.entry_points.Registered`)."""
 
     @property
     def name(self) -> str:

@@ -45,7 +45,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.service.door import LINGER_MS
-from spillway.schedulers.service.launched import OneLineErrors, say_notes
+from spillway.schedulers.service.session_notes import OneLineErrors, say_notes
 
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types

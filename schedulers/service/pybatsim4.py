@@ -25,7 +25,7 @@ from spillway.protocol.batsim5.codec import Batsim5, Batsim5Simulator
 from spillway.protocol.messages import JsonObject
 from spillway.schedulers.assembly import spec_from
 from spillway.schedulers.service.door import LINGER_MS
-from spillway.schedulers.service.launched import OneLineErrors, say_notes
+from spillway.schedulers.service.session_notes import OneLineErrors, say_notes
 
 _END = b"\0"
 

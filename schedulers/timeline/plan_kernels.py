@@ -24,7 +24,8 @@ Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ``placed: int64[3, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
                                smaller one; and by block of positions the latest start
 ``held: bool``                 whether nodes are held one rounding step longer
-(:mod:`spillway.schedulers.timeline.published`) ``machine, scratch``           the last arguments of ``find_fit``
+                               (:mod:`spillway.schedulers.timeline.published_timeline`)
+``machine, scratch``           the last arguments of ``find_fit``
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.late import late
+from spillway.base.lazy_modules import late
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.timeline import layout, lives
-from spillway.schedulers.timeline.drained import Change, Drained
+from spillway.schedulers.timeline.drains import Change, Drained
 from spillway.schedulers.timeline.fit import Fit, Overbooked
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, Resource, StorageOrder
 from spillway.schedulers.timeline.tables import Tables, bitset
@@ -80,7 +80,8 @@ class Timeline:
     __slots__ = ("_count", "_drained", "_rows", "_tables", "_times", "changes")
 
     holds_nodes_longer: ClassVar[bool] = False
-    """Whether nodes are held one rounding step longer than the rest (:mod:`spillway.schedulers.timeline.published`)."""
+    """Whether nodes are held one rounding step longer than the rest
+    (:mod:`spillway.schedulers.timeline.published_timeline`)."""
 
     def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None:
         self._tables = Tables(machine, placement or Placement())

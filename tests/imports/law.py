@@ -102,7 +102,7 @@ LAW: Mapping[str, Rule] = {
     # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
     "schedulers.policies": _rule(
         "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
-        "base.options", "base.errors", "base.registered",
+        "base.options", "base.errors", "base.entry_points",
     ),
     # Of the timeline its face, none of its modules.
     "schedulers.policies.*": _rule(
@@ -114,20 +114,21 @@ LAW: Mapping[str, Rule] = {
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
     # Options: a site's parameters become those of a policy.
     "schedulers.policykit.*": _rule(
-        "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.late",
+        "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.lazy_modules",
         "base.options", "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "base.late", "base.kernel_cache",
+        "schedulers.search.*", "base.lazy_modules", "base.kernel_cache",
         others="numpy numba z3",
         standard=PURE | {"random.Random"},
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
-        "schedulers.model.*", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache", "base.late",
+        "schedulers.model.*", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache",
+        "base.lazy_modules",
         others="numpy numba",
     ),
     # numba: the matrix as kernels, for studies of many thousand jobs. kernel_cache: as in timeline.
@@ -139,10 +140,9 @@ LAW: Mapping[str, Rule] = {
     # what steering shows them and enacts. Whether a view of the queue lives (weakref) decides on a copy alone.
     "schedulers.core.*": _rule(
         "schedulers.model.*", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
-        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting",
-        "schedulers.controllers.prediction",
-        "schedulers.controllers.running", "schedulers.controllers.scene", "protocol.messages", "protocol.drains",
-        "protocol.intervals",
+        "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting_jobs",
+        "schedulers.controllers.prediction", "schedulers.controllers.running_application",
+        "schedulers.controllers.scene", "protocol.messages", "protocol.drains", "protocol.intervals",
         "protocol.limits", "base.errors",
         others="numpy msgspec",
         standard=PURE | {"array.array", "random.Random", "weakref"},
@@ -158,7 +158,7 @@ LAW: Mapping[str, Rule] = {
     # The table finds models by name, from outside too.
     "schedulers.jobmodels": _rule(
         "schedulers.jobmodels.*", "schedulers.model.job", "schedulers.model.rules", "base.options", "base.errors",
-        "base.plugins", "base.registered",
+        "base.plugins", "base.entry_points",
     ),
     # Of the core what a session needs, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
@@ -169,7 +169,7 @@ LAW: Mapping[str, Rule] = {
     ),
     "schedulers.controllers.*": _rule(
         "schedulers.controllers.*", "schedulers.applications.*", "base.options", "base.errors", "base.plugins",
-        "base.registered",
+        "base.entry_points",
         others="numpy numba msgspec",
     ),
     "schedulers.applications.*": _rule(
@@ -178,7 +178,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
     # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("base.late", "base.main_script", "base.signals", standard=EVERYTHING),
+    "schedulers.kernels": _rule("base.lazy_modules", "base.main_script", "base.signals", standard=EVERYTHING),
     # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
     # A file's reader beside it: the setting travels as a text, and every door takes the file.
@@ -201,7 +201,7 @@ LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- the other parts
     "platforms.*": _rule("platforms.*", "base.*", others="numpy matplotlib networkx", standard=EVERYTHING),
     # The shuffle of a cross-validation, by its seed.
-    "platforms.measured": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
+    "platforms.measurements": _rule("platforms.*", "base.*", others="numpy numpy.random", standard=EVERYTHING),
     "workloads.*": _rule(
         "workloads.*", "base.*", "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.profiles",
         "protocol.batsim5.profiles",
@@ -237,7 +237,7 @@ LAW: Mapping[str, Rule] = {
         standard=PURE | {"pathlib", "hashlib", "importlib.util"},
     ),
     # A policy: EASY, to which it leaves what it cannot start, is named so that it counts in the hash of its code.
-    "learning.learned": _rule(
+    "learning.network_policy": _rule(
         "learning.chooser", "learning.network", "learning.observation", "schedulers.model.decisions",
         "schedulers.policies.backfill", "schedulers.policykit.*", "base.options", standard=PURE | {"pathlib"},
     ),

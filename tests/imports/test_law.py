@@ -85,7 +85,7 @@ PROBES = [
     ("schedulers.service.door", "from spillway.protocol.batsim4 import codec"),
     ("base.options", "import zmq"),
     ("base.near", "from spillway.base.errors import shown"),
-    ("base.registered", "from spillway.schedulers.policies import POLICIES"),
+    ("base.entry_points", "from spillway.schedulers.policies import POLICIES"),
     ("schedulers.assembly", "from experiments import sessions"),
     ("schedulers.service.narrator", "from spillway.schedulers.core.book import Book"),
     ("simulator.probe", "from spillway.schedulers.core.session import Session"),

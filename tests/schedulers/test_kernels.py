@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from spillway.base.kernel_cache import drop_older_than
-from spillway.base.late import load
+from spillway.base.lazy_modules import load
 from spillway.schedulers import kernels
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +50,7 @@ def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
 def test_a_late_module_is_run() -> None:
     """Importing one by its name ran nothing: what had to be compiled first was compiled by each of its callers."""
     script = (
-        "import sys, importlib; from spillway.base.late import load; from types import ModuleType;"
+        "import sys, importlib; from spillway.base.lazy_modules import load; from types import ModuleType;"
         "name = 'spillway.schedulers.timeline.fit_kernels'; importlib.import_module(name);"
         "print(type(sys.modules[name]) is ModuleType); load(name); print(type(sys.modules[name]) is ModuleType)"
     )
@@ -158,7 +158,8 @@ def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
 def test_what_is_compiled_is_loaded_without_the_compiler() -> None:
     """Kernels from Numba's cache run in a process that never declared what Numba can compile; which it still can."""
     script = (
-        "import sys; from spillway.base.late import load; one = load('spillway.schedulers.timeline.fit_kernels');"
+        "import sys; from spillway.base.lazy_modules import load;"
+        "one = load('spillway.schedulers.timeline.fit_kernels');"
         "import spillway.simulator.engines.fluid, spillway.schedulers.search.random64 as two, numpy as np;"
         "state = np.arange(1, 5).astype(np.uint64); first = two.next_word(state);"
         "print([name in sys.modules for name in ('numba', 'pycparser', 'numba.typed.typeddict')]);"

@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.experiments.cli.requested import requested, with_scripts
+from spillway.experiments.cli.requests import requested, with_scripts
 from spillway.schedulers.model.job import job_from_wire
 from spillway.schedulers.model.persistent import BufferRequests, Creation, buffer_requests_of
 from spillway.schedulers.model.staging import staging_of
@@ -21,7 +21,7 @@ from spillway.workloads.directives import Buffer, Requests, Spread, directives_o
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.directives import read_scripts
 from spillway.workloads.requests import Site, fields_of, read_requests, read_site
-from spillway.workloads.scripted import scripted
+from spillway.workloads.scripted_jobs import scripted
 from spillway.workloads.workload import Workload, WorkloadJob
 
 GIB = 2**30

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.control import Control, Controllers, make_controllers
 from spillway.schedulers.controllers.interference import Conflict, Strategy
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import IoEnded, Resize, Scene, Wish
 from spillway.schedulers.controllers.sharing import Expansion
 

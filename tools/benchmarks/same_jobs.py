@@ -110,8 +110,8 @@ def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) ->
 def differences(base: bytes, new: bytes) -> str:
     """Whether two tables of jobs are equal; times without contention may differ in the last decimal, columns be new.
 
-    They are calculated, where they were simulated once (:mod:`spillway.experiments.run.uncontended`): that is said,
-    and no more.
+    They are calculated, where they were simulated once (:mod:`spillway.experiments.run.uncontended_jobs`): that is
+    said, and no more.
     """
     if base == new:
         return "equal"

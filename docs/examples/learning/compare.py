@@ -25,7 +25,7 @@ FINAL = range(5000, 5040)
 """Seeds of the episodes of the comparison: to be looked at once. A run after a change takes others."""
 WINDOW, JOBS = 32, 256
 GUARD_S = 86_400.0
-"""The default of :class:`spillway.learning.learned.Learned`."""
+"""The default of :class:`spillway.learning.network_policy.Learned`."""
 
 
 class Starts(SchedulingEnv):

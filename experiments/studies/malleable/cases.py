@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean, median
 
-from spillway.experiments.studies.malleable import exclusion, worked
+from spillway.experiments.studies.malleable import exclusion, worked_examples
 from spillway.experiments.studies.malleable.jacobi import (
     FILE_BYTES,
     LARGE_FILE_BYTES,
@@ -56,7 +56,7 @@ def play(point: Point) -> Values:
     """Simulate a point and measure, or work out what is no simulation."""
     name = point.text("case")
     if name == WORKED:
-        return worked.numbers()
+        return worked_examples.numbers()
     if name in (PAIRS, AGAIN):
         return exclusion.search(again=name == AGAIN, seed=point.whole("seed"))
     return dict(measured(run(point)))

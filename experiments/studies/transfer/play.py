@@ -39,7 +39,7 @@ POLICIES: Mapping[str, str] = {
     "portfolio": "portfolio",
     "plan for slowdowns": "plan:alpha=1,beta=1",
     "former plan": "plan-square:alpha=1.5,guard=400000,guard_power=4,steps=720",
-    "learned": "spillway.learning.learned:Learned",
+    "learned": "spillway.learning.network_policy:Learned",
 }
 """Policies by their names in the tables; those with orders are EASY backfilling in that order throughout."""
 

@@ -11,7 +11,7 @@ from spillway.experiments.cli import main
 from spillway.experiments.cli.machine_file import Stated, text_of
 from spillway.experiments.run.spec import PlatformSpec
 from spillway.platforms.catalogue import builtin_files, describe
-from spillway.platforms.commented import commented
+from spillway.platforms.commented_toml import commented
 from spillway.platforms.description import read_description
 from spillway.platforms.fields import tables
 

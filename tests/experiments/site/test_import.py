@@ -17,7 +17,7 @@ import pytest
 from spillway.base.errors import InputError
 from spillway.base.files import parse_toml
 from spillway.experiments.cli import main
-from spillway.experiments.site.imported import imported
+from spillway.experiments.site.site_import import imported
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler

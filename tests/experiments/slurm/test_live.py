@@ -8,7 +8,7 @@ import pytest
 
 from spillway.experiments.cli import main
 from spillway.experiments.slurm import live, packages
-from spillway.experiments.slurm.missing import Missing
+from spillway.experiments.slurm.availability import Missing
 from spillway.experiments.slurm.packages import PROGRAMS, cache_folder, programs
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spillway.experiments.studies import malleable_machine
-from spillway.experiments.studies.malleable import STUDY, cases, exclusion, four, worked
+from spillway.experiments.studies.malleable import STUDY, cases, exclusion, four, worked_examples
 from spillway.experiments.studies.malleable.jacobi import FILE_BYTES, OF_CASE, Case, Instance, workload_of
 from spillway.experiments.studies.malleable.play import play, slots
 from spillway.experiments.studies.malleable_sharing import STUDY as SHARING
@@ -112,7 +112,7 @@ def test_a_search_comes_nearer_than_the_draws(monkeypatch: pytest.MonkeyPatch) -
 
 def test_examples_of_the_paper() -> None:
     """14 and 12 s, speed-ups of 2, 1.33 and 12, figures 7 and 8, 220 and 440 s."""
-    found = worked.numbers()
+    found = worked_examples.numbers()
     assert found == pytest.approx({
         "reduction": 14, "shift": 12, "speedup_100": 2, "speedup_200": 4 / 3, "absolute": 12, "figure_7": 0,
         "figure_8": 0, "coupled": 2, "multiple": 2,

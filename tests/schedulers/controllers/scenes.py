@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from spillway.schedulers.applications.application import Application, read_application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import IoEnded, Scene, Wish
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from spillway.schedulers.applications.application import read_application
 from spillway.schedulers.controllers.control import Control, make_controllers
 from spillway.schedulers.controllers.expansion import Expand, collection, give_back
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene, Wish
 from spillway.schedulers.controllers.sharing import Expansion
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spillway.schedulers.applications.application import Application, read_application
-from spillway.schedulers.controllers.observed import Mean, Observed
+from spillway.schedulers.controllers.observations import Mean, Observed
 from spillway.schedulers.controllers.prediction import Step, predict
 
 

@@ -16,7 +16,7 @@ import pytest
 from spillway.schedulers.controllers.expansion import Expand
 from spillway.schedulers.controllers.interference import Conflict, Interference, Strategy
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import IoEnded, Resize, Scene
 from spillway.schedulers.controllers.sharing import Expansion
 from tools.benchmarks.control_load import views

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spillway.schedulers.controllers.expansion import Collected, Expand, collection
 from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 from spillway.schedulers.controllers.sharing import Candidate, Expansion
 from tests.schedulers.controllers.node_by_node import node_by_node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spillway.schedulers.applications.application import read_application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.sampling import learned
 from tests.schedulers.controllers.played import application, play
 

@@ -9,7 +9,7 @@ import pytest
 
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.layers import Layers, fault, layer_pools
 from spillway.schedulers.core.partitions import node_sets
 from spillway.schedulers.model.job import Job

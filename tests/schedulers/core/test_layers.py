@@ -10,7 +10,7 @@ import pytest
 from spillway.base.errors import OptionError
 from spillway.platforms.catalogue import platform_from
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.layers import Layers, fault, growable, layer_pools
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, Machine, simple_machine

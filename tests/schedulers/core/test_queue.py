@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.waiting import WaitingJobs
+from spillway.schedulers.policykit.waiting_jobs import WaitingJobs
 
 
 def job(number: int, nodes: int) -> Job:

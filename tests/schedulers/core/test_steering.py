@@ -8,9 +8,9 @@ import pytest
 
 from spillway.base.errors import DecisionRefused
 from spillway.schedulers.applications.application import read_application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import Activity, AppView
+from spillway.schedulers.controllers.running_application import Activity, AppView
 from spillway.schedulers.controllers.scene import Reason, Resize
 from spillway.schedulers.core.steering import check_resize
 

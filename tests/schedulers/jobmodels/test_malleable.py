@@ -29,7 +29,7 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import Activity
+from spillway.schedulers.controllers.running_application import Activity
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.execution import Ended, Released
 from spillway.schedulers.core.session import Session

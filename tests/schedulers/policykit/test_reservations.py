@@ -17,7 +17,7 @@ from spillway.experiments.cli import main
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Reservation
-from tests.schedulers.policykit.test_preempting import GB, play
+from tests.schedulers.policykit.test_preemption import GB, play
 
 _SITE = """
 name = "small"

@@ -1,4 +1,4 @@
-"""Preemption by suspension: worked out by hand on eight nodes, as in ``test_preempting``, and in random worlds."""
+"""Preemption by suspension: worked out by hand on eight nodes, as in ``test_preemption``, and in random worlds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.core.preempting import as_a_whole
-from spillway.schedulers.jobmodels.remaining import rest_of
+from spillway.schedulers.core.preemption import as_a_whole
+from spillway.schedulers.jobmodels.slices import rest_of
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.preemption import Suspended
 from spillway.schedulers.model.site import License, Partition, Site, site_text
@@ -21,7 +21,7 @@ from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.view import Running
 from spillway.simulator.reading.workload import workload_from_object
 from tests.properties.checked import play_checked
-from tests.schedulers.policykit.test_preempting import GB, Story, Told, job, play, tiers
+from tests.schedulers.policykit.test_preemption import GB, Story, Told, job, play, tiers
 
 SUSPENDING = tiers("suspend")
 EVERY_SECOND = {"sched_interval": 1.0, "batch_sched_delay": 0.0}

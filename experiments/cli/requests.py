@@ -11,7 +11,7 @@ from spillway.workloads.batsim_json import read_batsim, write_batsim
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.directives import read_scripts
 from spillway.workloads.requests import Site, fields_of, lines_of, read_requests, read_site
-from spillway.workloads.scripted import scripted
+from spillway.workloads.scripted_jobs import scripted
 
 
 def requested(

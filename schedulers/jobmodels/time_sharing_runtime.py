@@ -39,7 +39,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.execution import NOTHING, Ended, Staged, Step
 from spillway.schedulers.jobmodels.record import JobRecord, without_nodes
-from spillway.schedulers.jobmodels.remaining import Remaining, remaining_of, unscalable
+from spillway.schedulers.jobmodels.slices import Remaining, remaining_of, unscalable
 from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
 from spillway.schedulers.jobmodels.transfers import Task
 from spillway.schedulers.model.job import Allocation, Job

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spillway.schedulers.controllers.prediction import Step
-from spillway.schedulers.controllers.running import AppView
+from spillway.schedulers.controllers.running_application import AppView
 from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 

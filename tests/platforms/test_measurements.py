@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spillway.platforms.cli import main
 from spillway.platforms.errors import PlatformError
-from spillway.platforms.measured import MeasuredRun, fit_runs, least_deviations, read_runs
+from spillway.platforms.measurements import MeasuredRun, fit_runs, least_deviations, read_runs
 
 OWN = Path(__file__).parent / "data" / "measured.csv"
 

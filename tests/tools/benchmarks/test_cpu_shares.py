@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.benchmarks.where import LOADING, shares
+from tools.benchmarks.cpu_shares import LOADING, shares
 
 
 def test_samples_belong_to_the_innermost_function_of_ours() -> None:

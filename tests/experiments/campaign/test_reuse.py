@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from spillway.experiments.campaign import summary
-from spillway.experiments.campaign.kept import Found, Standing, choose, digest, judge, keep, left, look, read
 from spillway.experiments.campaign.pool import Pool
+from spillway.experiments.campaign.reuse import Found, Standing, choose, digest, judge, keep, left, look, read
 from spillway.experiments.cli import main
 from spillway.experiments.run import codehash
 from spillway.experiments.run.codehash import REPOSITORY, ROOT

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from spillway.base.collecting import OBJECTS, collecting_rarely
+from spillway.base.garbage_collection import OBJECTS, collecting_rarely
 
 
 def test_searches_are_rare_and_as_before_afterwards() -> None:
@@ -22,7 +22,7 @@ def test_searches_are_rare_and_as_before_afterwards() -> None:
 def test_a_process_ends_without_a_search() -> None:
     """Python searches when all has been done (the first line is what it does by itself)."""
     script = (
-        "import gc, sys\nfrom spillway.base.collecting import end_without_search\n"
+        "import gc, sys\nfrom spillway.base.garbage_collection import end_without_search\n"
         "if {quick}: end_without_search()\n"
         "class Node:\n    def __del__(self, write=sys.stdout.write): write('found')\n"
         "node = Node(); node.itself = node; gc.disable()\ndel node\n"

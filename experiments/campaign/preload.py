@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy.ma  # noqa: F401  # Numba imports it when a compiled function gets its first array
 
-from spillway.base.late import load
+from spillway.base.lazy_modules import load
 from spillway.experiments.run import provenance, single
 from spillway.schedulers.kernels import FIRST
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from spillway.schedulers.applications.application import Application
-from spillway.schedulers.controllers.observed import Observed
+from spillway.schedulers.controllers.observations import Observed
 from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_s, predict
 
 

@@ -20,10 +20,10 @@ from spillway.experiments.run.single import Task
 from spillway.experiments.run.single import execute as run_task
 from spillway.experiments.run.spec import PolicySpec
 from spillway.learning import agents, network
-from spillway.learning.learned import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
+from spillway.learning.network_policy import CHECKSUM, WEIGHTS, WINDOW, Learned, trained
 from tests.learning.worlds import CROWDED, FEASIBLE, JOBS, Rows, described, made
 
-POLICY = "spillway.learning.learned:Learned"
+POLICY = "spillway.learning.network_policy:Learned"
 DAY_S = Learned().guard
 LINES = "0,0.5,1,2\n0,-0.5,3,4\n1,0.25,1,-1\n"
 
@@ -132,7 +132,7 @@ def test_neither_gymnasium_nor_the_simulator_is_needed() -> None:
         "import sys; sys.modules['gymnasium'] = None\n"
         "import importlib.util; found = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *rest: None if name == 'gymnasium' else found(name, *rest)\n"
-        "import spillway.learning.learned\n"
+        "import spillway.learning.network_policy\n"
         "found = {part for name in sys.modules for part in name.split('.')[:2]}\n"
         "print(sorted(found & {'simulator', 'experiments', 'torch'}))\n"
         "from spillway import learning\n"
@@ -148,7 +148,7 @@ def test_neither_gymnasium_nor_the_simulator_is_needed() -> None:
 
 def test_the_hash_of_its_code_knows_what_decides() -> None:
     """Environment, network, EASY; and with the checksum in the code the weights."""
-    found = modules_of("spillway.learning.learned")
+    found = modules_of("spillway.learning.network_policy")
     assert {
         "spillway.learning.chooser",
         "spillway.learning.network",

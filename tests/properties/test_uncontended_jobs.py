@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.run import single, uncontended
+from spillway.experiments.run import single, uncontended_jobs
 from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from tests.properties.small_world import runs, workload
 from tests.properties.test_players import JOBS
@@ -24,20 +24,20 @@ def both(jobs: Any, options: dict[str, object], session: dict[str, str]) -> tupl
     """Times calculated (where they are), and all of them simulated, by job."""
     simulated: dict[str, float] = {}
     calculated: dict[str, float] = {}
-    whole = uncontended.uncontended_s
+    whole = uncontended_jobs.uncontended_s
 
     def twice(run: Any, root: Path, records: Mapping[str, Any], platform: Any, jobs: Any) -> dict[str, float]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(UncontendedTimes, "play", _refuse)
             simulated.update(whole(run, root, records))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(uncontended, "_simulated", lambda *_: {})
+            patch.setattr(uncontended_jobs, "_simulated", lambda *_: {})
             calculated.update(whole(run, root, records, platform, jobs))
         return simulated
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         root = Path(folder)
-        patch.setattr(uncontended, "uncontended_s", twice)
+        patch.setattr(uncontended_jobs, "uncontended_s", twice)
         [run] = runs(root, "io", workload("io", jobs), ["easy"], options=options, session=session)
         single.execute(single.Task(run, root, 600.0, uncontended=True))
     return calculated, simulated

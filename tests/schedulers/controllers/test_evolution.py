@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from spillway.schedulers.applications.application import SizeRequest, read_application
 from spillway.schedulers.controllers.control import Control, make_controllers
-from spillway.schedulers.controllers.evolving import due_change, granted
+from spillway.schedulers.controllers.evolution import due_change, granted
 from spillway.schedulers.controllers.scene import Scene
 from tests.schedulers.controllers.played import application, play
 from tests.schedulers.controllers.scenes import scenes

@@ -1,7 +1,7 @@
 """Where CPU time goes, by part of the program: shares of the samples that py-spy took of a command and its workers.
 
 ``py-spy record --nonblocking --subprocesses -r 100 -f raw -o STACKS -- spillway run ...``, then
-``python -m tools.benchmarks.where STACKS [STACKS ...]`` (a column each)
+``python -m tools.benchmarks.cpu_shares STACKS [STACKS ...]`` (a column each)
 
 py-spy is a program of its own, which a bare machine does not need (``pip install py-spy``). ``--nonblocking``: the
 program is not stopped for a sample. A sample belongs to the innermost function of ours on its stack: what a compiled

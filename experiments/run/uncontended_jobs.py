@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from spillway.experiments.run.played import walltimes
-from spillway.experiments.run.prepared import checked
+from spillway.experiments.run.player_files import walltimes
+from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import model_of, session_spec
 from spillway.experiments.run.spec import Engine, RunSpec
 from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
@@ -86,8 +86,8 @@ def uncontended_s(
     records
         What the run's jobs did, by full id; only these are played, but for jobs without nodes.
     platform, jobs
-        The run's platform and its jobs (:attr:`spillway.experiments.run.played.Played.jobs`), where they have been
-        read already.
+        The run's platform and its jobs (:attr:`spillway.experiments.run.player_files.Played.jobs`), where they have
+        been read already.
 
     Returns
     -------

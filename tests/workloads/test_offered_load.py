@@ -8,7 +8,7 @@ import pytest
 
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.machine_facts import THESIS_MACHINE
-from spillway.workloads.offered import Offered
+from spillway.workloads.offered_load import Offered
 from spillway.workloads.swf import parse_swf
 
 

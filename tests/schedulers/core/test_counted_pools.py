@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.counted import Counted
+from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Limits, Scheduler

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from spillway.base.entry_points import registered
 from spillway.base.errors import OptionError
-from spillway.base.registered import registered
 from spillway.experiments.campaign.campaign_file import read_campaign
 from spillway.experiments.cli import main as driver
 from spillway.experiments.run import codehash

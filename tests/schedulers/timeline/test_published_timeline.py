@@ -9,7 +9,7 @@ import pytest
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.timeline.placement import Placement
-from spillway.schedulers.timeline.published import PublishedTimeline
+from spillway.schedulers.timeline.published_timeline import PublishedTimeline
 
 NODES = Allocation((0, 1))
 

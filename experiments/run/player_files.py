@@ -29,7 +29,8 @@ class Played:
         The machine, where it was played in this process.
     jobs
         Full ids and walltimes (s, -1 if none) of the jobs, in the order of the file, where that was read in this
-        process and the times of jobs without contention are found by it (:mod:`spillway.experiments.run.uncontended`).
+        process; the times of jobs without contention are found by it
+        (:mod:`spillway.experiments.run.uncontended_jobs`).
     """
 
     simulator_cpu_s: float
