@@ -1,4 +1,4 @@
-"""The answer of a comparison in a few plain sentences: what holds statistically, or why nothing does."""
+"""The answer of a comparison in a few plain sentences: significant differences, or the reason for their absence."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ METRICS = 2
 """Metrics in which the answer compares: waiting time and slowdown."""
 
 Runs = Mapping[str, Sequence[JobTable]]
-"""By policy its runs on the same inputs, in the same order, each with the same jobs in order of submission."""
+"""Runs by policy, on the same inputs in the same order, each with the same jobs in order of submission."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How policies compare in one metric, smaller being better.
+    """Comparison of policies in one metric; smaller is better.
 
     Attributes
     ----------
@@ -34,11 +34,12 @@ class Standing:
     unbeaten
         Policies for which no other one is certainly better.
     beaten
-        The others, each with the policy that it is compared with and the comparison: its own values over that one's.
+        The other policies, each with a policy that beats it and their comparison: its own values over those of the
+        better one.
     over
-        What the intervals are over; "" where there are none.
+        Units that the intervals are over (``5 runs``); "" without intervals.
     comparisons
-        How many comparisons hold together with 95 %.
+        Number of comparisons that hold together with 95 %.
     """
 
     means: Mapping[str, float]
@@ -54,10 +55,11 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
     Parameters
     ----------
     runs
-        By policy its runs by workload and seed. Compared are jobs that ran under all policies, on inputs that all have.
+        Runs by policy, then by workload and seed. Only jobs that ran under all policies are compared, on inputs that
+        all policies have.
 
-    Each policy is compared with each other one in both metrics, and all these intervals hold together with at least
-    95 % (Bonferroni's correction), so that it does not matter which of them the sentences pick.
+    Each pair of policies is compared in both metrics, and all these intervals hold together with at least 95 %
+    (Bonferroni's correction), whichever of them the sentences quote.
     """
     same, notes = _in_common(runs)
     if len(same) < 2:
@@ -73,7 +75,7 @@ def answer(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> list[str]:
 
 
 def _in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[Runs, list[str]]:
-    """Runs of the jobs that ran under every policy; policies that ran none are left out, and named in a sentence."""
+    """Runs of the jobs that ran under every policy, and notes; a policy that ran no job is left out and noted."""
     ran = {policy: {key: table.ran() for key, table in found.items()} for policy, found in runs.items()}
     idle = [policy for policy, found in ran.items() if not any(map(len, found.values()))]
     left = {policy: found for policy, found in ran.items() if policy not in idle}
@@ -95,12 +97,12 @@ def _in_common(runs: Mapping[str, Mapping[tuple[str, str], JobTable]]) -> tuple[
             same[policy].append(found[key].take(np.array(order, dtype=np.intp)))
     most = max((sum(len(found[key]) for key in inputs) for found in left.values()), default=0)
     if compared < most:
-        notes.append(f"Compared are the {compared:,} of {most:,} jobs that ran under every policy.")
+        notes.append(f"The comparison covers the {compared:,} of {most:,} jobs that ran under every policy.")
     return ({policy: tables for policy, tables in same.items() if tables}, notes)
 
 
 def standing(runs: Runs, metric: Callable[[JobTable], Floats], comparisons: int) -> Standing:
-    """Compare each policy with each other one, with intervals of so many comparisons that hold together."""
+    """Compare each pair of policies, with intervals that hold together for this number of comparisons."""
     confidence = 1 - (1 - CONFIDENCE) / comparisons
     values = {policy: [metric(table) for table in tables] for policy, tables in runs.items()}
     means = {policy: float(np.concatenate(columns).mean()) for policy, columns in values.items()}
@@ -144,7 +146,7 @@ def _sentence(found: Standing, what: str, shown: Callable[[float], str]) -> str:
 
 
 def _price(runs: Runs, best: str) -> str:
-    """What the jobs of the best policy pay for its mean: a longer longest wait, more that wait for more than a week."""
+    """Price of the best policy's mean: a longer maximum wait, more jobs that wait for more than a week."""
     longest = {policy: max(float(table.wait_s.max()) for table in tables) for policy, tables in runs.items()}
     late = {policy: sum(map(starved, tables)) for policy, tables in runs.items()}
     parts = []

@@ -1,12 +1,12 @@
-"""What no schedule of some jobs can be better than: a scale for ratios between policies.
+"""Lower bounds on the mean waiting time of any schedule: a scale for ratios between policies.
 
-The bound is for all schedules that know every runtime and may stop jobs at any time: each resource by itself is a
-single machine that jobs share as they like. It is weak where little waits, and close where one resource is short.
+The bound holds even for schedules with known runtimes and preemption: each resource is treated as a single machine that
+jobs share in any proportion. It is weak where few jobs wait, and tight where one resource is scarce.
 
 References
 ----------
 Goemans, *Improved approximation algorithms for scheduling with release dates*, SODA 1997: the relaxation by mean busy
-times, of which the preemptive order by least work is optimal; Turek et al., SPAA 1994, for areas of parallel jobs.
+times, for which the preemptive order by least work is optimal; Turek et al., SPAA 1994, for areas of parallel jobs.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from spillway.analysis.tables import Floats, JobTable
 
 
 def least_mean_wait_s(table: JobTable) -> float:
-    """Seconds that the jobs which ran wait on the average at least, whatever the order; 0 where nothing is short.
+    """Lower bound on the mean wait (s) of the jobs that ran, in any order; 0 where no resource is scarce.
 
-    Runtimes are those of the run: in a run whose transfers contend they would differ under another order, so that the
-    bound is then of jobs that run so long. NaN without jobs.
+    Runtimes are those of the run. Where transfers contend, another order would change them; the bound then holds for
+    these runtimes only. NaN without jobs.
     """
     ran = table.ran()
     if not len(ran):
@@ -47,12 +47,12 @@ def least_sum_of_waits_s(submit_s: Floats, run_s: Floats, work_s: Floats) -> flo
     submit_s, run_s
         Submissions and runtimes.
     work_s
-        Share of the resource times runtime: seconds that the job would take with all of it.
+        Share of the resource times runtime: the runtime (s) of the job on the whole resource.
 
     Notes
     -----
-    A job that holds its share from start to end is busy in the middle of its run on the average, so it ends half a run
-    after its mean busy time; and the sum of these is least where the resource always works on the job with least work.
+    A job that holds its share from start to end has its mean busy time in the middle of its run, and ends half a run
+    later. The sum of the mean busy times is least where the resource always works on the job with least work.
     """
     needs = work_s > 0
     busy = _mean_busy_s(submit_s[needs], work_s[needs])
@@ -61,7 +61,7 @@ def least_sum_of_waits_s(submit_s: Floats, run_s: Floats, work_s: Floats) -> flo
 
 
 def _mean_busy_s(submit_s: Floats, work_s: Floats) -> Floats:
-    """Mean times at which one machine works on each job if it always works on the least job that is there."""
+    """Mean busy time of each job on one machine that always works on the submitted job with least work."""
     order = np.lexsort((work_s, submit_s)).tolist()
     submitted, left = submit_s.tolist(), work_s.tolist()
     moments = np.zeros(len(left))

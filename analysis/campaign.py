@@ -1,4 +1,4 @@
-"""Reading a whole campaign's folder: its table, and the folders of its runs."""
+"""Results of a campaign: the table in its folder, and the folders of its runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 """Columns that identify the run of a row."""
 
 ASSUMPTIONS = "assumptions.txt"
-"""File of a campaign with what was assumed of its inputs: machine, dropped jobs, walltimes, offered loads."""
+"""File of a campaign with the assumptions on its inputs: machine, dropped jobs, walltimes, offered loads."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RunRow:
     Attributes
     ----------
     workload, platform, policy, engine, model, seed
-        Which run it is.
+        Identification of the run.
     figures
         All other columns by name; NaN where empty.
     run
@@ -45,18 +45,18 @@ class RunRow:
 
     @property
     def of_other_code(self) -> bool:
-        """Whether other code made the run than was there when the table was written."""
+        """Whether the run was made by other code than the code that wrote the table."""
         return self.figures.get("other_code") == 1
 
 
 @dataclass(frozen=True)
 class CampaignResults:
-    """A campaign that has run.
+    """Results of a finished campaign.
 
     Attributes
     ----------
     folder
-        Where it is.
+        Its folder.
     rows
         Its runs in the order of the grid.
     """
@@ -83,7 +83,7 @@ class CampaignResults:
 
     @property
     def assumptions(self) -> list[str]:
-        """What was dropped or assumed of the inputs, a sentence each; none where that was not kept."""
+        """Sentences on dropped and assumed inputs; empty where they are not on record."""
         try:
             return (self.folder / ASSUMPTIONS).read_text(encoding="utf-8").splitlines()
         except (OSError, ValueError):
@@ -114,11 +114,11 @@ def read_campaign(folder: Path) -> CampaignResults:
 
 
 SITE_POLICY = "replay"
-"""The policy that repeats what the site did."""
+"""The policy that repeats the site's own schedule."""
 
 
 def baseline_of(policies: Sequence[str]) -> str:
-    """Policy that the others are compared with: what the site did, else ``sjf-easy``, ``easy``, or the first."""
+    """Policy that the others are compared with: ``replay``, else ``sjf-easy``, ``easy``, or the first."""
     return next((name for name in (SITE_POLICY, "sjf-easy", "easy") if name in policies), policies[0])
 
 

@@ -1,4 +1,4 @@
-"""Classes of jobs: short and long, narrow and wide; and what a policy gains in each."""
+"""Classes of jobs (short or long, narrow or wide), and comparisons of policies in each class."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SHORT_S = 3600.0
 """Jobs that request at most this time are short (s)."""
 
 _NARROW_NODES = 8
-"""Jobs that request at most so many nodes are narrow."""
+"""Jobs that request at most this number of nodes are narrow."""
 
 
 @dataclass(frozen=True)
 class Borders:
-    """Where short ends (s of requested time) and narrow ends (nodes)."""
+    """Upper limits of short (s of requested time) and narrow (nodes) jobs."""
 
     short_s: float = _SHORT_S
     narrow_nodes: int = _NARROW_NODES
@@ -29,7 +29,7 @@ _CLASSES = ("short narrow", "short wide", "long narrow", "long wide")
 
 
 def split(table: JobTable, borders: Borders | None = None) -> dict[str, Mask]:
-    """Which jobs belong to each class; every job to exactly one. A job without requested time counts as long."""
+    """Masks of the jobs of each class; every job is in exactly one. A job without requested time counts as long."""
     borders = borders or Borders()
     short = table.walltime_s <= borders.short_s
     narrow = table.nodes <= borders.narrow_nodes

@@ -1,4 +1,4 @@
-"""Which colour a policy has: the same in every picture, page and report, whichever others stand beside it.
+"""Colours of policies: the same in every picture, page and report, whichever other policies are shown.
 
 References
 ----------
@@ -12,20 +12,20 @@ import hashlib
 from collections.abc import Iterable
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#6B6B6B", "#332288", "#882255")
-"""Okabe and Ito's colours, then two of Tol's: for names that are no policies."""
+"""Okabe and Ito's colours, then two of Tol's: for names other than policies."""
 
 NODES = "#0072B2"
-"""Compute nodes, where they stand beside burst buffers."""
+"""Compute nodes, in charts with burst buffers."""
 
 STORAGE = "#E69F00"
 """Burst buffers."""
 
 RAMP = ("#281C9B", "#5080BA", "#ADD2FF", "#FFC48F", "#ED7B26", "#7C1723")
-"""From little to much: short waits, small jobs, small buffers come first. Chosen so that all steps, and the grey of
-:data:`NOTHING`, are far from each other also without a kind of cone."""
+"""From little to much: short waits, small jobs, small buffers come first. All steps, and the grey of :data:`NOTHING`,
+are far from each other, also in dichromatic vision."""
 
 NOTHING = "#C9C9CF"
-"""What has none of a quantity, or is not named in a legend."""
+"""A quantity of 0, or a name that is not in the legend."""
 
 OF_POLICIES = {
     "replay": "#111111",
@@ -62,15 +62,15 @@ OTHERS = (
     *("#F19A4B", "#83B478", "#9C3A11", "#48807C", "#766840", "#AB87C7", "#36499F", "#583224", "#6C4557", "#674F8D"),
     *("#0C7B60", "#279EA4", "#B8C499", "#3B4668", "#829821", "#B9914B", "#746F96", "#1C6402"),
 )
-"""For policies from outside and those with options: chosen to be far from each other and from the colours that are
-often seen above, also without a kind of cone."""
+"""For external policies and policies with options: far from each other and from the frequent colours above, also in
+dichromatic vision."""
 
 
 def colour_of(policy: str) -> str:
-    """Colour of a policy by the name that it has in the results, as ``#RRGGBB``.
+    """Colour (``#RRGGBB``) of a policy by its name in the results.
 
-    A name that is not in the table (a policy from outside, one with options) has a colour that follows from the name
-    alone, of 28; two such names can have the same one.
+    A name that is not in the table (an external policy, one with options) has one of 28 colours, which follows from
+    the name; two such names can have the same colour.
     """
     if policy in OF_POLICIES:
         return OF_POLICIES[policy]
@@ -78,5 +78,5 @@ def colour_of(policy: str) -> str:
 
 
 def in_order(names: Iterable[str]) -> dict[str, str]:
-    """Colours for names that are no policies, by their place; the palette repeats after its end."""
+    """Colours for names other than policies, by their place; the palette repeats after its end."""
     return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(names)}

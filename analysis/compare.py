@@ -1,7 +1,7 @@
-"""Comparing policies: paired differences on the same jobs, with intervals over what is independent.
+"""Comparisons of policies: paired differences on the same jobs, with intervals over independent units.
 
-Intervals over runs, or over long periods of one, are those of Student's law, longer on the side of the long tail where
-units are skewed (:mod:`spillway.analysis.units`).
+Intervals over runs, or over long periods of one run, follow Student's t distribution, and are longer on the side of the
+long tail where units are skewed (:mod:`spillway.analysis.units`).
 
 References
 ----------
@@ -26,7 +26,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval ``[low, high]``; both ends NaN where the data give none."""
+    """An estimate with its confidence interval ``[low, high]``; both ends are NaN where the data give no interval."""
 
     value: float
     low: float
@@ -46,17 +46,17 @@ class Paired:
     ----------
     ratio
         Mean of the policy over mean of the baseline; below 1 is better for times. Where the intervals are over
-        runs, it is the geometric mean of the runs' ratios: that of a typical run.
+        runs, it is the geometric mean of the runs' ratios: the ratio of a typical run.
     difference
         Mean of policy minus baseline.
     win, loss
-        Shares of pairs in which the policy's value is smaller, larger; what remains are ties.
+        Shares of pairs in which the policy's value is smaller, larger; the rest are ties.
     effect
         Cohen's d of the paired differences (mean over standard deviation); 0 when they do not vary.
     pairs
         Number of pairs.
     over
-        What the intervals are over (``5 runs``); "" where there are none.
+        Units that the intervals are over (``5 runs``); "" without intervals.
     """
 
     ratio: Interval
@@ -69,8 +69,7 @@ class Paired:
 
 
 def mean_interval(runs: Sequence[Floats]) -> Interval:
-    """Mean over all jobs of some runs, each in order of submission, with its interval
-    (:mod:`spillway.analysis.units`)."""
+    """Mean over all jobs of some runs, with its interval; each run in order of submission."""
     values = np.concatenate(runs) if runs else np.empty(0)
     if not values.size:
         return Interval(math.nan, math.nan, math.nan)
@@ -95,7 +94,7 @@ def compare_runs(
     policy, baseline
         For each run one value per job, in order of submission, the same jobs in both.
     chosen
-        For each run which of its jobs are meant; default: all. All jobs tell which periods are independent.
+        Mask of the compared jobs of each run; default: all. Periods are cut from all jobs.
     confidence
         Of each interval, in (0, 1). Where several comparisons are to hold together, 1 - (1 - confidence) / comparisons.
 
@@ -134,7 +133,7 @@ def compare_runs(
 
 
 def _typical(units: Units, pooled: Interval, confidence: float) -> Interval:
-    """Ratio in a typical run; that of all jobs, without an interval, where single runs have none."""
+    """Ratio of a typical run; the ratio over all jobs, without an interval, where single runs have no ratio."""
     logs = typical_ratio(units)
     if math.isnan(logs.value):
         return pooled
@@ -143,7 +142,7 @@ def _typical(units: Units, pooled: Interval, confidence: float) -> Interval:
 
 
 def _log_interval(ratio: Estimate, confidence: float = CONFIDENCE) -> Interval:
-    """Interval of a positive ratio that reaches equally far by factors where units are not skewed."""
+    """Interval of a positive ratio, symmetric on the logarithmic scale where units are not skewed."""
     if not ratio.value > 0:
         return Interval(ratio.value, math.nan, math.nan)
     below, above = ratio.reach(confidence)
@@ -165,7 +164,7 @@ def align(first: JobTable, second: JobTable) -> tuple[JobTable, JobTable]:
     Raises
     ------
     AnalysisError
-        No job ran in both: these are results of different workloads.
+        No job ran in both: the workloads differ, or each policy rejected the jobs that the other ran.
     """
     if not comparable(first, second):
         raise AnalysisError("no job ran in both results: compare policies on the same workload")

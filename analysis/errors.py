@@ -1,9 +1,9 @@
-"""What can be wrong with the files that the analysis reads."""
+"""Errors in the files that the analysis reads."""
 
 from __future__ import annotations
 
 
 class AnalysisError(ValueError):
-    """A results file is missing or malformed; the message states which, where, and what was expected."""
+    """A results file is missing or malformed; the message states the file, the place and the expected contents."""
 
     exit_code = 2

@@ -1,4 +1,4 @@
-"""Which jobs and users pay for the others: overtaking, delay against first-come-first-served, users, starvation.
+"""Fairness to jobs and users: overtaking, delay against first-come-first-served, users' mean waits, starvation.
 
 References
 ----------
@@ -26,9 +26,9 @@ class AgainstFcfs:
     Attributes
     ----------
     later_share
-        Share of jobs that start later than there, in [0, 1].
+        Share of jobs that start later than under FCFS, in [0, 1].
     mean_delay_s
-        Mean over all jobs of how much later (0 for those that start earlier).
+        Mean delay over all jobs (0 for jobs that start earlier).
     worst_delay_s
         The largest of these delays.
     """
@@ -46,7 +46,7 @@ def against_fcfs(table: JobTable, fcfs: JobTable) -> AgainstFcfs:
 
 
 def overtaken(table: JobTable) -> Ints:
-    """For each job that ran, how many jobs that were submitted later started before it."""
+    """For each job that ran, the number of jobs that were submitted later and started before it."""
     ran = table.ran()
     order = np.lexsort((np.arange(len(ran)), ran.submit_s))
     counts = np.zeros(len(ran), dtype=np.int64)
@@ -60,7 +60,7 @@ def starved(table: JobTable, patience_s: float = STARVED_S) -> int:
 
 
 def waits_by_user(table: JobTable) -> dict[str, tuple[int, float]]:
-    """Number of jobs and mean waiting time (s) of each user; empty where the log names none."""
+    """Number of jobs and mean waiting time (s) of each user; empty where the log names no users."""
     ran = table.ran()
     if not len(ran):
         return {}
@@ -74,19 +74,19 @@ def waits_by_user(table: JobTable) -> dict[str, tuple[int, float]]:
 
 
 def jain(values: Floats) -> float:
-    """Jain's index of fairness: 1 when all values are equal, 1/n when one has everything; NaN for no values."""
+    """Jain's index of fairness: 1 when all values are equal, 1/n when all but one are 0; NaN without values above 0."""
     square = float(np.sum(values * values))
     return float(np.sum(values)) ** 2 / (len(values) * square) if square > 0 else float("nan")
 
 
 def _smaller_behind(values: Floats) -> Ints:
-    """For each value how many behind it are smaller.
+    """For each value, the number of smaller values behind it.
 
-    As merge sort counts them, for all pairs of blocks of one width at once: what stands in a block's left half with how
-    much smaller there is in its right half.
+    Counts as merge sort does, for all blocks of one width at once: for each value in the left half of a block, the
+    smaller values in its right half.
     """
     counts = np.zeros(len(values), dtype=np.int64)
-    by_value = np.argsort(values, kind="stable")  # of equal values the one in front comes first: it is not counted
+    by_value = np.argsort(values, kind="stable")  # equal values keep their order: they are not counted
     for level in range(max(len(values) - 1, 0).bit_length()):
         block = by_value >> (level + 1)
         order = np.argsort(block, kind="stable")

@@ -1,4 +1,4 @@
-"""What a comparison found, in plain sentences."""
+"""Findings of a comparison, in plain sentences."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _LEVEL = Wording("lower", "higher", "times that")
 
 
 def finding(policy: str, baseline: str, metric: str, paired: Paired) -> Finding:
-    """How a policy compares with a baseline: ``plan: the mean wait is 35 % lower than under easy ...``.
+    """Compare a policy with a baseline in words: ``plan: the mean wait is 35 % lower than under easy ...``.
 
     Parameters
     ----------
     policy, baseline
         Names.
     metric
-        What is compared (``mean wait``).
+        Name of the compared metric (``mean wait``).
     paired
-        The comparison; its ratio is what is stated.
+        The comparison; the sentence states its ratio.
     """
     ratio, jobs = paired.ratio, f"{paired.pairs:,} jobs"
     if not math.isfinite(ratio.value):
@@ -55,14 +55,14 @@ def finding(policy: str, baseline: str, metric: str, paired: Paired) -> Finding:
 
 
 def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, JobTable]], runs: int) -> Finding:
-    """Say that no job ran under both policies, and how many each of them rejected.
+    """State that no job ran under both policies, and the number of jobs that each policy rejected.
 
     Parameters
     ----------
     without
         Runs of the policy and of the baseline on the same workload and seed that have no job in common.
     runs
-        How many such pairs of runs there are in all.
+        Number of all pairs of runs, these included.
     """
     counts = []
     for name, tables in zip((policy, baseline), zip(*without, strict=True), strict=True):
@@ -75,7 +75,7 @@ def no_comparison(policy: str, baseline: str, without: Sequence[tuple[JobTable, 
 
 
 def by_class(policy: str, baseline: str, pairs: Mapping[str, Paired]) -> list[Finding]:
-    """A sentence on the classes of jobs for which a policy is certainly better or worse than the baseline."""
+    """A sentence where a policy is certainly better than the baseline for some classes of jobs and worse for others."""
     better = [name for name, paired in pairs.items() if name != "all" and paired.ratio.high < 1]
     worse = [name for name, paired in pairs.items() if name != "all" and paired.ratio.low > 1]
     found = []

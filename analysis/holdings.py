@@ -1,7 +1,7 @@
-"""What jobs held and when: nodes and burst buffers each over an interval of its own, where a run says so.
+"""Resources of jobs over time: nodes and burst buffers, each over an interval of its own where the run states it.
 
-``allocations.csv`` may state ``node_lives`` and ``storage_lives``: what a job held, since when
-and until when, ``WHAT@START-END`` separated by ``;``. Where they are empty a job held all from its start to its end.
+``allocations.csv`` may have the columns ``node_lives`` and ``storage_lives``: resources of a job with their intervals,
+``RESOURCES@START-END`` separated by ``;``. Where they are empty, a job held all from its start to its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spillway.analysis.tables import Floats, JobTable, parse_intervals, parse_st
 from spillway.base.limits import HOSTS
 
 TEXTS = 4096
-"""Texts of storage nodes that are kept parsed: some stand in many rows, on a large machine few do."""
+"""Parsed texts of storage nodes that are kept: some occur in many rows, on a large machine few do."""
 
 
 class NodeSpan(NamedTuple):
@@ -39,7 +39,7 @@ class StorageSpan(NamedTuple):
 
 
 def _parse_lives(text: str) -> list[tuple[str, float, float]]:
-    """Expand ``"96:3@100.0-900.0;98:1@100.0-500.0"`` to what was held, since when and until when."""
+    """Expand ``"96:3@100.0-900.0;98:1@100.0-500.0"`` to held resources, start (s) and end (s)."""
     found = []
     for part in filter(None, text.split(";")):
         what, _, interval = part.partition("@")
@@ -66,7 +66,7 @@ def node_spans(table: JobTable) -> list[NodeSpan]:
 
 
 def storage_spans(table: JobTable) -> Iterator[StorageSpan]:
-    """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts, one after another."""
+    """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
     sizes: list[float] = table.bb_bytes.tolist()
     order: list[int] = table.start_s.argsort(kind="stable").tolist()
     parsed = functools.lru_cache(TEXTS)(parse_storages)
@@ -90,7 +90,7 @@ def byte_seconds(table: JobTable) -> float:
 
 
 def byte_seconds_by_storage(table: JobTable) -> Floats:
-    """Byte-seconds that jobs held on each storage node, in the order of the machine's."""
+    """Byte-seconds that jobs held on each storage node, in the order of the machine's storage nodes."""
     place = {storage.id: index for index, storage in enumerate(table.machine.storages)}
     held = np.zeros(len(place))
     for span in storage_spans(table.ran()):
@@ -119,7 +119,7 @@ def held_bytes(table: JobTable) -> tuple[Floats, Floats, Floats]:
 def _held(
     table: JobTable, jobs: Iterable[int], lives: Sequence[str], whole: Sequence[str]
 ) -> Iterator[tuple[int, str, float, float]]:
-    """What jobs held by a column of lives, all of it from start to end where that says nothing."""
+    """Resources of jobs with their intervals, by a column of lives; from start to end where that is empty."""
     starts_s: list[float] = table.start_s.tolist()
     ends_s: list[float] = table.finish_s.tolist()
     for job in jobs:

@@ -1,4 +1,4 @@
-"""Figures of a run that need more than its job table's sums: what is lost, which jobs pay, where I/O takes time."""
+"""Further figures of a run, beyond sums over its jobs: lost capacity, fairness, time spent in I/O."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ class Insights:
     io_share
         Share of staging and checkpoints in the jobs' time (IO-Aware model).
     transfer_stretch
-        How many times longer a byte took on average than in the fastest transfer of its kind (IO-Aware model).
+        Time per byte over that of the fastest transfer of its kind, mean over transfers (IO-Aware model).
     mean_contention_slowdown, max_contention_slowdown
-        Jobs' times over what they take by themselves: the stretch of Jeannot et al. 2023, section "Evaluation
-        criterion".
+        Jobs' times over their uncontended times: the stretch of Jeannot et al. 2023, section "Evaluation criterion".
     """
 
     loss_of_capacity: float

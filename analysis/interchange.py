@@ -43,7 +43,7 @@ _SWF_STATUS = {"COMPLETED_SUCCESSFULLY": 1, "COMPLETED_FAILED": 0}
 
 
 def batsim_csv(table: JobTable) -> str:
-    """Text of a ``jobs.csv`` with Batsim's columns. What a table does not have (profile, energy) is empty or -1."""
+    """Text of a ``jobs.csv`` with Batsim's columns. Fields that a table lacks (profile, energy) are empty or -1."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(BATSIM_COLUMNS)
@@ -64,10 +64,10 @@ def batsim_csv(table: JobTable) -> str:
 
 
 def swf(table: JobTable, comment: str = "") -> str:
-    """Text of a log of the schedule: what was submitted, and when it really started and ended.
+    """Text of a log (SWF) of the schedule: submissions with actual starts and ends.
 
-    Jobs that never ran have status 5 (cancelled) and no times. Job ids that are no numbers become their place in the
-    table, users are numbered in order of first occurrence. Seconds are rounded to whole ones.
+    Jobs that never ran have status 5 (cancelled) and no times. Unless all job ids are distinct numbers, jobs are
+    numbered by their place in the table; users are numbered in order of first occurrence. Times are whole seconds.
 
     References
     ----------
@@ -87,7 +87,7 @@ def swf(table: JobTable, comment: str = "") -> str:
         fields = [-1] * 18
         fields[0] = int(numbers[row]) if unique else row + 1
         fields[1] = round(table.submit_s[row])
-        if ran:  # instants are rounded, not their differences: what did not overlap does not overlap in the log
+        if ran:  # instants are rounded, not differences, so that no overlaps of jobs arise
             start_s, finish_s = round(table.start_s[row]), round(table.finish_s[row])
             fields[2], fields[3] = start_s - fields[1], finish_s - start_s
             if table.turns is not None:  # the time that was received is processor time
@@ -105,8 +105,8 @@ def swf(table: JobTable, comment: str = "") -> str:
 def _chrome_trace(table: JobTable) -> str:
     """Text of a trace for Perfetto or ``chrome://tracing``: a row for each compute node and each storage node.
 
-    A job is a slice of each node that it holds, from start to end; what it holds of a storage node is a counter of its
-    bytes, and the number of waiting jobs is one, too. Times are microseconds of simulated time.
+    A job is a slice on each of its nodes, from start to end. The held bytes of each storage node and the number of
+    waiting jobs are counters. Times are microseconds of simulated time.
 
     References
     ----------
@@ -161,7 +161,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def _held_bytes(ran: JobTable) -> dict[int, list[tuple[int, int]]]:
-    """By storage node (resource id) the bytes held from each instant on (microseconds) at which that changes."""
+    """Changes of held bytes by storage node (resource id): instants (microseconds), and the bytes from then on."""
     changes: dict[int, dict[int, int]] = {}
     for span in storage_spans(ran):
         of = changes.setdefault(span.storage, {})

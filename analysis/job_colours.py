@@ -1,4 +1,4 @@
-"""What the colour of a job means in a chart of a schedule: how long it waited, whose it is, how large it is."""
+"""Colours of jobs in charts of schedules: by waiting time, user, nodes or burst buffer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Scale:
     Attributes
     ----------
     title
-        What is shown.
+        Name of the quantity.
     borders
         Upper ends of all steps but the last, ascending.
     names
-        Of the steps, for a legend.
+        Names of the steps, for a legend.
     zero
-        What a job is called that has none of the quantity, and is drawn in grey; "": that is no case of its own.
+        Name of the value 0, which is drawn in grey; "": 0 is in the first step.
     """
 
     title: str
@@ -56,7 +56,7 @@ BUFFER = Scale(
 )
 
 _NAMED_USERS = len(PALETTE)
-"""Users with a colour of their own: those with most jobs."""
+"""Number of users with a colour of their own: those with most jobs."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class JobColours:
     Attributes
     ----------
     title
-        What they mean.
+        Their meaning.
     of_jobs
         One for each row.
     legend
@@ -82,22 +82,22 @@ Colouring = Callable[[JobTable], JobColours]
 
 
 def by_wait(table: JobTable) -> JobColours:
-    """By how long a job waited."""
+    """Colours by waiting time."""
     return _by(WAIT, table.wait_s.tolist())
 
 
 def by_size(table: JobTable) -> JobColours:
-    """By the compute nodes that it requests."""
+    """Colours by requested compute nodes."""
     return _by(SIZE, table.nodes.tolist())
 
 
 def by_buffer(table: JobTable) -> JobColours:
-    """By the bytes of burst buffer that it requests on all its nodes."""
+    """Colours by requested bytes of burst buffer, over all nodes of a job."""
     return _by(BUFFER, (table.requests * table.bb_bytes).tolist())
 
 
 def by_user(table: JobTable) -> JobColours:
-    """By who submitted it: a colour for each of the users with most jobs, grey for the others."""
+    """Colours by user: one for each of the users with most jobs, grey for the others."""
     most = Counter(filter(None, table.user)).most_common()
     named = {
         user: PALETTE[place]

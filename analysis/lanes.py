@@ -1,4 +1,4 @@
-"""Where in its lane a burst-buffer request is drawn: capacity has no addresses, pictures need them."""
+"""Places of burst-buffer requests in the lanes of a chart: capacity has no addresses, pictures need them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERED = re.compile(r"g(\d+)")
 
 
 def lane_names(machine: MachineInfo) -> list[str]:
-    """What storage nodes are called: by their place, and by their group where the machine has some."""
+    """Names of storage nodes: by their place, and by their group where the machine has groups."""
     groups = [_NUMBERED.sub(r"group \1", host.group) for host in machine.storages]
     return [f"storage {row} ({group})" if group else f"storage {row}" for row, group in enumerate(groups)]
 
@@ -32,7 +32,7 @@ class _Piece(NamedTuple):
     low, high
         Made-up addresses in bytes.
     start_s, end_s
-        When they were held (s).
+        Interval in which they were held (s).
     """
 
     job: int
@@ -44,7 +44,7 @@ class _Piece(NamedTuple):
 
 
 def pieces(table: JobTable) -> list[_Piece]:
-    """Place the requests of all jobs (which must have run), first fit; a request is split where the free bytes are."""
+    """Place the requests of all jobs (which must have run), first fit; a request is split over gaps."""
     lanes = {host.id: (row, _Lane(host.capacity_bytes)) for row, host in enumerate(table.machine.storages)}
     found: list[_Piece] = []
     for span in sorted(storage_spans(table), key=attrgetter("start_s")):  # stable: equal starts keep their order

@@ -20,7 +20,7 @@ from spillway.analysis.holdings import byte_seconds, byte_seconds_by_storage, no
 from spillway.analysis.tables import Floats, JobTable
 
 DEFAULT_TAU_S = 600.0
-"""Bound of the bounded slowdown in seconds: what most of the thesis's figures use."""
+"""Bound of the bounded slowdown in seconds, as in most of the thesis's figures."""
 
 SHORTEST_EXECUTION_S = 1e-5
 """Batsim's shortest execution; guards the slowdown of jobs without work."""
@@ -45,7 +45,7 @@ def per_processor_bounded_slowdown(table: JobTable, tau_s: float = DEFAULT_TAU_S
 
 
 def makespan_s(table: JobTable) -> float:
-    """End of the last job in simulated seconds from t = 0 (as Batsim reports it); 0 when none ran."""
+    """End of the last job in simulated seconds from t = 0 (as Batsim reports it); 0 when no job ran."""
     ran = table.finish_s[table.executed]
     return float(ran.max()) if ran.size else 0.0
 
@@ -61,18 +61,18 @@ def compute_utilisation(table: JobTable) -> float:
 def storage_utilisation(table: JobTable) -> float:
     """Share of the machine's burst-buffer byte-seconds in ``[0, makespan)`` that jobs held, in [0, 1].
 
-    A job holds ``bb_bytes`` for each of its nodes while it runs, pre-empted or not, or when the run says
-    (:mod:`spillway.analysis.holdings`). (The thesis's figures leave out the number of nodes and divide by an eighth of
-    the capacity; they cannot be compared.) NaN where capacity or requests are unknown.
+    A job holds ``bb_bytes`` for each of its nodes while it runs, pre-empted or not, or over the intervals that the run
+    states (:mod:`spillway.analysis.holdings`). (The thesis's figures leave out the number of nodes and divide by an
+    eighth of the capacity; they cannot be compared.) NaN where capacity or requests are unknown.
     """
     return _share(byte_seconds(table), table.machine.total_storage_bytes * makespan_s(table))
 
 
 def storage_hot_spot(table: JobTable) -> float:
-    """Most byte-seconds that jobs held on one storage node, over the mean of all storage nodes: 1 where all are alike.
+    """Most byte-seconds that jobs held on one storage node, over the mean of all storage nodes: 1 where all are equal.
 
-    At most the number of storage nodes, where one had everything. NaN where nothing was held, or it is unknown where it
-    lay.
+    At most the number of storage nodes, where one node had all bytes. NaN where nothing was held, or the storage nodes
+    of the requests are unknown.
     """
     held = byte_seconds_by_storage(table)
     return _share(float(held.max(initial=0.0)), float(held.mean()) if held.size else 0.0)
@@ -90,7 +90,7 @@ def mean(values: Floats) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one run; what a summary table shows. See the functions of the same names."""
+    """The figures of one run, for a summary table. See the functions of the same names."""
 
     jobs: int
     rejected: int

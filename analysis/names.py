@@ -1,4 +1,4 @@
-"""Names of results in names of files."""
+"""File names from the names of results."""
 
 from __future__ import annotations
 

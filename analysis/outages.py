@@ -1,4 +1,4 @@
-"""What failures cost: read from ``outages.csv`` of a run."""
+"""Cost of failures, from ``outages.csv`` of a run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TABLE = "outages.csv"
 
 
 def lost_node_hours(folder: Path) -> float:
-    """Node-hours that jobs held and no later attempt could use, for they were killed by failures; 0 where none was.
+    """Node-hours lost by jobs that failures killed: held, but of no use to a later attempt; 0 without such jobs.
 
-    A job that is not submitted anew, or begins at its beginning, loses all that it held; one that goes on from a
-    checkpoint loses what it held besides the computing up to there. NaN where the table is of an older version.
+    A job that is not resubmitted, or restarts from its beginning, loses all its node-hours; a job that resumes from a
+    checkpoint loses those beyond the computing up to the checkpoint. NaN for the table of an older version.
     """
     path = folder / TABLE
     if not path.is_file():

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 _MANIFOLD = 2.0
-"""From this ratio on a mean is so many times another one, not so many per cent more."""
+"""From this ratio on, a change is stated as a multiple, not in per cent."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Wording:
         Parameters
         ----------
         than
-            What the mean is compared with (``without it``); follows ``than``, or the words for a multiple.
+            The reference (``without it``), which follows ``than`` or the words for a multiple.
         """
         if ratio >= _MANIFOLD:
             return f"{_times(ratio)} {self.times} {than}"
@@ -45,7 +45,7 @@ class Wording:
 
 
 def per_cent(ratio: float) -> str:
-    """How far a ratio is from 1: ``25 %``, with a digit more near 0 and near 100 %."""
+    """Difference of a ratio from 1: ``25 %``, with one more digit near 0 and near 100 %."""
     amount = abs(100 * (ratio - 1))
     digits = 1 if 0.05 <= amount < 1 or 99 < amount < 100 else 0
     return f"{amount:.{digits}f} %"

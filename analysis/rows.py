@@ -1,4 +1,4 @@
-"""Reads the CSV files of results: whole lines only, located errors."""
+"""Reader of the CSV files of results: whole lines only, located errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Row:
     Attributes
     ----------
     path, line
-        Where it stands; lines count from 1.
+        File, and number of the line from 1.
     cells
         Texts by column.
     """
@@ -50,7 +50,7 @@ def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
     Parameters
     ----------
     missing
-        What to add to the error where the file cannot be read.
+        Hint that is added to the error where the file cannot be read.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""What plays with shaken input say of a figure: its median, and a band that makes no assumption on its law.
+"""Median of a figure over runs with shaken input, with a distribution-free band.
 
-The k-th smallest and the k-th largest of n independent values hold the median of their law between them with
-probability 1 - 2 P(B < k), B the number of heads of n coins; k is the largest for which that is enough. With ten shakes
-the second smallest and the second largest hold it with 97.9 %, the smallest and the largest with 99.8 %: enough for 25
-bands that are to hold together with 95 % (Bonferroni's correction).
+The k-th smallest and the k-th largest of n independent values enclose the median of their distribution with probability
+1 - 2 P(B < k), where B is the number of heads of n coins; k is the largest value with enough probability. With ten
+shakes the second smallest and the second largest enclose it with 97.9 %, the smallest and the largest with 99.8 %:
+enough for 25 bands that hold together with 95 % (Bonferroni's correction).
 
 References
 ----------
@@ -21,12 +21,12 @@ from spillway.analysis.compare import CONFIDENCE, Interval
 
 
 def together(bands: int) -> float:
-    """Confidence of each of so many bands that hold together with 95 %."""
+    """Confidence of each of ``bands`` bands that hold together with 95 %."""
     return 1.0 - (1.0 - CONFIDENCE) / max(bands, 1)
 
 
 def fewest(bands: int) -> int:
-    """Fewest shakes that give so many bands which hold together with 95 %."""
+    """Fewest shakes that give ``bands`` bands that hold together with 95 %."""
     return 1 + math.ceil(-math.log2(1.0 - together(bands)) - 1e-9)
 
 
@@ -43,7 +43,7 @@ def band_of(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
 
 
 def _cut(count: int, confidence: float) -> int:
-    """Place from the ends of the two values that hold the median; 0: no two do."""
+    """Rank, from either end, of the two values that enclose the median; 0 where no two values do."""
     below, cut = 0.0, 0
     while cut < count // 2:
         below += math.comb(count, cut) / 2.0**count

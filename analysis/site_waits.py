@@ -1,8 +1,7 @@
-"""How near a schedule's waits are to the site's own: the error of each job's wait, in all and by partition.
+"""Errors of a schedule's waits against the site's own, job by job: over all jobs and by partition.
 
-The site's waits are those that its log states; the policy ``replay`` plays them as far as the machine lets it. The
-relative deviation of the mean is what Slurm simulators state of themselves; the errors of single jobs are what users
-would notice.
+The site's waits are those in its log; the policy ``replay`` plays them within the limits of the machine. Slurm
+simulators report the relative deviation of the mean; users would notice the errors of single jobs.
 
 References
 ----------
@@ -33,7 +32,7 @@ CSV = "site-waits.csv"
 
 HOUR_S = 3600.0
 ALL = "all"
-"""Stands for the jobs of all partitions."""
+"""Name for the jobs of all partitions."""
 
 NAMES = ("platform", "model", "policy", "partition")
 
@@ -46,13 +45,13 @@ COLUMNS = (
     ),
     Column("median_error_s", "median error", duration, "Half of the jobs' waits differ from the site's by less."),
     Column("mean_error_s", "mean error", duration, "Mean absolute difference of a job's wait from that at the site."),
-    Column("within_hour", "within an hour", share, "Share of the jobs whose wait is within an hour of the site's."),
+    Column("within_hour", "within an hour", share, "Share of the jobs with a wait within an hour of the site's."),
 )
-"""What is stated of the jobs of a policy, in all and in each partition."""
+"""Figures of the jobs of a policy, over all jobs and in each partition."""
 
 
 def errors(ours_s: Floats, site_s: Floats) -> dict[str, float]:
-    """The figures of :data:`COLUMNS` for the same jobs' waits (s): under a policy, and at the site."""
+    """The figures of :data:`COLUMNS` for the waits (s) of the same jobs under a policy and at the site."""
     if not len(ours_s):
         return {column.name: math.nan for column in COLUMNS} | {"jobs": 0.0}
     off_s = np.abs(ours_s - site_s)
@@ -69,7 +68,7 @@ def errors(ours_s: Floats, site_s: Floats) -> dict[str, float]:
 
 
 def rows_of(results: CampaignResults, loaded: Mapping[str, JobTable]) -> list[dict[str, Any]]:
-    """Rows of the table: each policy beside the site's own schedule, in all and by partition; [] without the latter.
+    """Rows of the table: each policy beside the site's own schedule, over all jobs and by partition; [] without it.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Rows of a file; :class:`spillway.analysis.errors.AnalysisError` where it is none."""
+    """Rows of a file; :class:`spillway.analysis.errors.AnalysisError` where it has another form."""
     return [
         {name: row[name] for name in NAMES} | {column.name: row.number(column.name) for column in COLUMNS}
         for row in read_rows(path, (*NAMES, *(column.name for column in COLUMNS)), "expected waits beside the site's")
@@ -123,7 +122,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The rows as readers see them."""
+    """The rows as a table for readers."""
     several = [name for name in NAMES[:2] if len({row[name] for row in rows}) > 1]
     split = ["partition"] if any(row["partition"] != ALL for row in rows) else []
     lines = [
@@ -139,18 +138,18 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def section(results: CampaignResults) -> list[Block]:
-    """The table, and what of the site is not played; nothing where the site's own schedule is not known."""
+    """The table, and the parts of the site that are not played; empty where the site's own schedule is unknown."""
     if not (results.folder / CSV).exists():
         return []
     rows = read(results.folder / CSV)
     words = (
-        "The same jobs' waits at the site and here, job by job. A simulation that had everything the site's scheduler "
-        "had, and its policy, would have errors of 0."
+        "The same jobs' waits at the site and here, job by job. A simulation with all inputs and the policy of the "
+        "site's scheduler would have errors of 0."
     )
     left = _unplayed(results)
     blocks: tuple[Block, ...] = (Paragraph("Not played:"), Listing([*map(Words, left)]))
     return [
-        Heading("How near the site's own waits"),
+        Heading("Errors against the site's own waits"),
         Paragraph(Words(words)),
         table_of(rows),
         *(blocks if left else ()),
@@ -158,7 +157,7 @@ def section(results: CampaignResults) -> list[Block]:
 
 
 def _unplayed(results: CampaignResults) -> list[str]:
-    """What of the log and of the site's description no run plays, each once."""
+    """Parts of the log and of the site's description that no run plays, each once."""
     found: dict[str, None] = {}
     for row in results.rows:
         assumed = results.record(row).get("assumed")

@@ -1,4 +1,4 @@
-"""Why a job waited, in words, from the files of a run."""
+"""The reasons why a job waited, in words, from the files of a run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spillway.base.units import duration, size
 _SHOWN_DRAINS = 4
 _SHOWN_ESTIMATES = 6
 _STAGING_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
-"""Columns of ``jobs.csv`` where burst buffers have lives of their own."""
+"""Columns of ``jobs.csv`` where burst buffers are held over intervals of their own."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What a pass noted about a job: how it was treated, what bound it, when it was expected to start."""
+    """Note of a scheduling pass on a job: time, role, binding resource, expected start, blocking job."""
 
     time_s: float
     role: str
@@ -37,14 +37,14 @@ class Reason:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How a job's waiting time divides.
+    """Division of a job's waiting time.
 
     Attributes
     ----------
     seconds
         Time by binding resource, in order of first occurrence.
     blockers
-        Time by the job whose reservation stood in the way.
+        Time by the reserved job that a start would have delayed.
     estimates
         Expected starts, each with the time from which it was expected; only changes.
     """
@@ -55,7 +55,7 @@ class Waiting:
 
 
 _UNNOTED = "its turn"
-"""Binding of a waiting job that a pass did not reach: others before it had to be served first."""
+"""Binding of a waiting job before the first pass that reached it: jobs before it had to be served first."""
 
 _WORDS = {
     "nodes": "for free compute nodes",
@@ -65,7 +65,7 @@ _WORDS = {
     "no burst buffer yet": "for a burst buffer, which it must hold before its nodes (BurstBufferResources)",
     "stage-in not yet through": "for the end of its stage-in (BurstBufferStageIn)",
     "its user's limit of burst buffers": "because its user's jobs held as many burst buffers as a user is allowed",
-    "the end of jobs that make room for it": "for the end of jobs that made room for it (preempted)",
+    "the end of jobs that make room for it": "for the end of jobs that were preempted for it",
     "the end of jobs that have its nodes": "for the end of jobs that had its nodes (suspended)",
     "a persistent buffer": "for a persistent buffer to be created, released or destroyed (BurstBufferOperation)",
     "policy order": "because others came first in the policy's order",
@@ -75,7 +75,7 @@ _WORDS = {
 
 
 _FOR_BUFFERS = {"burst buffers", "no burst buffer yet"}
-"""Bindings that a drained storage node may stand behind."""
+"""Bindings that a drained storage node may cause."""
 
 _PRIORITY_TERMS = ("site", "age", "association", "fairshare", "size", "partition", "qos", "nice", "tres")
 _SPRIO = ("PRIORITY", "SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE", "TRES")
@@ -85,7 +85,7 @@ REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estim
 
 
 def _read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
-    """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept none."""
+    """Read one job's rows of ``reasons.csv``; raise :class:`AnalysisError` where the run kept no reasons."""
     path = folder / "reasons.csv"
     return [
         Reason(row.number("time_s"), row["role"], row["binding"], row.number("estimate_s"), row["blocker"])
@@ -95,7 +95,7 @@ def _read_reasons(folder: Path, job_id: str, workload: str) -> list[Reason]:
 
 
 def first_promises(folder: Path) -> tuple[Floats, Floats]:
-    """Waiting times of all jobs that were ever given an expected start: as first promised, and as they came (s).
+    """Promised and actual waiting times (s) of all jobs that ever had an expected start; the first promise counts.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def first_promises(folder: Path) -> tuple[Floats, Floats]:
 
 
 def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waiting:
-    """Divide a job's waiting time by what bound it, from its submission to its start."""
+    """Divide a job's waiting time, from its submission to its start, by binding resource."""
     waiting = Waiting()
     times = [max(reason.time_s, submit_s) for reason in reasons] + [start_s]
     if times[0] > submit_s:
@@ -136,7 +136,7 @@ def divide(reasons: Sequence[Reason], submit_s: float, start_s: float) -> Waitin
 
 
 def tell(folder: Path, job_id: str) -> list[str]:
-    """Describe what became of one job of a run, paragraph by paragraph.
+    """Describe one job of a run from its request to its end, paragraph by paragraph.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def tell(folder: Path, job_id: str) -> list[str]:
 
 
 def _drained(folder: Path, submit_s: float, start_s: float) -> list[str]:
-    """What of storage nodes was drained while a job waited."""
+    """The parts of storage nodes that were drained while a job waited."""
     found = most_drained(folder, submit_s, start_s)
     worst = sorted(found.items(), key=lambda item: -item[1])
     parts = [f"{size(count)} of {storage}" for storage, count in worst[:_SHOWN_DRAINS]]
@@ -206,7 +206,7 @@ def _reserved(folder: Path, job_id: str) -> list[str]:
 
 
 def _held(folder: Path, job_id: str, workload: str) -> list[str]:
-    """How long other jobs held a job."""
+    """The time for which other jobs held a job before it became eligible."""
     path = folder / "dependencies.csv"
     names = ("job_id", "workload_name", "submitted_s", "eligible_s", "depends")
     for row in read_rows(path, names, "expected the results of a run") if path.exists() else ():
@@ -218,7 +218,7 @@ def _held(folder: Path, job_id: str, workload: str) -> list[str]:
 
 
 def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
-    """Which jobs made room for a job, for which one it made room itself, and which attempt it goes on from."""
+    """The jobs that were preempted for a job, its own preemption, and the attempt that it continues."""
     path, own = folder / "preemptions.csv", f"{workload}!{job_id}"
     names = ("job_id", "workload_name", "told_s", "time_s", "what", "by", "lost_node_s")
     rows = list(read_rows(path, names, "expected the results of a run")) if path.exists() else []
@@ -226,7 +226,7 @@ def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
     lines = []
     if made:
         parts = ", ".join(f"job {row['job_id']} ({row['what']} at {clock(row.number('time_s'))})" for row in made)
-        lines.append(f"For it room was made, from {clock(made[0].number('told_s'))} on, by {parts}.")
+        lines.append(f"From {clock(made[0].number('told_s'))} on, jobs were preempted for it: {parts}.")
     for row in rows:
         if row["workload_name"] != workload:
             continue
@@ -246,7 +246,7 @@ def _preempted(folder: Path, job_id: str, workload: str) -> list[str]:
 
 
 def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:
-    """A job's first and last priority by terms, and what was assumed, where jobs were ordered by priority."""
+    """A job's first and last priority by terms, and the assumptions, where jobs were ordered by priority."""
     path = folder / "priorities.csv"
     names = ("job_id", "workload_name", "time_s", "priority", *_PRIORITY_TERMS, "assumed")
     rows = [
@@ -265,7 +265,7 @@ def _priorities(folder: Path, job_id: str, workload: str) -> list[str]:
 
 
 def _staging(folder: Path, job_id: str, workload: str) -> list[str]:
-    """When a job's burst buffer was filled and emptied, where it had a life of its own."""
+    """The times at which a job's burst buffer was filled and emptied, where it had its own interval."""
     path = folder / "jobs.csv"
     with path.open(encoding="utf-8") as stream:
         if not {*_STAGING_COLUMNS}.issubset(stream.readline().strip().split(",")):
@@ -285,7 +285,7 @@ def _staging(folder: Path, job_id: str, workload: str) -> list[str]:
 
 
 def find_job(table: JobTable, job_id: str) -> int:
-    """Row of a job given as ``12`` or ``w0!12``; raise :class:`AnalysisError` that lists which there are."""
+    """Row of a job given as ``12`` or ``w0!12``; :class:`AnalysisError` where there is no such job, or several."""
     workload, _, name = job_id.rpartition("!")
     rows = [
         row
@@ -409,7 +409,7 @@ def _end(table: JobTable, row: int) -> str:
 
 
 def _nodes(table: JobTable, row: int) -> str:
-    """A job's nodes: where the site has partitions, which state nodes by place, by their names on the machine."""
+    """A job's nodes; where the site has partitions, by their names on the machine."""
     names = {node.id: node.name for node in table.machine.nodes}
     ids = parse_intervals(table.allocated[row])
     if not (table.partition and table.partition[row] and names.keys() >= set(ids)):

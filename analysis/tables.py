@@ -1,9 +1,9 @@
-"""Reading what a run left behind: Batsim's ``jobs.csv`` as columns of NumPy arrays.
+"""Reader of a run's results: Batsim's ``jobs.csv`` as columns of NumPy arrays.
 
 The files are the contract: results of the real Batsim, of the embedded simulator and of any other tool with the same
-columns are read alike. What Batsim's file does not have (burst buffers, users) comes from ``allocations.csv``,
-the machine's size from ``machine.json``; both may be absent. Jobs that were pre-empted (column ``time_slices``) have
-their slices in ``batsim_jobs.csv``.
+columns are read alike. Data that Batsim's file lacks (burst buffers, users) come from ``allocations.csv``, the size of
+the machine from ``machine.json``; both may be absent. Jobs that were pre-empted (column ``time_slices``) have their
+slices in ``batsim_jobs.csv``.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ COLUMNS = (
 """Columns of ``jobs.csv`` that are read (the others follow from them)."""
 
 PARTITION = "partition"
-"""Column of ``allocations.csv`` that is there where the site has partitions."""
+"""Column of ``allocations.csv``, present where the site has partitions."""
 
 LIVES_COLUMNS = ("node_lives", "storage_lives")
-"""Columns of ``allocations.csv`` that are there when something was held over an interval of its own."""
+"""Columns of ``allocations.csv``, present where resources were held over intervals of their own."""
 
 _OLD_NAMES = {
     "job_id": "jobID",
     "requested_number_of_resources": "requested_number_of_processors",
     "allocated_resources": "allocated_processors",
 }
-"""What Batsim before version 3 called them."""
+"""Names of these columns before version 3 of Batsim."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """One host: Batsim's resource id, name, burst-buffer capacity in bytes (0 on a compute node), group ("": none)."""
+    """One host: Batsim's resource id, name, burst-buffer capacity in bytes (0 on a compute node), group or ""."""
 
     id: int
     name: str
@@ -84,15 +84,15 @@ class MachineInfo:
 
 
 _SLICES_COLUMN = "time_slices"
-"""Column of a ``jobs.csv`` whose jobs share nodes in time: in how many pieces each ran."""
+"""Column of ``jobs.csv`` where jobs share nodes in time: number of time slices of each job."""
 
 _SLICES_FILE = "batsim_jobs.csv"
-"""Batsim's rows of these pieces."""
+"""Batsim's rows of these slices."""
 
 
 @dataclass(frozen=True)
 class Turns:
-    """When jobs were on nodes: parallel columns, one entry for each time that a job went on and off them.
+    """Intervals in which jobs were on nodes: parallel columns, one entry for each uninterrupted stay of a job.
 
     Attributes
     ----------
@@ -131,10 +131,11 @@ class JobTable:
     job_id, workload
         Names.
     submit_s, start_s, execution_s, finish_s
-        Submission (of a job that other jobs held, when it might start: ``dependencies.csv``), start, duration, end;
-        NaN where the job never started. The duration of a job that was pre-empted is the time that it received.
+        Submission (for a job that other jobs held or preempted, the time from which it might start:
+        ``dependencies.csv``, ``preemptions.csv``), start, duration, end; NaN where the job never started. The duration
+        of a job that was pre-empted is the time that it received.
     walltime_s
-        Requested time; ``inf`` where none was stated.
+        Requested time; ``inf`` where no time was requested.
     nodes
         Requested nodes.
     state
@@ -144,18 +145,19 @@ class JobTable:
     bb_bytes
         Burst-buffer bytes per request: of each node, or of each stripe (0 where unknown).
     storages
-        Where the burst buffers lay: ``resource id:number of requests`` separated by spaces ("" if none or unknown).
+        Storage nodes of the burst buffers: ``resource id:number of requests`` separated by spaces ("" without burst
+        buffers, or where unknown).
     user
         The user who submitted the job ("" where unknown).
     machine
         Size of the machine.
     turns
-        When pre-empted jobs were on nodes; ``None`` where every job ran from its start to its end.
+        Intervals in which pre-empted jobs were on nodes; ``None`` where every job ran from its start to its end.
     node_lives, storage_lives
-        What a job held when, where that was not all of it from start to end (:mod:`spillway.analysis.holdings`); no
-        columns or "" where it was.
+        Resources with their intervals, where a job did not hold all from start to end
+        (:mod:`spillway.analysis.holdings`); no columns or "" where it did.
     partition
-        Partition of the site in which each job ran; () where the site has none.
+        Partition of the site in which each job ran; () where the site has no partitions.
     """
 
     job_id: Sequence[str]
@@ -191,12 +193,12 @@ class JobTable:
 
     @property
     def executed(self) -> Mask:
-        """Which jobs ran (all but the rejected ones)."""
+        """Mask of the jobs that ran (all but the rejected ones)."""
         return np.isfinite(self.start_s)
 
     @property
     def killed(self) -> Mask:
-        """Which jobs were stopped by their walltime or by a kill."""
+        """Mask of the jobs that were stopped by their walltime or by a kill."""
         return np.array([state in _KILLED_STATES for state in self.state], dtype=np.bool_)
 
     @property
@@ -211,14 +213,14 @@ class JobTable:
 
     @property
     def on_nodes(self) -> Turns:
-        """When the jobs that ran were on nodes: once from start to end each, or in their time slices."""
+        """Intervals in which jobs were on nodes: one from start to end for each that ran, or its time slices."""
         if self.turns is not None:
             return self.turns
         ran = np.flatnonzero(self.executed)
         return Turns(ran, self.start_s[ran], self.finish_s[ran], [self.allocated[row] for row in ran.tolist()])
 
     def only(self, mask: Mask) -> JobTable:
-        """Return the table of the jobs that the mask chooses; this one where that is all of them."""
+        """Return the table of the jobs that the mask chooses; this table where it chooses all."""
         return self if mask.all() else self.take(np.flatnonzero(mask))
 
     def take(self, rows: Rows) -> JobTable:
@@ -277,13 +279,11 @@ def read_run(folder: Path) -> JobTable:
 
 
 _GOES_ON_AS = " as "
-"""Before the name under which a preempted job goes on; without it the job was killed."""
+"""Text before the name under which a preempted job continues; absent where the job was killed."""
 
 
 def from_eligible(table: JobTable, folder: Path) -> JobTable:
-    """A run's table with the jobs that other jobs held, or preempted, submitted when they might start
-    (:func:`read_eligible`).
-    """
+    """Table in which the submissions of held and preempted jobs are those of :func:`read_eligible`."""
     eligible_s = read_eligible(folder)
     if not eligible_s:
         return table
@@ -292,11 +292,10 @@ def from_eligible(table: JobTable, folder: Path) -> JobTable:
 
 
 def read_eligible(folder: Path) -> dict[tuple[str, str], float]:
-    """When jobs might start (s) that did not wait from their submission on, by workload and id: their waits count from
-    there.
+    """Times (s) from which the waits of held and preempted jobs count, by workload and id.
 
-    These are jobs that other jobs held, and attempts of jobs that other jobs preempted. Of a run without such jobs
-    there are none. :class:`AnalysisError` as of :func:`read_jobs`.
+    A job that other jobs held might start from then on; for an attempt of a preempted job it is the end of the attempt
+    before. Empty for a run without such jobs. :class:`AnalysisError` as in :func:`read_jobs`.
     """
     held = _times(folder / "dependencies.csv", "job_id", "eligible_s")
     made_room = _times(folder / "preemptions.csv", "what", "time_s")
@@ -305,7 +304,7 @@ def read_eligible(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def _times(path: Path, named: str, timed: str) -> dict[tuple[str, str], float]:
-    """Times of one column (s) by workload and another column; of a file that is not there, there are none."""
+    """Times of one column (s) by workload and another column; empty where the file is missing."""
     if not path.exists():
         return {}
     columns = _read_columns(path, (named, "workload_name", timed))
@@ -321,7 +320,7 @@ def read_jobs(path: Path) -> JobTable:
     Raises
     ------
     AnalysisError
-        The file is missing, lacks a column, or holds something that is no number (named with its line).
+        The file is missing, lacks a column, or has a text in a column of numbers (named with its line).
     """
     columns = _read_columns(path, COLUMNS)
     numbers = {name: _numbers(path, name, columns[name]) for name in COLUMNS[2:5] + COLUMNS[6:9]}
@@ -347,9 +346,9 @@ def read_jobs(path: Path) -> JobTable:
 
 
 def read_contention(path: Path) -> Floats:
-    """Slowdown by contention of each job of a ``jobs.csv`` that has one: its time over what it takes by itself.
+    """Slowdown by contention of each job of a ``jobs.csv`` that has one: its time over its uncontended time.
 
-    Empty where the table has no such column. :class:`AnalysisError` as of :func:`read_jobs`.
+    Empty where the table has no such column. :class:`AnalysisError` as in :func:`read_jobs`.
     """
     name = "contention_slowdown"
     if name not in _header(path):
@@ -374,7 +373,7 @@ def _read_machine(path: Path) -> MachineInfo:
 
 
 def parse_intervals(text: str, most: int | None = None) -> list[int]:
-    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``; ``most`` ids, by default those of the limit."""
+    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``; at most ``most`` ids (default: that of hosts)."""
     ids: list[int] = []
     most = HOSTS.value if most is None else most
     for part in text.split():
@@ -387,7 +386,7 @@ def parse_intervals(text: str, most: int | None = None) -> list[int]:
 
 
 def parse_storages(text: str) -> dict[int, int]:
-    """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: how many requests each storage node holds."""
+    """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: the number of requests on each storage node."""
     return {int(storage): int(count) for storage, _, count in (part.partition(":") for part in text.split())}
 
 
@@ -426,10 +425,10 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
 
 
 MISSING = "expected the results of a run"
-"""What errors add about a table that cannot be read."""
+"""Hint in errors about a table that cannot be read."""
 
 ROWS_AT_A_TIME = 10_000
-"""Rows whose cells are taken to their columns together: few enough that the other cells take no memory."""
+"""Rows that are read into columns together: few enough that the other cells take no memory."""
 
 
 def _header(path: Path) -> list[str]:
@@ -437,7 +436,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Read columns by name; of the optional ones those that are there, the others are empty."""
+    """Read columns by name; optional columns that are missing are empty."""
     lines = read_lines(path, MISSING)
     header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(lines, (1, []))[1]]
     missing = [name for name in names if name not in header]

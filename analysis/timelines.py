@@ -1,4 +1,4 @@
-"""Step functions over simulated time: how many wait, how much is held. All intervals are half-open."""
+"""Step functions over simulated time: queue length, queued and held resources. All intervals are half-open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Steps:
 
 
 def steps(begin_s: Floats, end_s: Floats, weight: Floats) -> Steps:
-    """Sum of the weights of all intervals ``[begin, end)`` that hold at each time."""
+    """Sum of the weights of all intervals ``[begin, end)`` that contain each time."""
     times = np.concatenate((begin_s, end_s))
     change = np.concatenate((weight, -weight))
     unique, inverse = np.unique(times, return_inverse=True)
@@ -65,7 +65,7 @@ def queued_bytes(table: JobTable) -> Steps:
 
 
 def busy_nodes(table: JobTable) -> Steps:
-    """Nodes held by jobs; by those that share nodes in time, in their own slices."""
+    """Nodes held by jobs; jobs that share nodes in time hold them in their own slices only."""
     return steps(*holdings.held_nodes(table.ran()))
 
 

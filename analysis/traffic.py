@@ -1,4 +1,4 @@
-"""IO-Aware runs: what moved between burst buffers and file system, when, and how much it was slowed by others."""
+"""Transfers of IO-Aware runs (staging, drains, checkpoints): bytes, times, and their stretch by contention."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ KINDS = {
     "data_staging_profile_1": ("drain_bytes",),
     "parallel_homogeneous_pfs_profile_0": ("checkpoint_bytes",),
 }
-"""Profiles of the sub-jobs that move data, and the columns of ``jobs.csv`` with how much they move together."""
+"""Profiles of the sub-jobs that move data, and the columns of ``jobs.csv`` with the sums of their bytes."""
 
 FILE_SYSTEM = ("data_staging_profile_0", "data_staging_profile_1")
-"""Those that cross the file system's link; checkpoints only go to the burst buffers."""
+"""Profiles that cross the file system's link; checkpoints only go to the burst buffers."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Transfers:
 
     @property
     def duration_s(self) -> Floats:
-        """How long each took, in seconds."""
+        """Duration of each transfer in seconds."""
         return self.finish_s - self.start_s
 
     def stretch(self) -> Floats:
-        """How many times longer each took, byte for byte, than the fastest transfer of its kind in this run."""
+        """Time per byte of each transfer over that of the fastest one of its kind in this run."""
         moved = self.size > 0
         per_byte = self.duration_s[moved] / self.size[moved]
         return per_byte / per_byte.min() if per_byte.size else per_byte
@@ -47,7 +47,7 @@ class Transfers:
 
 @dataclass(frozen=True)
 class _IoTimes:
-    """Where the jobs' time went: sums over jobs in seconds, and the share of I/O that held computing up."""
+    """Times of the phases of jobs: sums over jobs in seconds, and the share of I/O that held computing up."""
 
     stage_in_s: float
     compute_s: float
@@ -100,7 +100,7 @@ def file_system_rate(transfers: dict[str, Transfers]) -> Steps:
 
 
 def read_io_times(folder: Path) -> _IoTimes:
-    """Sum up where the jobs' time went; :class:`AnalysisError` where ``jobs.csv`` does not contain it."""
+    """Sum up the times of the phases of jobs; :class:`AnalysisError` where ``jobs.csv`` lacks them."""
     rows = _phases(folder)
     names = ("stage_in_s", "compute_s", "checkpoint_s", "drain_s", "stage_out_s")
     return _IoTimes(*(sum(row.number(name) for row in rows) for name in names))

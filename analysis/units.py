@@ -1,9 +1,9 @@
-"""What may be counted as independent: whole runs, or long periods of one, never single jobs.
+"""Independent units of a comparison: whole runs, or long periods of one run, never single jobs.
 
 Jobs of one queue wait for each other, so that a thousand waiting times are worth a few independent ones at high load,
 and an interval over jobs is several times too narrow. Where there are enough runs (seeds, workloads), each is one unit.
-Else runs are cut into periods of equally many jobs in order of submission, and only if the means of many such periods
-show no correlation between neighbours; else the data say nothing about their own spread, and there is no interval.
+Otherwise runs are cut into periods of equally many jobs in order of submission, provided that the means of many such
+periods show no correlation between neighbours. Without such units the data have no interval.
 
 References
 ----------
@@ -25,25 +25,25 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 FEWEST_RUNS = 5
-"""From so many runs on each of them is one unit."""
+"""Fewest runs for which each run is one unit."""
 
 _FINEST = 512
-"""Most periods that are looked at first."""
+"""Largest number of periods over all runs, which is tried first."""
 
 _INDEPENDENT = 256
-"""So many periods must look independent before they are trusted."""
+"""Fewest periods that are tested for independence."""
 
 PERIODS = 8
-"""Periods that these are then joined to: longer ones depend on each other even less."""
+"""Number of periods to which independent ones are joined: longer periods depend on each other even less."""
 
 FEWEST_JOBS = 10
 """Fewest jobs of a period."""
 
 SHORTEST = 50_000
-"""Jobs of all runs below which periods are not tried: a short run that looks independent is a quiet one."""
+"""Fewest jobs, over all runs, for periods: a short run that looks independent is a quiet one."""
 
 LIMIT = 1.28
-"""Correlation of neighbours that counts as none, in standard errors (one side of a test at 10 %)."""
+"""Correlation of neighbours below which they count as uncorrelated, in standard errors (one-sided test at 10 %)."""
 
 CONFIDENCE = 0.95
 
@@ -59,7 +59,7 @@ class Units:
     sums
         Sums of each column over them, shape (units, columns).
     words
-        What the units are, for a reader.
+        Name of the units for readers (``5 runs``).
     neighbours
         Whether they follow each other in time, so that some correlation may be left between them.
     """
@@ -71,7 +71,7 @@ class Units:
 
 
 def units_of(runs: Sequence[Floats], weights: Sequence[Floats] | None = None) -> Units | None:
-    """Independent units of some runs; ``None`` where there are none.
+    """Independent units of some runs; ``None`` where the data have no independent units.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def units_of(runs: Sequence[Floats], weights: Sequence[Floats] | None = None) ->
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value found from independent units.
+    """A value estimated from independent units.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Estimate:
     error
         Its standard error.
     skewness
-        Skewness of what the single units say.
+        Skewness of the values of single units.
     units
         Number of units.
     """
@@ -121,10 +121,10 @@ class Estimate:
     units: int
 
     def reach(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """How far the interval of some confidence reaches below and above the value.
+        """Lengths of the interval of some confidence below and above the value.
 
-        Student's law; on the side of the long tail as far as Johnson's correction for skewed units says, since a few
-        units rarely hold one of the busy ones that the mean is made of. The other side is not shortened.
+        From Student's t distribution, longer on the side of the long tail by Johnson's correction for skewed units,
+        since a few units rarely include one of the busy ones that dominate the mean. The other side is not shortened.
         """
         student_t = student(self.units - 1, confidence)
         longer = self.error * self.skewness / math.sqrt(self.units) * (1 / 6 + student_t**2 / 3)
@@ -152,7 +152,7 @@ def ratio_of(units: Units, over: int | None, column: int = 0) -> Estimate:
     ratio = units.sums[:, column].sum() / whole
     left = units.sums[:, column] - ratio * below
     spread = math.sqrt(number / (number - 1) * float(left @ left)) / abs(whole)
-    if units.neighbours:  # correlation that may be left, and that the test did not see
+    if units.neighbours:  # correlation that the test may have missed
         beside = min(0.9, max(0.0, _lag_one(left) + 1 / number))
         spread *= math.sqrt((1 + beside) / (1 - beside))
     return Estimate(float(ratio), float(spread), _skewness(left), number)
@@ -161,8 +161,8 @@ def ratio_of(units: Units, over: int | None, column: int = 0) -> Estimate:
 def typical_ratio(units: Units) -> Estimate:
     """Mean logarithm of the ratio of the first column to the second in single units.
 
-    Runs of a busy machine differ so much that a ratio of their sums is that of the few busiest; NaN where fewer than
-    two units have both sums above 0.
+    Runs of a busy machine differ so much that the few busiest determine a ratio of their sums. NaN unless at least two
+    units, and all units with jobs, have both sums above 0.
     """
     known = (units.sums[:, 0] > 0) & (units.sums[:, 1] > 0)
     if known.sum() < 2 or known.sum() < np.count_nonzero(units.counts):
@@ -173,10 +173,10 @@ def typical_ratio(units: Units) -> Estimate:
 
 
 def student(degrees: int, confidence: float = CONFIDENCE) -> float:
-    """Two-sided quantile of Student's law, exact to 1e-3 from 4 degrees of freedom on.
+    """Two-sided quantile of Student's t distribution, exact to 1e-3 from 4 degrees of freedom on.
 
-    Up to 95 % it is the series of Abramowitz, Stegun (26.7.5), which is too short further out: there its value is where
-    Newton's steps on the exact law begin.
+    Up to 95 % it is the series of Abramowitz, Stegun (26.7.5). Further out the series is too short, and its value is
+    the start of Newton's iteration on the exact distribution.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     terms = (
@@ -196,7 +196,7 @@ def student(degrees: int, confidence: float = CONFIDENCE) -> float:
 
 
 def student_share(reach: float, degrees: int) -> float:
-    """Probability of [-reach, reach] under Student's law (Abramowitz, Stegun 26.7.3 and 26.7.4)."""
+    """Probability of [-reach, reach] under Student's t distribution (Abramowitz, Stegun 26.7.3 and 26.7.4)."""
     angle = math.atan(reach / math.sqrt(degrees))
     odd = degrees % 2
     term, total = math.cos(angle) if odd else 1.0, 0.0
@@ -207,7 +207,7 @@ def student_share(reach: float, degrees: int) -> float:
 
 
 def _skewness(values: Floats) -> float:
-    """Skewness without bias for a normal law; 0 where the values do not vary."""
+    """Skewness, unbiased for a normal distribution; 0 for fewer than three values, or where they do not vary."""
     number = len(values)
     left = values - values.mean()
     spread = float(left.std(ddof=1))
@@ -217,7 +217,7 @@ def _skewness(values: Floats) -> float:
 
 
 def _cut(runs: Sequence[Floats], weights: Sequence[Floats], periods: int) -> tuple[Floats, Floats]:
-    """Counts and sums of equally many jobs each, run after run."""
+    """Counts and sums of periods of equally many jobs, run after run."""
     counts, sums = [], []
     for run, weight in zip(runs, weights, strict=True):
         period = np.arange(len(run)) * periods // len(run)

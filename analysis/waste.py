@@ -1,4 +1,4 @@
-"""Nodes that idle although jobs wait: fragmentation, reservations, and burst buffers that are in the way.
+"""Nodes that idle although jobs wait: fragmentation, reservations, and lack of burst buffers.
 
 References
 ----------
@@ -25,7 +25,7 @@ def idle_while_queued(table: JobTable) -> float:
 def loss_of_capacity(table: JobTable) -> float:
     """Share of node-seconds lost: idle nodes, but no more than waiting jobs request, over the machine, in [0, 1].
 
-    What cannot be used because no job requests it is no loss.
+    Idle nodes that no waiting job requests are no loss.
     """
     return _share(table, lambda idle, _, queued: np.minimum(idle, queued))
 

@@ -19,7 +19,7 @@ CSV, TEXT, LEFT_OUT = "whatif.csv", "whatif.txt", "whatif-left-out.csv"
 NAMES = ("setting", "policy")
 
 Figures = Mapping[str, Any]
-"""A row of the file: names as texts, figures as numbers, NaN where there is none."""
+"""A row of the file: names as texts, figures as numbers, NaN where empty."""
 
 
 def wait(seconds: float) -> str:
@@ -36,7 +36,7 @@ def change(ratio: float) -> str:
 
 
 def answer_of(folder: Path) -> Section | None:
-    """Table and sentences of the what-if question of a folder; ``None`` where it is that of a comparison."""
+    """Table and sentences of the what-if question of a folder; ``None`` for the folder of a comparison."""
     if not all((folder / name).exists() for name in (CSV, TEXT)):
         return None
     said = text_of(read_file(folder / TEXT)).splitlines()
@@ -45,7 +45,7 @@ def answer_of(folder: Path) -> Section | None:
 
 
 def table_of(rows: Sequence[Figures]) -> Table:
-    """The rows as readers see them."""
+    """The rows as a table for readers."""
     relations = {
         f"against {words}": name
         for name, words in (("to_site", "the site"), ("to_same", "unchanged"))
@@ -63,7 +63,7 @@ def table_of(rows: Sequence[Figures]) -> Table:
 
 
 def read_table(path: Path) -> list[Figures]:
-    """Rows of a ``whatif.csv``; :class:`spillway.analysis.errors.AnalysisError` where it is none."""
+    """Rows of a ``whatif.csv``; :class:`spillway.analysis.errors.AnalysisError` where it has another form."""
     texts = (*NAMES, "to_site_over", "to_same_over")
     return [
         {name: row[name] if name in texts else row.number(name) for name in row.cells}
@@ -94,4 +94,4 @@ COLUMNS = (
     Column("mean_bounded_slowdown", "bounded slowdown", number, "Mean bounded slowdown of the jobs that ran."),
     Column("compute_utilisation", "node use", share, "Share of the node-hours until the last end that jobs held."),
 )
-"""What every what-if question's table has beside its names and changes."""
+"""Columns of every what-if question's table beside its names and changes."""

@@ -1,1 +1,1 @@
-"""What every folder stands on: files in and out, limits, errors, options, plug-ins."""
+"""Foundations of all folders: file input and output, limits, errors, options, plug-ins."""

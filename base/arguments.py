@@ -1,7 +1,7 @@
-"""Command lines: one parser for every program of the project, whose errors are one line that says what to do.
+"""Command lines: one parser for every program of the project, with errors of one line that states the remedy.
 
-A parser states its examples beside its options, names the nearest spelling of what it does not know, and can be filled
-only when it is used, so that a program with many subcommands imports what the chosen one needs.
+A parser shows examples besides its options, suggests the nearest spelling of an unknown word, and can be filled on
+first use, so that a program with many subcommands imports only the modules of the chosen one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SIGNALLED = 128
 
 
 class UsageError(Exception):
-    """A command line is wrong; the message has what was expected, what came, and what to do."""
+    """A command line is wrong; the message states the expected and the actual input, and the remedy."""
 
     exit_code = WRONG_INPUT
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are exceptions, with near misses, examples and late filling.
+    """A parser with exceptions as errors, near misses, examples and late filling.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
     fill
         Adds the arguments when they are first needed.
     options
-        As for :class:`argparse.ArgumentParser`; abbreviations are not allowed unless it says so.
+        As for :class:`argparse.ArgumentParser`; abbreviations are not allowed by default.
     """
 
     def __init__(self, *, examples: str = "", fill: Callable[[Parser], None] | None = None, **options: Any) -> None:
@@ -60,15 +60,15 @@ class Parser(argparse.ArgumentParser):
         self._late = fill
 
     def fill(self) -> None:
-        """Add the arguments, unless that was done."""
+        """Add the arguments, unless they have been added."""
         late, self._late = self._late, None
         if late is not None:
             late(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Read a command line; what is left over is an error here, where the options that were meant are known."""
+        """Read a command line; leftover arguments are an error here, where the similar options are known."""
         self.fill()
-        if self._subparsers is None:  # a misspelt option is named before what is missing because of it
+        if self._subparsers is None:  # a misspelt option is named before arguments that are missing because of it
             self._refuse_unknown(sys.argv[1:] if args is None else args)
         options, left = super().parse_known_args(args, namespace)
         if left:
@@ -89,7 +89,7 @@ class Parser(argparse.ArgumentParser):
         return f"{text}\nexamples:\n" + "".join(f"  {line}\n" for line in self.examples.strip().splitlines())
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is no choice, with the choices and the nearest one (argparse lists them without)."""
+        """Refuse a value that is no choice, with the choices and the nearest one (which argparse does not name)."""
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
@@ -114,20 +114,20 @@ class Parser(argparse.ArgumentParser):
 
 
 _OPTION_STARTS = {"-", *string.ascii_letters}
-"""Second characters of what is an option: a negative number is none."""
+"""Second characters of options: a negative number is no option."""
 
 
 def _begins(option: str, name: str, action: argparse.Action) -> bool:
-    """Whether an option is longer than what was given, and shown; ``-o`` is the beginning of ``--out``, too."""
+    """Whether a visible option begins with the given text; ``-o`` is the beginning of ``--out``, too."""
     start = name if name.startswith("--") else f"-{name}"
     return option.startswith(start) and len(start) > 2 and action.help != argparse.SUPPRESS
 
 
 def add_declared(group: argparse._ActionsContainer, declared: type, *names: str) -> None:
-    """Add what a dataclass declares by :func:`spillway.base.options.option`, all of it or these names.
+    """Add the options that a dataclass declares by :func:`spillway.base.options.option`, all or these names.
 
-    A choice is taken as such, a number is checked by type and range, and true or false is a flag that turns the default
-    round. A unit ``_s`` in a name is left out. Values stay texts (:func:`given`).
+    Choices are listed, numbers are checked by type and range, and a boolean becomes a flag that inverts the default. A
+    unit ``_s`` at the end of a name is omitted. Values remain texts (:func:`given`).
     """
     for info in describe(declared):
         if names and info.name not in names:
@@ -147,7 +147,7 @@ def add_declared(group: argparse._ActionsContainer, declared: type, *names: str)
 
 
 def given(options: argparse.Namespace, declared: type) -> dict[str, Any]:
-    """What was given of the options of a dataclass, by name (for :func:`spillway.base.options.build`)."""
+    """The given ones of a dataclass's options, by name (for :func:`spillway.base.options.build`)."""
     texts = {info: getattr(options, info.name, None) for info in describe(declared)}
     return {info.name: plain(parse(info, text)) for info, text in texts.items() if text is not None}
 
@@ -164,7 +164,7 @@ def _checked(info: OptionInfo, text: str) -> str:
 
 
 def add_out(parser: argparse._ActionsContainer, metavar: str, words: str, *, required: bool = True) -> None:
-    """Add ``--out``, what a command writes; it cannot be a file that the command reads (:func:`play`)."""
+    """Add ``--out``, the output of a command; it cannot be a file that the command reads (:func:`play`)."""
     parser.add_argument("--out", dest="output", type=place, required=required, metavar=metavar, help=words)
 
 
@@ -194,7 +194,7 @@ def _is_same(output: Path, name: str | Path) -> bool:
 
 
 def how(number: int) -> str:
-    """What stopped a command: nothing more than that after Ctrl-C."""
+    """Text about a signal that stopped a command: its name is omitted for Ctrl-C."""
     return "stopped" if number == signal.SIGINT else f"stopped by {signal.Signals(number).name}"
 
 
@@ -205,10 +205,10 @@ def complain(error: object, *, is_error: bool = True) -> None:
 
 
 def play(parser: Parser, arguments: Sequence[str] | None) -> int:
-    """Read a command line, call its handler (``set_defaults(handler=...)``) and give the exit code.
+    """Read a command line, call its handler (``set_defaults(handler=...)``) and return the exit code.
 
     Every error that has an ``exit_code`` is one line on the standard error stream; any other is a defect, and raised.
-    Where the place that ``--out`` names is none for files that is a wrong command line, whatever found it.
+    An ``--out`` at a place that cannot be written is an error of the command line, even if it is detected later.
     """
     end_without_search()
     options = argparse.Namespace()
@@ -238,7 +238,7 @@ def _of_place(error: Exception, options: argparse.Namespace) -> UsageError | Non
     from spillway.base.durable import WRONG_PLACE
 
     place, why = Path(os.fspath(error.filename)), WRONG_PLACE.get(error.errno or 0)
-    # a file that is missing below a folder was removed by others, or should not have been looked for
+    # a file that is missing below a folder was removed by others, or should not have been opened
     if why is None or not place.is_relative_to(out) or (error.errno == errno.ENOENT and place != out):
         return None
     which = "" if place == out else f" at {place}"

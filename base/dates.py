@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 def seconds_of(text: str) -> float:
     """Seconds since 1970 of a date, ``2026-12-01`` or ``2026-12-01T08:00[:00]``.
 
-    Without a zone it is taken as it stands, as the times of logs are.
+    A date without a zone is taken as UTC, like the times of logs.
 
     Raises
     ------
     ValueError
-        It is no such date.
+        The text is no such date.
     """
     try:
         return seconds_since_1970(datetime.fromisoformat(text))
@@ -22,7 +22,7 @@ def seconds_of(text: str) -> float:
 
 
 def seconds_since_1970(date: datetime) -> float:
-    """Seconds since 1970 of a date; without a zone it is taken as it stands."""
+    """Seconds since 1970 of a date; a date without a zone is taken as UTC."""
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
 
 

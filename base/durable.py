@@ -1,8 +1,8 @@
-"""How a file of results comes to be: one law for everything that is written and meant to stay.
+"""Durable writing of files and folders: one procedure for all results.
 
 A file is written under a temporary name, synced to the disk, renamed, and its folder is synced: whatever happens in
-between (a full disk, a kill, a power cut), the name stands for the old contents or for the new ones, whole. The same
-holds for a folder that takes another's place. What is left of an interrupted writer ends in :data:`PARTIAL`.
+between (a full disk, a kill, a power cut), the name refers to the complete old or the complete new contents. The same
+holds for a folder that replaces another. Remains of an interrupted writer have the suffix :data:`PARTIAL`.
 
 Bytes reach the system in :func:`_write`, :func:`_fsync` and :func:`_rename` only: tests make these fail, one at a time.
 """
@@ -22,7 +22,7 @@ from typing import BinaryIO, TextIO, cast
 from spillway.base.errors import SpillwayError
 
 PARTIAL = ".partial"
-"""Ending of what is still being written, or whose writing was broken off."""
+"""Suffix of files and folders that are still being written, or whose writing was interrupted."""
 
 _OCCUPIED = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
 _HINTS = dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "; free some space, then repeat the command")
@@ -37,7 +37,7 @@ WRONG_PLACE = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.ELOOP: "its links lead in a circle",
 }
-"""Errors of the system that another place mends, in words; a full or broken disk is not among them."""
+"""Texts of those errors of the system that another place avoids; a full or broken disk is not among them."""
 
 _NO_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EROFS})
 
@@ -86,7 +86,7 @@ def write_text(path: Path, text: str, *, sync: bool = True) -> None:
 
 
 def open_binary(path: Path, shown: Path | None = None) -> BinaryIO:
-    """Open a file to be written in pieces, under the name that is given: its writer renames it (:func:`settle`).
+    """Open a file to be written in pieces, under a temporary name; its writer renames it (:func:`settle`).
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def open_binary(path: Path, shown: Path | None = None) -> BinaryIO:
 
 
 def open_text(path: Path, shown: Path | None = None) -> TextIO:
-    """Open a text file (UTF-8, ends of lines as they are written) as :func:`open_binary` does."""
+    """Open a text file (UTF-8, line ends unchanged) as :func:`open_binary` does."""
     return io.TextIOWrapper(open_binary(path, shown), encoding="utf-8", newline="")
 
 
 def settle(temporary: Path, path: Path) -> None:
-    """Sync a file that was written in pieces and is closed, and give it its name."""
+    """Sync a closed file that was written in pieces, and give it its final name."""
     sync_file(temporary)
     rename(temporary, path)
 
@@ -120,7 +120,7 @@ def sync_file(path: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Wait until a folder's names are on the disk; where a file system cannot do that it needs no syncing."""
+    """Wait until a folder's names are on the disk; file systems that do not support this need no sync."""
     with _naming(folder):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -133,7 +133,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def rename(old: Path, new: Path, *, sync: bool = True) -> None:
-    """Give a file another name in its folder; for good with ``sync``."""
+    """Give a file another name in its folder, durably with ``sync``."""
     with _naming(new):
         _rename(old, new)
     if sync:
@@ -141,7 +141,7 @@ def rename(old: Path, new: Path, *, sync: bool = True) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, for good; nothing happens where there is none."""
+    """Remove a file durably; a missing file is no error."""
     if os.path.lexists(path):
         with _naming(path):
             path.unlink()
@@ -149,12 +149,12 @@ def remove(path: Path) -> None:
 
 
 def replace_folder(work: Path, folder: Path) -> None:
-    """Put a folder in another's place, for good; the other stays until then.
+    """Replace a folder durably by another one; the old folder exists until then.
 
     Raises
     ------
     WriteFailed
-        That failed; what was there is there again.
+        The replacement failed; the old folder is in its place again.
     """
     _sync_folder(work)
     aside = work.with_name(f"{work.name}.old")
@@ -176,7 +176,7 @@ def replace_folder(work: Path, folder: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, as far as possible."""
+    """Remove a file, or a folder with its contents; ignore errors."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -185,14 +185,14 @@ def discard(path: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what interrupted writers have left in a folder and in the folders of it."""
+    """Remove the remains of interrupted writers from a folder and its direct subfolders."""
     for pattern in (PARTIAL, f".*{PARTIAL}", f"*/.*{PARTIAL}"):
         for path in folder.glob(pattern):
             discard(path)
 
 
 class _Raw(io.RawIOBase):
-    """A file whose bytes pass :func:`_write`, and whose errors name it."""
+    """A file written by :func:`_write`; its errors name it."""
 
     def __init__(self, path: Path, shown: Path) -> None:
         self._shown = shown
@@ -232,12 +232,12 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def reason(error: OSError) -> str:
-    """Why the system refuses to write, in the words of :data:`WRONG_PLACE` where it is there, else in its own."""
+    """Reason why the system refuses to write: the text of :data:`WRONG_PLACE` if it has one, else the system's."""
     return WRONG_PLACE.get(error.errno or 0) or error.strerror or str(error)
 
 
 def failed(path: Path, error: OSError) -> WriteFailed:
-    """Make the error that names a file and what the system says."""
+    """Make the error that names a file and the system's reason."""
     hint = _HINTS.get(error.errno or 0, "")
     return WriteFailed(error.errno, f"cannot write {str(path)!r}: {reason(error)}{hint}", str(path))
 

@@ -1,11 +1,11 @@
-"""Names from installed packages: a package's entry points in a group of ours are used like names of our own tables.
+"""Names from installed packages: entry points in spillway's groups are used like names of the built-in tables.
 
 A package registers a class in its ``pyproject.toml``::
 
     [project.entry-points."spillway.policies"]
     fair-share = "fair_share.policy:FairShare"
 
-Nothing is loaded before its name is used, so that a broken package disturbs only those who use it.
+Nothing is loaded before its name is used, so a broken package affects only runs that use it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GROUPS = {
     "job model": "spillway.models",
     "controller": "spillway.controllers",
 }
-"""Groups of entry points, by what is registered there."""
+"""Groups of entry points, by the kind of class registered there."""
 
 
 class Registered(NamedTuple):
@@ -34,7 +34,7 @@ class Registered(NamedTuple):
     Attributes
     ----------
     name
-        As it is given on command lines.
+        Its spelling on command lines.
     place
         ``MODULE:CLASS``.
     package
@@ -52,7 +52,7 @@ def registered(kind: str) -> tuple[Registered, ...]:
 
 
 def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]) -> type | None:
-    """Load the class of a name from outside.
+    """Load the class of a name that is not built in.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]
     kind
         A key of :data:`GROUPS`.
     built_in
-        The names of our own table.
+        The names of the built-in table.
     methods
         Methods that the class must have.
 
@@ -112,7 +112,7 @@ def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
 
 @functools.lru_cache(maxsize=16)
 def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registered, ...]:
-    """Entry points of a group; ``path`` is where packages are looked for, so that a longer one is looked at anew."""
+    """Entry points of a group; ``path``, the search path of packages, is a part of the cache's key."""
     found = set()
     for entry in importlib.metadata.entry_points(group=group):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"

@@ -1,19 +1,19 @@
-"""The error tree. Each class names the side at fault; each message has what was expected, what came, and where.
+"""The error tree: each class names the side at fault, each message the expected and the actual input, and the place.
 
 ::
 
-    SpillwayError                  everything that spillway raises on purpose
+    SpillwayError                  all errors that spillway raises on purpose
     +-- InputError                 a file, option or description given by the user is wrong (exit code 2)
     |   +-- OptionError            a command line, policy or campaign option
     +-- ProtocolError              the peer broke the protocol
-    |   +-- RemoteProtocolError    what came cannot be understood or is illegal in this state
-    |   +-- LocalProtocolError     what we were about to send is illegal (our own fault)
+    |   +-- RemoteProtocolError    a received message cannot be understood or is illegal in this state
+    |   +-- LocalProtocolError     a message to be sent is illegal (spillway's own fault)
     +-- DecisionRefused            the guard refused a policy's decision (names the job and the reason)
     +-- PeerLost                   the peer went silent (exit code 3)
     +-- Stopped                    a signal stopped the service (exit code 128 + signal)
 
-``platforms`` and ``workloads`` import nothing of ours and have their own ``PlatformError`` and ``WorkloadError``,
-with the same ``exit_code``.
+``platforms`` and ``workloads`` have their own ``PlatformError`` and ``WorkloadError``, with the ``exit_code`` of
+``InputError``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import signal
 from typing import Any
 
 MOST_SHOWN = 80
-"""Characters of input that the text of an error shows at most."""
+"""Most characters of input in the text of an error."""
 
 
 class _Short(reprlib.Repr):
-    """Looks at a few members of a few levels only, however large the value."""
+    """Reads only a few members of a few levels, however large the value is."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,12 +44,12 @@ _SHORT = _Short()
 
 
 def shown(value: Any) -> str:
-    """A value of the input as the text of an error shows it: its ``repr``, shortened to :data:`MOST_SHOWN` characters.
+    """A value of the input for the text of an error: its ``repr``, shortened to :data:`MOST_SHOWN` characters.
 
-    Takes bounded time and memory whatever the value is.
+    Time and memory are bounded for any value.
     """
     kind = type(value)
-    if kind is str and len(value) < MOST_SHOWN:  # names, which readers put into the place of each job and profile
+    if kind is str and len(value) < MOST_SHOWN:  # names, which are in the place of each job and profile
         text = repr(value)
         if len(text) <= MOST_SHOWN:
             return text
@@ -60,7 +60,7 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """A text without what a terminal would obey: control characters (ESC, BEL ...) are written as escapes."""
+    """A text with control characters that a terminal would obey (ESC, BEL ...) written as escapes."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
@@ -72,11 +72,11 @@ def shortened(text: str) -> str:
 
 
 LONGEST_PATH = 160
-"""Characters of a JSON path that the text of an error shows at most; names in it are the peer's."""
+"""Most characters of a JSON path in the text of an error; names in it are the peer's."""
 
 
 class SpillwayError(Exception):
-    """Everything that spillway raises on purpose."""
+    """Base of all errors that spillway raises on purpose."""
 
     exit_code = 1
 
@@ -96,14 +96,14 @@ class ProtocolError(SpillwayError):
 
 
 class RemoteProtocolError(ProtocolError):
-    """What the peer sent cannot be understood, or is illegal in this state.
+    """A message of the peer cannot be understood, or is illegal in this state.
 
     Parameters
     ----------
     message
-        What was expected and what came.
+        The expected and the actual input.
     path
-        Where, as a JSON path (``$.events[2].data.job_id``).
+        Its place as a JSON path (``$.events[2].data.job_id``).
     """
 
     def __init__(self, message: str, path: str = "$") -> None:
@@ -117,7 +117,7 @@ class RemoteProtocolError(ProtocolError):
 
 
 class LocalProtocolError(ProtocolError):
-    """What we were about to send is illegal."""
+    """A message to be sent is illegal."""
 
 
 class DecisionRefused(SpillwayError):
@@ -126,9 +126,9 @@ class DecisionRefused(SpillwayError):
     Parameters
     ----------
     job_id
-        The job that the decision named ("" when it named none).
+        The job of the decision; "" without one.
     reason
-        Why the machine's state or the protocol forbids it.
+        Reason why the machine's state or the protocol forbids it.
     """
 
     def __init__(self, job_id: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Reads files from outside: regular files only, unpacked as streams, no more than the limits allow."""
+"""Input of files from outside: regular files only, unpacked as streams, within the limits."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ PACKED = (".gz", ".xz")
 
 _CHUNK = 2**20
 _NEIGHBOURS = 1000
-"""Most names of a folder among which the nearest to a missing one is looked for."""
+"""Most names of a folder that are compared with a missing one."""
 _ALIKE = 0.7
 """Least likeness (0 to 1) of a name that is suggested."""
 _UNSUSPICIOUS = 2**26
-"""Bytes from which on the ratio of unpacked to packed counts."""
+"""Unpacked bytes above which the ratio of unpacked to packed size is limited."""
 
 _OPENERS: Mapping[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
@@ -43,11 +43,11 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 FAULTS = (OSError, EOFError, lzma.LZMAError, zlib.error, MemoryError)
-"""What reading a damaged compressed file may raise."""
+"""Exceptions that reading a damaged compressed file may raise."""
 
 
 class _Unpacked(io.RawIOBase):
-    """What a compressed stream unpacks to, as a stream that ends with an error at the limits.
+    """The unpacked contents of a compressed file, as a stream that raises an error at the limits.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class _Unpacked(io.RawIOBase):
         self._read = 0
 
     def readable(self) -> bool:
-        """It can only be read."""
+        """Whether it can be read: always."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -89,7 +89,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def advice(path: Path | str) -> str:
-    """What to do about a file that is missing: take the nearest name in its folder, or see whether that is the folder.
+    """Advice about a missing file: the nearest name in its folder, or a check of the name and the folder.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
     Raises
     ------
     InputError
-        It cannot be read, is not what its suffix promises, or holds more than the limits allow.
+        It cannot be read, does not match its suffix, or has more bytes than the limits allow.
     """
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -162,7 +162,7 @@ def read_pieces(path: Path | str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
 
 
 def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
-    """Undo a compression that a suffix names, in pieces of at most a megabyte; other suffixes give the data."""
+    """Undo the compression that a suffix names, in pieces of at most a megabyte; else give the data unchanged."""
     yield from _pieces(io.BytesIO(data), suffix.lower(), len(data), limit)
 
 
@@ -181,7 +181,7 @@ def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator
 
 
 def unpack(data: bytes, suffix: str) -> bytes:
-    """Undo a compression that a suffix names (as :func:`read_file` does); other suffixes give the data as they are."""
+    """Undo the compression that a suffix names (as :func:`read_file` does); else return the data unchanged."""
     return _unpack(io.BytesIO(data), suffix.lower(), len(data)) if suffix.lower() in PACKED else data
 
 
@@ -199,12 +199,12 @@ def _unpack(packed: IO[bytes], suffix: str, size: int) -> bytes:
 def members(path: Path | str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Regular files in a tar archive (plain, or packed by gzip, bzip2 or xz): name, and a function that reads it.
 
-    The archive is read as a stream, once: each function is to be called before the next member is requested.
+    The archive is read once, as a stream: each function must be called before the next member is requested.
 
     Raises
     ------
     InputError
-        The archive cannot be read, is damaged, or holds more than the limits allow.
+        The archive cannot be read, is damaged, or has more bytes than the limits allow.
     """
     with open_regular(path) as file:
         size, head = os.fstat(file.fileno()).st_size, file.peek(6) if isinstance(file, io.BufferedReader) else b""
@@ -235,7 +235,7 @@ def _why(error: BaseException) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """UTF-8 text without a byte order mark; raise :class:`InputError` where it is none."""
+    """UTF-8 text without a byte order mark; raise :class:`InputError` for other data."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -243,7 +243,7 @@ def text_of(data: bytes) -> str:
 
 
 def parse_toml(text: str, limit: Limit = DESCRIPTION_BYTES) -> dict[str, Any]:
-    """Read TOML text; raise :class:`InputError` where it is none, or goes beyond the limits."""
+    """Read TOML text; raise :class:`InputError` if it is invalid or exceeds the limits."""
     if len(text) > limit.value:
         raise InputError(limit.text())
     if any(map(_is_too_dotted, text.splitlines())):
@@ -263,7 +263,7 @@ def parse_toml(text: str, limit: Limit = DESCRIPTION_BYTES) -> dict[str, Any]:
 
 
 def _is_too_dotted(line: str) -> bool:
-    """Whether a line of TOML has a dotted key beyond the limit: reading it takes the square of its parts."""
+    """Whether a line of TOML has a dotted key beyond the limit: reading takes time quadratic in its parts."""
     if line.count(".") < NESTING.value:
         return False
     keys = _TOML_ENDS_OF_KEYS.split(_TOML_STRING.sub("x", line))
@@ -276,8 +276,7 @@ _TOML_KEY = re.compile(r"(?:\s*+[\w-]++\s*+\.)*+\s*+[\w-]++\s*+")
 
 
 def refuse_nesting(value: Any) -> None:
-    """Raise :class:`InputError` where lists and tables nest more than :data:`~spillway.base.limits.NESTING` levels
-    deep."""
+    """Raise :class:`InputError` if lists and tables nest deeper than :data:`~spillway.base.limits.NESTING` levels."""
     level = [value]
     for _ in range(NESTING.value):
         level = [
@@ -292,7 +291,7 @@ def refuse_nesting(value: Any) -> None:
 
 
 def number_fault(error: ValueError) -> str:
-    """Words for an error of Python about a number with too many digits; its own words for any other."""
+    """Text for Python's error about a number with too many digits; for any other error its own text."""
     return DIGITS.text() if "integer string conversion" in str(error) else str(error)
 
 
@@ -302,7 +301,7 @@ def parse_json(text: str | bytes, **hooks: Any) -> Any:
     Raises
     ------
     InputError
-        It is no JSON, or goes beyond the limits; the message has line and column where there are some.
+        It is no JSON, or exceeds the limits; the message states line and column if they are known.
     """
     try:
         value = json.loads(text if isinstance(text, str) else text_of(text), **hooks)

@@ -1,4 +1,4 @@
-"""Looking less often for unreachable objects that refer to each other: nearly all that we make is freed without."""
+"""Rarer searches for unreachable objects that refer to each other: nearly all objects are freed without them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import gc
 from collections.abc import Iterator
 
 OBJECTS = 200_000
-"""New objects between two searches. What modules define at the start of a command is fewer and stays to its end:
-looking at it took a twentieth of a second."""
+"""New objects between two searches. The objects that modules define at the start of a command are fewer and stay to its
+end: searching them took a twentieth of a second."""
 
 
 @contextlib.contextmanager
 def collecting_rarely() -> Iterator[None]:
-    """Search after every so many new objects only."""
+    """Search only after every :data:`OBJECTS` new objects."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS, *before[1:])
     try:
@@ -26,8 +26,8 @@ def collecting_rarely() -> Iterator[None]:
 
 @functools.cache
 def end_without_search() -> None:
-    """Let this process end without a last search: all its memory is given back together.
+    """Let this process end without a last search: all its memory is released at once.
 
-    Python looks through all modules then, for as long as it took to import them all.
+    Python would search all modules, which takes as long as importing them.
     """
     atexit.register(gc.freeze)

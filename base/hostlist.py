@@ -24,7 +24,7 @@ _EXPECTED = "expected host names such as n[1-16,18] or a1,a2"
 
 
 def expanded(text: str) -> tuple[str, ...]:
-    """The names of a list, in its order; none for an empty text.
+    """The names of a list, in its order; empty for an empty text.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def expanded(text: str) -> tuple[str, ...]:
 
 
 def _names(item: str, text: str, most: int) -> Iterator[str]:
-    """The names of one item of a list; ``most`` of them."""
+    """The names of one item of a list, at most ``most``."""
     pieces = _BRACKETS.split(item)
     numbers = [_numbers(ranges, text, most) for ranges in pieces[1::2]]
     if math.prod(map(len, numbers)) > most:
@@ -58,7 +58,7 @@ def _names(item: str, text: str, most: int) -> Iterator[str]:
 
 
 def _numbers(ranges: str, text: str, most: int) -> list[str]:
-    """What stands for one pair of brackets."""
+    """The numbers of one pair of brackets, as texts."""
     found: list[str] = []
     for part in ranges.split(","):
         stated = _RANGE.fullmatch(part)
@@ -72,7 +72,7 @@ def _numbers(ranges: str, text: str, most: int) -> list[str]:
 
 
 def compressed(names: Iterable[str]) -> str:
-    """The shortest such list of these names, in their order: neighbours that count upwards become a range."""
+    """The shortest such list of these names, in their order: consecutive numbers become a range."""
     runs: list[tuple[str, list[tuple[str, str]]]] = []
     for name in names:
         numbered = _NUMBERED.fullmatch(name)

@@ -1,7 +1,7 @@
-"""What Numba's cache leaves out: that a compiled function holds code of functions from other files.
+"""Additions to Numba's cache: dependencies between files, late loading, and loading without the compiler.
 
-And when the code of one is loaded: that of a function which only kernels call is in theirs, once they are compiled. And
-with how much of Numba: what is compiled already needs no compiler.
+A compiled function contains code of functions from other files, which Numba's cache does not consider. A function that
+only kernels call need not be loaded once they are compiled. Compiled code needs no compiler.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 def drop_older_than(cache_folder: str | os.PathLike[str], *sources: str) -> list[Path]:
     """Delete the cache's index files that are older than one of these source files; return them.
 
-    Numba compiles a kernel anew when its own file changes. A kernel that calls one from another file, however, holds
-    the callee's code and would go on with the old one. A module whose kernels are called from elsewhere in its folder
-    therefore drops what was compiled before its own last change.
+    Numba recompiles a kernel when its own file changes. A kernel that calls one from another file, however, contains
+    the callee's code and would keep the old one. A module with kernels that other files of its folder call therefore
+    drops all code compiled before its own last change.
     """
     changed_s = max(os.stat(source).st_mtime for source in sources)
     dropped = []
@@ -26,23 +26,23 @@ def drop_older_than(cache_folder: str | os.PathLike[str], *sources: str) -> list
             if index.stat().st_mtime < changed_s:
                 index.unlink()
                 dropped.append(index)
-        except OSError:  # another process was faster, or the folder is not ours: Numba does not write there either
+        except OSError:  # another process was faster, or the folder is another user's, where Numba does not write
             continue
     return dropped
 
 
 def compile_for_callers(function: Any, signature: Any) -> None:
-    """Have a kernel that only kernels call compiled, or loaded, when one that calls it is compiled, not before.
+    """Compile or load a kernel that only kernels call when one of its callers is compiled, not before.
 
-    A caller that comes from Numba's cache has the callee's code in it. Most kernels are such callees: a process that
-    loads all of them, about a second of CPU time, uses none.
+    A caller from Numba's cache contains the callee's code. Most kernels are such callees: loading all of them takes
+    about a second of CPU time and would be of no use.
 
     Parameters
     ----------
     function
-        What Numba made of the kernel, without a signature; left as it is where Numba compiles nothing.
+        The kernel as returned by Numba, without a signature; unchanged where Numba compiles nothing.
     signature
-        The only one that it will have.
+        Its only signature.
     """
     if not hasattr(function, "get_call_template"):  # NUMBA_DISABLE_JIT: it is plain Python
         return
@@ -58,7 +58,7 @@ def compile_for_callers(function: Any, signature: Any) -> None:
 
 
 def njit(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """As Numba's ``njit``, with what is in its cache loaded by :func:`_load_without_compiler`."""
+    """As Numba's ``njit``, with cached code loaded by :func:`_load_without_compiler`."""
     from numba import njit as compiled  # not before kernels are needed
 
     def declared(function: Callable[..., Any]) -> Any:
@@ -73,12 +73,11 @@ def njit(*signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]
 
 
 def _load_without_compiler(function: Any) -> None:
-    """Have a kernel loaded from Numba's cache without all that Numba can compile being declared first.
+    """Load a kernel from Numba's cache without first declaring everything that Numba can compile.
 
-    Declaring it (seventy modules, one of them a parser of C) takes a tenth of a second of CPU time in each process, and
-    only compiling looks at it; Numba does it then. Code that is loaded needs the runtime for its arrays. What was
-    compiled for classes that have another name or place now is dropped. A Numba whose cache works in another way goes
-    its own.
+    The declarations (seventy modules, one of them a parser of C) take a tenth of a second of CPU time in each process,
+    and only compilation needs them; Numba makes them then. Loaded code needs the runtime for its arrays. Code compiled
+    for classes that have since been renamed or moved is dropped. A Numba with another kind of cache is left unchanged.
     """
     cache = getattr(function, "_cache", None)
     inner = getattr(cache, "_load_overload", None)
@@ -92,7 +91,7 @@ def _load_without_compiler(function: Any) -> None:
         with guard():
             try:
                 return inner(signature, target)
-            except (AttributeError, ImportError):  # Numba reads what an index holds before it sees that it is stale
+            except (AttributeError, ImportError):  # Numba reads an index before it detects that it is stale
                 cache.flush()
                 return None
 

@@ -1,7 +1,7 @@
-"""Modules that are loaded when something of them is first used: loading one with kernels compiles them.
+"""Modules that are loaded on first use, because loading a module with kernels compiles them.
 
-What only reads a command line needs the classes of policies, for their options, and not what these compute with. So a
-wrong command line is refused before anything is compiled, and :mod:`spillway.schedulers.kernels` can say when it is.
+Reading a command line needs the classes of policies, for their options, but not the kernels with which they compute. So
+a wrong command line is refused before anything is compiled, and :mod:`spillway.schedulers.kernels` can announce it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from types import ModuleType
 
 
 def late(name: str) -> ModuleType:
-    """A module that runs at the first access to one of its attributes; from then on it is as any other.
+    """A module that runs at the first access to one of its attributes; afterwards it is like any other.
 
     Parameters
     ----------
     name
-        Its full name. Beside the call it is imported under ``if TYPE_CHECKING``, for what reads sources.
+        Its full name. In addition, it is imported under ``if TYPE_CHECKING``, for tools that read sources.
 
     Raises
     ------
     ModuleNotFoundError
-        There is none of that name.
+        There is no module of that name.
     """
     if name in sys.modules:
         return sys.modules[name]
@@ -38,13 +38,13 @@ def late(name: str) -> ModuleType:
 
 
 def load(name: str) -> ModuleType:
-    """Import a module and run it now, also where it is a late one: importing that by its name does not run it.
+    """Import a module and run it now, even a late one, which a plain import does not run.
 
     Raises
     ------
     ModuleNotFoundError
-        There is none of that name.
+        There is no module of that name.
     """
     module = importlib.import_module(name)
-    getattr(module, "__all__", None)  # any access will do
+    getattr(module, "__all__", None)  # any access runs it
     return module

@@ -1,6 +1,6 @@
-"""Limits of what is read: the constants that enforce them, how to change each, and what its error says.
+"""Limits of input: the constants that enforce them, the option that changes each, and the text of its error.
 
-The table in the documentation (``docs/reference/limits.md``) is written from here.
+The table in the documentation (``docs/reference/limits.md``) is generated from here.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from dataclasses import dataclass
 
 
 class InputError(ValueError):
-    """A file from outside cannot be read as it is; the message has what was expected, what came, and what to do."""
+    """A file from outside cannot be read; the message states the expected and the actual input, and the remedy."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that is taken of something.
+    """An upper limit of input.
 
     Attributes
     ----------
     what
-        What is limited.
+        The limited quantity.
     most
-        The largest value that is taken, unless the option says otherwise.
+        Largest value accepted, unless the option changes it.
     unit
-        Of the value; for display.
+        Unit of the value, for display.
     option
-        Environment variable (or ``--option`` of a command) that changes it; "" where nothing does.
+        Environment variable (or ``--option`` of a command) that changes it; "" for a fixed limit.
     error
-        Text of the error, with ``{most}`` and ``{option}`` in braces, and ``{got}`` where there is something to show.
+        Text of the error, with ``{most}`` and ``{option}`` in braces, and ``{got}`` if it shows the actual value.
     """
 
     what: str
@@ -41,12 +41,12 @@ class Limit:
 
     @property
     def value(self) -> int:
-        """The limit that holds in this process: the environment variable's, else the default.
+        """The limit in this process: the environment variable's, else the default.
 
         Raises
         ------
         InputError
-            The variable is set and no whole number above 0.
+            The variable is set, but is no whole number above 0.
         """
         text = os.environ.get(self.option, "") if self.option and not self.option.startswith("-") else ""
         if not text:
@@ -82,7 +82,7 @@ LINE_BYTES = Limit(
     "is longer than {most} bytes; a log has one job per line",
 )
 EXPANSION = Limit(
-    "how often larger a compressed file (.gz, .xz, .bz2, .tar.*) becomes, beyond its first 64 MB",
+    "growth of a compressed file (.gz, .xz, .bz2, .tar.*) when it is unpacked, beyond its first 64 MB",
     100,
     "times",
     "SPILLWAY_MAX_EXPANSION",
@@ -159,23 +159,23 @@ LIMITS = (
     HOSTS,
     ELEMENTS,
 )
-"""All of them, in the order of the table."""
+"""All limits, in the order of the table."""
 
 
 def shown(value: object, most: int = 60) -> str:
-    """A value of the input as an error shows it: its ``repr``, shortened."""
+    """A value of the input for the text of an error: its ``repr``, shortened."""
     text = repr(value[: most + 1] if isinstance(value, str | bytes) else value)
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def check_name(what: str, name: str) -> str:
-    """Return a name that is fit for tables, charts and file names.
+    """Return a name if it is fit for tables, charts and file names.
 
     Raises
     ------
     InputError
         It is empty, longer than :data:`NAME`, or has a character that cannot be printed on one line (a line break, a
-        control character); ``what`` says whose name it is.
+        control character); ``what`` is the named thing.
     """
     if not name or len(name) > NAME.value or not name.isprintable():
         raise InputError(f"{what} {NAME.text(shown(name))}")

@@ -1,7 +1,7 @@
 """Child processes that do not run the main script of their parent again.
 
-Python's way of starting a process that is no copy runs the parent's script once more in it, for what the script may
-define. A script without ``if __name__ == "__main__"`` would then begin anew in each child, and fail there.
+When Python starts a process that is no fork, it runs the parent's script again in it, for the script's definitions. A
+script without ``if __name__ == "__main__"`` would then start from the beginning in each child, and fail there.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _MAIN = "__main__"
 
 @contextlib.contextmanager
 def without_main_script(*needed: object) -> Iterator[None]:
-    """Start processes inside (:mod:`multiprocessing`) to which the main script stays unknown.
+    """Start processes inside (:mod:`multiprocessing`) that do not run the main script.
 
     Parameters
     ----------
     needed
-        Functions and classes that they are given: where one is the main script's own, it is run in them as usual.
+        Functions and classes passed to them: if the main script defines one of these, it is run in them as usual.
     """
     main = sys.modules[_MAIN]
     if any(getattr(one, "__module__", "") == _MAIN for one in needed):

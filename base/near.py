@@ -1,4 +1,4 @@
-"""Names that a wrong one may stand for: near misses in error texts."""
+"""Near misses: known names similar to a wrong one, for error texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ALIKE = 0.6
 
 
 def nearest(name: object, known: Iterable[object], alike: float = _ALIKE) -> str:
-    """The known name that is most like another one, whatever their case; "" where none is near."""
+    """The known name most similar to another one, regardless of case; "" without a similar name."""
     folded: dict[str, str] = {}
     for one in known:
         folded.setdefault(str(one).casefold(), str(one))
@@ -19,6 +19,6 @@ def nearest(name: object, known: Iterable[object], alike: float = _ALIKE) -> str
 
 
 def near(name: object, known: Iterable[object]) -> str:
-    """``; did you mean 'NAME'?`` with the nearest of the known names; "" where none is near."""
+    """``; did you mean 'NAME'?`` with the nearest of the known names; "" without a similar name."""
     found = nearest(name, known)
     return f"; did you mean {found!r}?" if found else ""

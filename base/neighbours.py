@@ -1,4 +1,4 @@
-"""What a file from outside imports of its own package or folder, found in the text: nothing is imported for it."""
+"""Modules that a file from outside imports from its own package or folder, found in its text, without importing it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OURS = __name__.partition(".")[0]
 
 
 class Module(NamedTuple):
-    """A module by name and file; ``top`` is the folder that names from outside begin in, ``None`` for one of ours."""
+    """A module by name and file; ``top``: folder in which names from outside begin, ``None`` for spillway's modules."""
 
     name: str
     path: Path
@@ -19,9 +19,9 @@ class Module(NamedTuple):
 
 
 def neighbours_of(path: Path) -> dict[str, Path]:
-    """Files of all modules that a file imports of its own folder, directly or not, by name of the module.
+    """Files of all modules that a file imports from its own folder, directly or not, by name of the module.
 
-    Without ours: the file may stand beside our package.
+    Modules of spillway are omitted: the file may be in the folder of the package.
     """
     whole = path.resolve()
     found: dict[str, Path] = {}
@@ -39,12 +39,12 @@ def neighbours_of(path: Path) -> dict[str, Path]:
 
 
 def inside(name: str, top: Path, importer: str) -> list[Module]:
-    """A module from outside and the packages around it, where the importer's own package or folder has them."""
+    """A module from outside and the packages around it, if the importer's own package or folder contains them."""
     own, _, within = importer.partition(".")
     if within and name.partition(".")[0] != own:
         return []
     if not within and top.name in ("site-packages", "dist-packages") and name.partition(".")[0] != own:
-        return []  # what stands beside it is other packages
+        return []  # its neighbours are other packages
     found = []
     for part in with_packages(name):
         stem = top.joinpath(*part.split("."))
@@ -54,7 +54,7 @@ def inside(name: str, top: Path, importer: str) -> list[Module]:
 
 
 def imports_of(text: str, module: Module) -> Iterator[str]:
-    """Names that a module from outside imports, relative ones made absolute."""
+    """Names that a module from outside imports; relative names are made absolute."""
     package = module.name.split(".")
     if module.path.name != "__init__.py":
         package.pop()

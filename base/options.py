@@ -4,16 +4,16 @@ A policy author writes ::
 
     @dataclass(frozen=True)
     class Greedy:
-        \"\"\"Start whatever fits.\"\"\"
+        \"\"\"Start every job that fits.\"\"\"
 
         source: ClassVar[str] = "Author 2020, section 3"
-        depth: int = option(1, unit="jobs", low=0, help="how many jobs get a reservation")
+        depth: int = option(1, unit="jobs", low=0, help="number of jobs that get a reservation")
 
-and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages for
-nothing.
+and gets listing (:func:`describe`), construction from values or texts (:func:`build`) and the error messages without
+further code.
 
-Values keep their type everywhere in between: a text is read where a user writes one (a command line), and made where a
-user reads one (:func:`show`, which loses nothing).
+Values keep their type everywhere in between: texts are parsed where a user writes them (a command line), and made where
+a user reads them (:func:`show`, without loss).
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ from spillway.base.near import near
 T = TypeVar("T")
 
 Value = bool | int | float | str | None
-"""What an option's value is outside the policy: an enum's member is its text (:func:`plain`)."""
+"""Type of an option's value outside the policy: an enum's member is its text (:func:`plain`)."""
 
 _METADATA = "spillway.option"
 
 
 class Form(msgspec.Struct, frozen=True):
-    """How values are written where their type does not say it: quantities with units, names, lists of hosts.
+    """Notation of values where their type does not define it: quantities with units, names, lists of hosts.
 
     Attributes
     ----------
     read
-        Gives the value of what a TOML file has; raises :class:`ValueError` that says what was expected and what came.
+        Converts a TOML value to the option's; raises :class:`ValueError` that states the expected and the actual value.
     write
-        Gives what a TOML file has of a value.
+        Converts the option's value to a TOML value.
     expected
-        What a value must be, in words.
+        Description of valid values.
     example
-        A value, as a TOML file has it.
+        An example of a TOML value.
     unit
-        Unit of a bare number ("" where it has none).
+        Unit of a bare number; "" without one.
     """
 
     read: Callable[[Any], Any]
@@ -65,21 +65,21 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class OptionInfo(msgspec.Struct, frozen=True):
-    """What is known about one option of a policy.
+    """Description of one option of a policy.
 
     Attributes
     ----------
     name
         Field name, and the key on the command line (``-o name=value``).
     type
-        The value's type: ``int``, ``float``, ``bool``, ``str`` or an :class:`enum.Enum` subclass; of a table the
-        dataclass that it is read into (:mod:`spillway.base.tables`).
+        The value's type: ``int``, ``float``, ``bool``, ``str`` or an :class:`enum.Enum` subclass; for a table the
+        dataclass into which it is read (:mod:`spillway.base.tables`).
     default
-        Value when the option is not given; ``dataclasses.MISSING`` where it must be.
+        Value when the option is not given; ``dataclasses.MISSING`` for a mandatory option.
     optional
         Whether the text ``none`` (the value ``None``) is allowed.
     unit
-        Unit of the value ("" if none).
+        Unit of the value; "" without one.
     low, high
         Inclusive bounds, ``None`` for no bound.
     choices
@@ -87,7 +87,7 @@ class OptionInfo(msgspec.Struct, frozen=True):
     help
         One sentence of meaning.
     form
-        How it is written, where its type does not say that.
+        Notation of the value, where its type does not define it.
     several
         Whether it is a tuple of tables.
     """
@@ -121,7 +121,7 @@ class OptionInfo(msgspec.Struct, frozen=True):
 
     @property
     def expected(self) -> str:
-        """What a value must be, in words: type, unit and range or the choices."""
+        """Description of valid values: type, unit and range, or the choices."""
         if self.form is not None:
             words = self.form.expected
         elif self.choices:
@@ -154,11 +154,11 @@ def option(
     low, high
         Inclusive bounds of a number. A float may only be infinite when that very infinity is its bound.
     choices
-        The only values allowed; for an enum all its members unless given.
+        The only values allowed; default for an enum: all its members.
     help
         One sentence of meaning, without a full stop.
     form
-        How it is written, where its type does not say that; the field may then have any type.
+        Notation of the value, where its type does not define it; the field may then have any type.
     """
     info = {"unit": unit, "low": low, "high": high, "choices": choices, "help": help, "form": form}
     field: Any = dataclasses.field(default=default, metadata={_METADATA: info})
@@ -166,7 +166,7 @@ def option(
 
 
 def required(**declared: Any) -> Any:
-    """Declare a dataclass field as an option that must be given; takes what :func:`option` does, but for a default."""
+    """Declare a dataclass field as a mandatory option; the parameters are those of :func:`option` without a default."""
     return option(cast(Any, dataclasses.MISSING), **declared)
 
 
@@ -198,7 +198,7 @@ def describe(policy_class: type, preset: Mapping[str, Any] | None = None) -> lis
 
 @functools.cache
 def _declared(policy_class: type) -> tuple[OptionInfo, ...]:
-    """A class's options with its own defaults: its annotations are texts, whose reading takes most of a small run."""
+    """A class's options with its own defaults; cached, as evaluating annotations takes most of a small run."""
     hints = typing.get_type_hints(policy_class)
     return tuple(
         _info(policy_class, field, hints[field.name])
@@ -224,7 +224,7 @@ def build(
     options
         Values of the right type, as a TOML file gives them, or texts, as a command line does.
     preset
-        Values of fields that are not the class's defaults; ``options`` win.
+        Values of fields that are not the class's defaults; ``options`` take precedence.
     typed
         See :func:`parse`.
     others
@@ -251,15 +251,15 @@ def check(made: Any) -> None:
 
 
 def parse(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
-    """Read a value of the option: a text as on a command line, or a value already typed, which is not made a text.
+    """Read a value of the option: a text as on a command line, or a typed value, which is not converted to a text.
 
-    A whole number is a float option's value too, and 2.0 is a whole number. Where values are ``typed``, a text is no
-    number and no truth value.
+    A whole number is a float option's value too, and 2.0 is a whole number. If values are ``typed``, a text is no
+    number and no boolean.
 
     Raises
     ------
     OptionError
-        It is no value of the option.
+        The value is not valid for the option.
     """
     try:
         return value_of(info, value, typed=typed)
@@ -268,7 +268,7 @@ def parse(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
 
 
 def value_of(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
-    """As :func:`parse`, but raise :class:`ValueError` that says what it must be and what came, without its name."""
+    """As :func:`parse`, but raise :class:`ValueError` with the expected and the actual value, without the name."""
     if info.form is not None:
         return info.form.read(value)
     try:
@@ -288,7 +288,7 @@ def value_of(info: OptionInfo, value: Any, *, typed: bool = False) -> Any:
 
 
 def show(value: Any) -> str:
-    """Text of a value as a command line takes it: :func:`parse` reads the same value from it, bit for bit."""
+    """Text of a value for a command line: :func:`parse` reads the same value from it, bit for bit."""
     if isinstance(value, enum.Enum):
         return str(value.value)
     if value is None or isinstance(value, bool):
@@ -300,7 +300,7 @@ def show(value: Any) -> str:
 
 
 def plain(value: Any) -> Value:
-    """Give a value without our own types, as a JSON file holds it: an enum's member and an infinity are their texts."""
+    """Convert a value to the types of JSON: an enum's member and an infinity become their texts."""
     if isinstance(value, enum.Enum) or (isinstance(value, float) and math.isinf(value)):
         return show(value)
     return cast(Value, value)
@@ -337,7 +337,7 @@ def _whole(text: str) -> int:
 
 
 def _read(info: OptionInfo, text: str) -> Any:
-    """Read a text; raise :class:`ValueError` where it is no value."""
+    """Read a text; raise :class:`ValueError` for an invalid one."""
     if info.type is str and not info.choices:
         return text
     if info.type in _PARSERS:
@@ -349,7 +349,7 @@ def _read(info: OptionInfo, text: str) -> Any:
 
 
 def _take(info: OptionInfo, value: Any) -> Any:
-    """Take a typed value; raise :class:`ValueError` where it is of another type."""
+    """Take a typed value; raise :class:`ValueError` for another type."""
     if value is None and info.optional:
         return None
     if type(value) is info.type:

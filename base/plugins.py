@@ -1,15 +1,15 @@
 """Classes from outside: a policy, a job model or a controller named as ``FILE.py:CLASS`` or ``MODULE:CLASS``.
 
-``FILE.py`` alone will do where the file has just one such class. Names that installed packages register are looked up
-in :mod:`spillway.base.entry_points`.
+``FILE.py`` suffices where the file has just one such class. Names that installed packages register are looked up in
+:mod:`spillway.base.entry_points`.
 
-Whatever can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` takes it apart;
-where the name gives the place of a class, :func:`load_class` loads it::
+Everything that can be chosen by name has one spelling: ``NAME[:key=value,...]``. :func:`split_spec` splits it; if the
+name gives the place of a class, :func:`load_class` loads it::
 
     name, texts = split_spec("mine.py:Greedy:depth=3")
     greedy = build(load_class(name, "policy"), texts)
 
-A class from outside is a frozen dataclass like those of the product: its fields declared by
+A class from outside is a frozen dataclass like spillway's own: its fields declared by
 :func:`spillway.base.options.option` are its options. A fault in the file is raised as an
 :class:`spillway.base.errors.OptionError` that names the file and the line.
 """
@@ -36,7 +36,7 @@ from spillway.base.neighbours import neighbours_of
 from spillway.base.options import describe, split_assignments
 
 OUTSIDE = "outside_"
-"""What the names of modules from files begin with."""
+"""Prefix of the names of modules from files."""
 
 _SPEC = re.compile(r"(?P<name>[^:=]*\.py|[^:=]+)(?P<cls>:[^:=]+(?=:|$))?(?::(?P<options>.*))?", re.DOTALL)
 
@@ -47,7 +47,7 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
     Parameters
     ----------
     text
-        As a user gives it. A path must not contain ``:`` or ``=``; values may contain both, but no comma.
+        The user's text. A path must not contain ``:`` or ``=``; values may contain both, but no comma.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
     Raises
     ------
     OptionError
-        There is no name, a piece is not ``key=value``, or a key comes twice.
+        The name is missing, a piece is not ``key=value``, or a key is given twice.
     """
     found = _SPEC.fullmatch(text.strip())
     if found is None:
@@ -69,29 +69,29 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
         return name, {}
     if not options.strip():
         raise OptionError(
-            f"{text!r}: after the last colon key=value was expected; leave the colon out where none is given"
+            f"{text!r}: after the last colon key=value was expected; omit the colon if there is no option"
         )
     return name, split_assignments([piece.strip() for piece in options.split(",")])
 
 
 def is_outside(name: str) -> bool:
-    """Whether a name is ``FILE.py``, ``FILE.py:CLASS`` or ``MODULE:CLASS``, not a table's or a package's."""
+    """Whether a name is ``FILE.py``, ``FILE.py:CLASS`` or ``MODULE:CLASS``, not a name of a table or a package."""
     return ":" in name or name.endswith(".py")
 
 
 def place_in(folder: Path, name: str) -> str:
-    """``FILE.py:CLASS`` whose file stands in a folder with the file's place there; any other name as it is."""
+    """Add a folder to ``FILE.py:CLASS`` if the file is in that folder; return any other name unchanged."""
     file = name.partition(":")[0]
     return str(folder / name) if file.endswith(".py") and (folder / file).is_file() else name
 
 
 _untrusted: ContextVar[str] = ContextVar("untrusted", default="")
-"""Why no code from outside is loaded now; empty where it may be."""
+"""Reason why no code from outside may be loaded now; empty if it may."""
 
 
 @contextmanager
 def without_outside(reason: str) -> Iterator[None]:
-    """Load nothing from outside of this package meanwhile: what names it may be a file of somebody else's."""
+    """Refuse code from outside of this package meanwhile: its name may come from an untrusted file."""
     token = _untrusted.set(reason)
     try:
         yield
@@ -103,7 +103,7 @@ _loading: ContextVar[str] = ContextVar("loading", default="")
 
 
 def loading() -> str:
-    """What is being loaded now for a class in it; "": nothing."""
+    """The file or module that is being loaded now for a class in it; "" without one."""
     return _loading.get()
 
 
@@ -116,14 +116,14 @@ def check_trusted(text: str, kind: str) -> None:
 def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
     """Load a class from a file or a module.
 
-    The same file with the same content gives the same class; a file that was changed is loaded anew.
+    The same file with the same content gives the same class; a changed file is loaded again.
 
     Parameters
     ----------
     text
         ``FILE.py:CLASS``, ``MODULE:CLASS`` or ``FILE.py``, without options (:func:`split_spec`).
     kind
-        What the class should be, for messages: ``policy``, ``job model``, ``controller``.
+        Kind of class, for messages: ``policy``, ``job model``, ``controller``.
     methods
         Names of methods that it must have.
 
@@ -150,13 +150,13 @@ def load_class(text: str, kind: str, *, methods: Sequence[str] = ()) -> type:
 def module_from_file(path: Path, kind: str) -> ModuleType:
     """Load a file as a module; the same file with the same content gives the same module.
 
-    It can import modules of its own folder, whose contents count with its own.
+    It can import modules of its own folder; their contents are compared, too.
 
     Raises
     ------
     OptionError
         It cannot be read, or fails while it is loaded (with its line); or a module of its folder has the name of
-        another one that is loaded. ``kind`` says what it should hold.
+        another one that is loaded. ``kind`` names the kind of class that it should contain.
     """
     try:
         content = path.read_bytes()
@@ -177,9 +177,9 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their module up there
     sys.path.insert(0, str(whole.parent))
-    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # that of a neighbour would be as old, too
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # a neighbour's could be stale, too
     try:
-        # compiled here: the loader would take bytecode that is as old, to the second, and as long as the file
+        # compiled here: the loader would take stale bytecode of a file with the same size and time in seconds
         _guarded(lambda: exec(compile(content, str(whole), "exec"), module.__dict__), str(path), whole, kind)
     except OptionError:
         del sys.modules[module_name]
@@ -191,7 +191,7 @@ def module_from_file(path: Path, kind: str) -> ModuleType:
 
 
 def _forget(neighbours: Mapping[str, Path], importer: str) -> None:
-    """Have the modules that a file imports of its folder loaded anew: they may have changed, or be another folder's."""
+    """Unload the modules that a file imports from its folder: they may have changed, or be another folder's."""
     for name, file in neighbours.items():
         loaded = getattr(sys.modules.get(name), "__file__", None)
         if loaded and Path(loaded).resolve() != file:
@@ -220,7 +220,7 @@ def _from_module(name: str, kind: str) -> ModuleType:
 
 
 def _guarded(load: Callable[[], None], shown: str, path: Path, kind: str) -> None:
-    """Load; what goes wrong becomes an error with the line of the file where it did."""
+    """Load; an exception becomes an error with the line of the file where it was raised."""
     token = _loading.set(shown)
     try:
         load()
@@ -246,14 +246,14 @@ def _found(module: ModuleType, place: str, name: str, kind: str) -> type:
 
 
 def _only(module: ModuleType, place: str, kind: str, methods: Sequence[str]) -> type:
-    """The one class of a file that can be of this kind; those whose names begin with ``_`` are parts of others."""
+    """The only class of a file that can be of this kind; classes with names that begin with ``_`` do not count."""
     found = [
         value
         for name, value in vars(module).items()
         if isinstance(value, type)
         and _is_own(value, module)
         and not name.startswith("_")
-        and value.__name__ == name  # another name of it counts with it
+        and value.__name__ == name  # further names of a class do not count
         and _is_frozen(value)
         and all(hasattr(value, method) for method in methods)
     ]
@@ -281,8 +281,10 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def checked(cls: type, shown: str, methods: Sequence[str]) -> type:
-    """The class, a frozen dataclass whose fields are options or have defaults, and which has these methods; else raise
-    :class:`OptionError`, where ``shown`` names it."""
+    """Return the class if it is a frozen dataclass with these methods, whose fields are options or have defaults.
+
+    Otherwise raise :class:`OptionError`, in which ``shown`` names it.
+    """
     if not _is_frozen(cls):
         raise OptionError(f"{shown} must be a frozen dataclass: write @dataclass(frozen=True) above it")
     try:

@@ -1,4 +1,4 @@
-"""Signals that stop: an exception wherever the program is, and neither lost nor printed where that cannot be raised."""
+"""Signals that stop a program by an exception; they are sent again where Python cannot raise it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> Iterator[Sequence[int]]:
-    """Raise ``stop(number)`` when one of the signals comes (in the main thread; elsewhere signals are left alone).
+    """Raise ``stop(number)`` when one of the signals arrives (in the main thread; elsewhere signals are unchanged).
 
-    Where Python cannot raise it (in a finaliser, a callback of the interpreter) it would print a traceback and go on:
-    there the signal is sent once more, a moment later; so is Ctrl-C.
+    Where Python cannot raise it (in a finaliser or a callback of the interpreter), it would print a traceback and
+    continue: there the signal, or Ctrl-C, is sent again a moment later.
 
-    Yields the numbers of the signals that came: an exception that is raised anywhere may be caught anywhere.
+    Yields the numbers of the signals that have arrived, as any code may catch the exception.
     """
     heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -64,11 +64,11 @@ def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> I
 
 @contextlib.contextmanager
 def held_back() -> Iterator[Callable[[], None]]:
-    """Let signals that stop wait until the block ends: it makes a child by forking this process.
+    """Block signals that stop this process until the block ends, which makes a child by forking it.
 
-    Between its fork and its program the child would raise in itself what is this process's to raise.
+    Between its fork and its own program, the child would raise exceptions that are meant for this process.
 
-    Yields a function for the child: signals act on it from there on as on a program that has just begun.
+    Yields a function for the child: from its call on, signals act on the child as on a program that has just started.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
 

@@ -21,14 +21,14 @@ def read_table(kind: Any, table: Any, where: str = "") -> Any:
     kind
         The dataclass.
     table
-        As the TOML file has it.
+        Contents of the TOML file.
     where
         Path of the table for messages, such as ``node`` or ``cluster[1]``.
 
     Raises
     ------
     OptionError
-        Naming the key, what was expected and what came.
+        The table is wrong; the message names the key, the expected and the actual value.
     """
     if not isinstance(table, Mapping):
         raise OptionError(f"{where}: expected a table, got {table!r}")

@@ -1,8 +1,8 @@
-"""Quantities as texts: SimGrid's numbers with a unit, what a user writes, changes of either, and figures for readers.
+"""Quantities as texts: SimGrid's numbers with a unit, users' input, changes of either, and figures for readers.
 
 A :class:`Scale` reads and writes texts such as ``1250MBps``, ``50us``, ``1Gf``, ``40GB`` exactly. In SimGrid's files a
-bare number is in the base unit; where a person states a quantity (:meth:`Scale.read`) it is refused: who writes ``200``
-hardly means bytes. What another program writes in its own way (Slurm's ``16G``) is read beside the rest of its format.
+bare number is in the base unit; in users' input (:meth:`Scale.read`) it is refused: ``200`` hardly means bytes.
+Notations of other programs (Slurm's ``16G``) are read with the rest of their formats.
 
 References
 ----------
@@ -38,7 +38,7 @@ class Scale:
     written
         The units to write with.
     also
-        What people write and SimGrid does not know, and its unit for it.
+        Users' spellings that SimGrid does not have, with SimGrid's unit for each.
     """
 
     base: str
@@ -54,7 +54,7 @@ class Scale:
         Raises
         ------
         ValueError
-            Saying what was expected and what came; the caller adds where.
+            The text is wrong; the message states the expected and the actual text, the caller adds the place.
         """
         match = _NUMBER.fullmatch(text)
         if match is None:
@@ -68,16 +68,16 @@ class Scale:
         return value
 
     def read(self, text: str) -> float:
-        """Read what a person states: as :meth:`parse`, but 0 alone needs no unit, and there may be a space before it.
+        """Read a user's input: as :meth:`parse`, but only 0 needs no unit, and a space may precede the unit.
 
         Raises
         ------
         ValueError
-            Saying what was expected and what came; the caller adds where.
+            The text is wrong; the message states the expected and the actual text, the caller adds the place.
         """
         match = _NUMBER.fullmatch(text.strip())
         if match is None:
-            return self.parse(text)  # says what is wrong
+            return self.parse(text)  # raises the error
         unit = match[2].strip()
         if not unit and float(match[1]) != 0:
             known = ", ".join(self.written)
@@ -144,12 +144,12 @@ _PER_CENT = re.compile(r"([+-].+)%", re.DOTALL)
 
 
 def factor_of(text: str) -> float | None:
-    """The factor of ``x1.2``, ``+20%`` or ``-50%``; ``None`` for a text that is no change of what is there.
+    """The factor of ``x1.2``, ``+20%`` or ``-50%``; ``None`` for a text that is no relative change.
 
     Raises
     ------
     ValueError
-        It begins like one, and its number is none.
+        The text begins like a change, but without a valid number.
     """
     if found := _FACTOR.fullmatch(text.strip()):
         return float(found[1])
@@ -159,21 +159,22 @@ def factor_of(text: str) -> float | None:
 
 
 def changed(text: str, now: float, scale: Scale | None = None) -> float:
-    """What a quantity becomes.
+    """New value of a quantity after a change.
 
     Parameters
     ----------
     text
-        A change of what it is (:func:`factor_of`), or its new value: with its unit where it has one.
+        A relative change (:func:`factor_of`), or the new value, with a unit if there is a scale.
     now
-        What it is, in the base unit.
+        Present value, in the base unit.
     scale
-        Its units; ``None``: it is a number.
+        Units of the quantity; ``None``: it is a number.
 
     Raises
     ------
     ValueError
-        Saying what was expected and what came: also for what is not above 0. The caller adds where.
+        The text is wrong, or the new value is not above 0; the message states the expected text, the caller adds the
+        rest.
     """
     new = "a value such as 120" if scale is None else f"a value with its unit such as {scale.example}"
     try:
@@ -189,17 +190,17 @@ def changed(text: str, now: float, scale: Scale | None = None) -> float:
 # --------------------------------------------------------------------------- figures for readers
 
 NONE = "–"
-"""What stands where there is no figure."""
+"""Text in the place of a missing figure."""
 
 
 _RESOLUTION_S = 1.5e-6
-"""Batsim rounds times to microseconds: a job that starts when it is submitted may seem to wait for one."""
+"""Batsim rounds times to microseconds: a job that starts when it is submitted may seem to wait for a microsecond."""
 
 
 def duration(seconds: float) -> str:
     """Time in at most two units: ``1 d 23 h``, ``2 h 32 min``, ``12 min 39 s``, ``4.2 s``, ``0.35 ms``.
 
-    What is below :data:`_RESOLUTION_S` is 0.
+    Times below :data:`_RESOLUTION_S` are 0.
     """
     if math.isnan(seconds):
         return NONE
@@ -241,7 +242,7 @@ def size(count: float) -> str:
 
 
 def number(value: float) -> str:
-    """Count or ratio: no digits without meaning."""
+    """Count or ratio, without meaningless digits."""
     if math.isnan(value):
         return NONE
     magnitude = abs(value)
@@ -251,5 +252,5 @@ def number(value: float) -> str:
 
 
 def many(count: int, one: str, several: str) -> str:
-    """A number with what is counted, and the verb where there is one: ``1 job requests``, ``1,200 jobs request``."""
+    """A number with its noun, and a verb if given: ``1 job requests``, ``1,200 jobs request``."""
     return f"{count:,} {one if count == 1 else several}"

@@ -1,4 +1,4 @@
-"""What waiting has cost so far, and how long the jobs of an episode have waited: the reward and the result."""
+"""Cost of waiting so far, and waiting times of an episode's jobs: the reward and the result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TAU_S = 600.0
 """Bound of the bounded slowdown (s)."""
 
 LONGEST_S = 1e9
-"""What a job without walltime counts as (s)."""
+"""Longest walltime that is counted, and the walltime of a job without one (s)."""
 
 
 class Reward(enum.Enum):
-    """What a waiting job costs."""
+    """Cost of a waiting job."""
 
     WAIT = "wait"
     SLOWDOWN = "slowdown"
@@ -29,21 +29,21 @@ RATES: Mapping[Reward, Callable[[Job], float]] = {
     Reward.WAIT: lambda _: 1.0 / 3600.0,
     Reward.SLOWDOWN: lambda job: 1.0 / min(max(job.walltime_s, _TAU_S), LONGEST_S),
 }
-"""Cost per second: an hour of waiting costs 1, or as much waiting as the walltime (600 s at least) does."""
+"""Cost per second: 1 for an hour of waiting, or for a wait as long as the walltime (at least 600 s)."""
 
 
 class Account(Observer):
-    """Add up what waiting costs.
+    """Add up the cost of waiting.
 
     Parameters
     ----------
     reward
-        What a waiting job costs.
+        Cost of a waiting job.
 
     Attributes
     ----------
     cost
-        Of all jobs' waiting up to the last :meth:`until`.
+        Cost of all jobs' waiting up to the last :meth:`until`.
     """
 
     def __init__(self, reward: Reward) -> None:
@@ -78,7 +78,7 @@ class Account(Observer):
         self._waits_s.append(now_s - job.submit_time_s)
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """How a job fared is known."""
+        """Record a job's bounded slowdown."""
         turnaround_s, run_s = now_s - running.job.submit_time_s, now_s - running.start_s
         self._slowdowns.append(max(1.0, turnaround_s / max(run_s, _TAU_S)))
 
@@ -86,10 +86,10 @@ class Account(Observer):
         self.until(now_s)
         self._rate -= self._rates.pop(job.id)
         if not self._rates:
-            self._rate = 0.0  # nothing is left of roundings
+            self._rate = 0.0  # no rounding error remains
 
     def result(self) -> dict[str, float]:
-        """Of the jobs so far: how many ran and were rejected, mean wait (s), mean bounded slowdown."""
+        """Numbers of jobs started and rejected so far, mean wait (s), mean bounded slowdown."""
         return {
             "jobs": float(len(self._waits_s)),
             "rejected": float(self._rejected),

@@ -28,12 +28,12 @@ def greedy(observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
 
 
 class Random:
-    """Draw among the valid actions, each as likely.
+    """Draw one of the valid actions, all equally likely.
 
     Parameters
     ----------
     seed
-        Of its draws.
+        Seed of its draws.
     """
 
     def __init__(self, seed: int) -> None:
@@ -46,7 +46,7 @@ class Random:
 
 
 def play(env: SchedulingEnv, agent: Agent, seed: int) -> dict[str, Any]:
-    """Play one episode; its result (jobs, mean wait, ...), the sum of its rewards and the number of decisions."""
+    """Play one episode; return its result (jobs, mean wait, ...), sum of rewards and number of decisions."""
     seen, info = env.reset(seed=seed)
     total, decisions, over = 0.0, 0, False
     while not over:

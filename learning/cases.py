@@ -1,4 +1,4 @@
-"""The workload of an episode: all jobs of a source, or so many consecutive ones, drawn."""
+"""The workload of an episode: all jobs of a source, or a drawn window of consecutive ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.workloads.split import part_of
 from spillway.workloads.workload import Workload
 
 _FIRST_SUBMIT_S = 1
-"""When the first job of a window is submitted (s)."""
+"""Submission of the first job of a window (s)."""
 
 
 class Cases:
@@ -19,7 +19,7 @@ class Cases:
     Parameters
     ----------
     workload
-        Where the jobs are from.
+        Source of the jobs.
     jobs
         Jobs of an episode; ``None``: all, as they are.
     """
@@ -33,7 +33,7 @@ class Cases:
         return self._jobs if self._jobs is not None else len(self._order)
 
     def draw(self, rng: np.random.Generator) -> Simulated:
-        """The next episode's workload; draws the first job where not all are taken."""
+        """Make the next episode's workload; draw its first job unless all jobs are taken."""
         chosen = self._workload
         if self._jobs is not None:
             first = int(rng.integers(len(self._order) - self._jobs + 1))

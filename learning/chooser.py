@@ -1,4 +1,4 @@
-"""A policy whose starts are chosen from outside, one after another; what is not chosen is a reference policy's."""
+"""A policy with starts that are chosen from outside, one after another; a reference policy decides the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Turn(NamedTuple):
     Attributes
     ----------
     view
-        The pass, as it is now: what was started in it is booked.
+        The pass as it is now: jobs started in it are booked.
     jobs
         The window: the first waiting jobs, in order of submission.
     fits
@@ -32,8 +32,8 @@ class Turn(NamedTuple):
     waiting
         Number of all waiting jobs.
     may_wait
-        Whether the pass may end without a start: something runs, whose end brings another pass, and the guard does not
-        call for the oldest job.
+        Whether the pass may end without a start: the end of a running job brings another pass, and the guard does not
+        require the oldest job to start.
     """
 
     view: View
@@ -44,32 +44,31 @@ class Turn(NamedTuple):
 
 
 class Chooser:
-    """Stop wherever a job of the window can start, and do what :attr:`action` says then.
+    """Stop wherever a job of the window can start, and then follow :attr:`action`.
 
-    Where no job of the window can start there is nothing to choose: the reference policy decides, and may start jobs
-    beyond the window.
+    Where no job of the window can start, the reference policy decides, and may start jobs beyond the window.
 
     Parameters
     ----------
     reference
-        Decides where it is left to.
+        Decides where no job can be chosen, or where the choice is left to it.
     window
-        How many waiting jobs can be chosen from.
+        Number of waiting jobs to choose from.
     guard_s
-        Once the oldest job has waited for longer (s), others start only where its earliest start is not delayed, and it
-        is the only choice where it fits. Holds for choices, not for the reference policy.
+        Once the oldest job has waited for longer (s), it is the only choice where it fits, and others start only
+        without delaying its earliest start. Applies to choices, not to the reference policy.
 
     Attributes
     ----------
     turn
-        What is to be chosen now; ``None``: nothing.
+        The pass that waits for a choice; ``None``: no pass.
     action
         The choice: a place in the window, ``window`` for the reference policy, ``window + 1`` to wait.
     """
 
     def __init__(self, reference: Policy, window: int, guard_s: float) -> None:
         self._reference, self._window, self._guard_s = reference, window, guard_s
-        self.packs_buffers = getattr(reference, "packs_buffers", False)  # what a session asks of a policy
+        self.packs_buffers = getattr(reference, "packs_buffers", False)  # an attribute of policies that sessions read
         self.turn: Turn | None = None
         self.action = window
 
@@ -79,7 +78,7 @@ class Chooser:
 
     def _choose(self, view: View) -> Iterator[Decision]:
         queue, reserved = view.queue, False
-        again = view.timeline.placement.storage_order is StorageOrder.RACK  # there more may fit when more is booked
+        again = view.timeline.placement.storage_order is StorageOrder.RACK  # a booking may let more jobs fit
         misfits: set[str] = set()
         while queue:
             jobs = queue[: self._window]
@@ -112,7 +111,7 @@ class Chooser:
 
 
 def _startable(view: View, jobs: Sequence[Job], misfits: Collection[str] = ()) -> Mask:
-    """Which jobs can start now, each by itself, beside what is booked; those that are known not to fit cannot."""
+    """Mask of the jobs that could each start now, beside the bookings; ``misfits`` cannot."""
     free = view.timeline.free_nodes_now()
     fits = [
         job.nodes <= free and job.id not in misfits and fit_now(view, job, view.estimate_s(job)) is not None
@@ -122,7 +121,7 @@ def _startable(view: View, jobs: Sequence[Job], misfits: Collection[str] = ()) -
 
 
 def _reserve(view: View, job: Job) -> bool:
-    """Book a job's earliest start; whether there is one."""
+    """Book a job's earliest start; return whether it has one."""
     duration_s = view.estimate_s(job)
     fit = earliest_fit(view, job, duration_s)
     if fit is not None:

@@ -27,7 +27,7 @@ from spillway.workloads.machine_facts import MachineFacts
 
 _LARGEST_WINDOW = 1024
 _IN_VAIN = 100
-"""Draws of an episode without any choice after which the workload is refused."""
+"""Number of drawn episodes without a choice after which the workload is refused."""
 
 
 def space(window: int) -> spaces.Dict[Any]:
@@ -54,27 +54,27 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         Consecutive jobs of an episode, drawn from the workload by the seed of :meth:`reset`; the machine is empty in
         the beginning. ``None``: all jobs, as they are.
     window
-        How many waiting jobs are seen and can be chosen.
+        Number of waiting jobs that are observed and can be chosen.
     reference, options
         The reference policy by name, and its options.
     model, settings
         Job model by name (default: the one that goes with the policy) and settings of the session.
     engine
-        What plays the machine.
+        Engine of the simulation, by name.
     reward
-        ``wait`` or ``slowdown``: what a waiting job costs (:data:`spillway.learning.account.RATES`). A reward is minus
-        the cost since the last decision, divided by the number of jobs.
+        ``wait`` or ``slowdown``: cost of a waiting job (:data:`spillway.learning.account.RATES`). A reward is minus the
+        cost since the last decision, divided by the number of jobs.
     guard_s
-        Longest wait (s) after which the oldest job is not delayed any more by what is chosen; default: none.
+        Wait (s) after which choices no longer delay the oldest job; default: infinite.
     seed
-        Of the reference policy's random draws, the same in all episodes.
+        Seed of the reference policy's random draws, the same in all episodes.
     folder
-        Where each episode leaves Batsim's tables (``out_jobs.csv``); default: nowhere.
+        Folder for Batsim's tables of each episode (``out_jobs.csv``); default: no tables are written.
 
     Raises
     ------
     OptionError, WorkloadError, PlatformError
-        Something of this is unknown or out of range; one line that says what.
+        A parameter is unknown or out of range; one line names it.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as gymnasium declares it
@@ -100,7 +100,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         spec = SessionSpec(reference, options or {}, model, settings=settings or {}, seed=seed)
         machine = platform_from(platform)
         self._world = World(machine, Path(platform), engine, spec, window, guard_s)
-        self._world.session(Observer())  # refuses what cannot be combined
+        self._world.session(Observer())  # refuses invalid combinations
         source = load_workload(workload, MachineFacts.from_platform(machine))
         if jobs is not None and not 1 <= jobs <= len(source.jobs):
             raise OptionError(f"jobs={jobs}: an episode has from 1 to {len(source.jobs)} jobs, those of {workload}")
@@ -144,12 +144,12 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         )
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Do what was chosen, and simulate up to the next choice, or to the end.
+        """Carry out an action, and simulate up to the next choice or the end.
 
         Raises
         ------
         OptionError
-            The action is none, or the episode is over.
+            The action is out of range, or the episode is over.
         """
         if self._turn is None or self._episode is None:
             raise OptionError("the episode is over, or was not begun: call reset() first")
@@ -168,7 +168,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         return seen, (before - self._account.cost) / len(self._cases), self._turn is None, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Which actions are valid now, as sb3-contrib's ``MaskablePPO`` takes them; none when the episode is over."""
+        """Mask of the valid actions, for sb3-contrib's ``MaskablePPO``; all false when the episode is over."""
         mask = np.zeros(self.wait + 1, np.bool_)
         if self._turn is not None:
             mask[: len(self._turn.fits)] = self._turn.fits
@@ -176,7 +176,7 @@ class SchedulingEnv(gymnasium.Env[Observation, np.int64]):
         return mask
 
     def close(self) -> None:
-        """Give up an episode that is under way."""
+        """Abandon an episode that is under way."""
         if self._episode is not None:
             self._episode.close()
         self._episode = self._turn = None

@@ -25,12 +25,12 @@ from spillway.simulator.wire.broker import Simulation
 
 @dataclass(frozen=True)
 class World:
-    """What is the same in all episodes.
+    """Settings that all episodes share.
 
     Attributes
     ----------
     platform, path
-        The machine, and the file or name that it is from.
+        The machine, and its file or name.
     engine
         Name of the engine.
     spec
@@ -47,12 +47,12 @@ class World:
     guard_s: float
 
     def session(self, observer: Observer) -> tuple[Chooser, Session]:
-        """A session whose starts are chosen, and the policy by which they are.
+        """A policy with starts that are chosen from outside, and a session under it.
 
         Raises
         ------
         OptionError
-            Something is unknown, or cannot be combined.
+            A setting is unknown, or settings cannot be combined.
         """
         spec = self.spec
         reference, settings = spec.make_policy(), spec.make_settings()
@@ -71,13 +71,13 @@ class Episode:
     Parameters
     ----------
     world
-        The world.
+        Settings shared by all episodes.
     workload
-        Its jobs are used up.
+        The workload; its jobs are consumed.
     account
-        Watches.
+        Observer that adds up the cost.
     export
-        Prefix of Batsim's tables; ``None``: none are written.
+        Prefix of Batsim's tables; ``None``: no tables are written.
     """
 
     def __init__(self, world: World, workload: Workload, account: Account, export: str | None = None) -> None:
@@ -105,12 +105,12 @@ class Episode:
         return self._session.machine
 
     def begin(self) -> Turn | None:
-        """Simulate up to the first choice; ``None``: there is none, and the simulation is over."""
+        """Simulate up to the first choice; ``None``: the simulation has ended without one."""
         self._simulation.begin()
         return self._stopped()
 
     def choose(self, action: int) -> Turn | None:
-        """Do what was chosen, and simulate up to the next choice; ``None``: the simulation is over."""
+        """Carry out an action, and simulate up to the next choice; ``None``: the simulation is over."""
         self._chooser.action, self._chooser.turn = action, None
         reply = self._link.go_on()
         if reply is not None:
@@ -124,24 +124,24 @@ class Episode:
         return turn
 
     def close(self) -> None:
-        """Give everything back; closing twice does no harm."""
+        """Release all resources; closing twice does no harm."""
         self._open.close()
 
 
 class _Link:
-    """A session in this process whose answers may have to wait for a choice."""
+    """A session in this process; its answers may have to wait for a choice."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._answering: Generator[None, None, Reply]
 
     def exchange(self, message: Message) -> Reply | None:
-        """Let the session begin with an answer."""
+        """Begin the session's answer to a message."""
         self._answering = self._session.answering(message)
         return self.go_on()
 
     def go_on(self) -> Reply | None:
-        """Let it go on; ``None`` where a choice is missing."""
+        """Continue the answer; ``None`` where a choice is missing."""
         try:
             next(self._answering)
         except StopIteration as end:
@@ -150,4 +150,4 @@ class _Link:
         return None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""

@@ -1,8 +1,8 @@
-"""A network that scores waiting jobs, run by numpy alone: the weights that a learner has left, as a text file.
+"""A network that scores waiting jobs, computed by numpy from the trained weights in a text file.
 
-Each job is scored by its own row of the table of jobs and by what is seen beside them (machine, releases, storages),
-with the same weights for all: linear layers with tanh between them, one number at the end (the kernel network of Zhang
-et al., RLScheduler, SC 2020, DOI 10.1109/SC41405.2020.00035).
+Each job is scored by its own row of the table of jobs and by the other tables (machine, releases, storages), with the
+same weights for all: linear layers with tanh between them, one number at the end (the kernel network of Zhang et al.,
+RLScheduler, SC 2020, DOI 10.1109/SC41405.2020.00035).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Layer = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 """Weights (a row for each input) and biases."""
 
 DIGITS = 9
-"""Scores are compared by so many decimals: how a machine sums up shall not decide between jobs that are alike."""
+"""Decimals of compared scores, so that rounding on a machine does not decide between jobs that are alike."""
 
 
 class Network:
-    """The start that a network likes best; an agent.
+    """An agent that starts the job with the network's highest score.
 
     Parameters
     ----------
     layers
-        From the inputs to one score.
+        Layers from the inputs to one score.
     """
 
     def __init__(self, layers: Sequence[Layer]) -> None:
@@ -49,7 +49,7 @@ class Network:
         return found[:, 0]
 
     def __call__(self, observation: Mapping[str, Any], mask: npt.NDArray[np.bool_]) -> int:
-        """Place of the best job that can start; what else is valid is not looked at."""
+        """Place of the job with the highest score that can start; other valid actions are ignored."""
         places = np.flatnonzero(mask[: len(observation["jobs"])])
         return int(places[self.scores(observation, places).round(DIGITS).argmax()])
 
@@ -67,14 +67,14 @@ def read(path: Path, checksum: str = "") -> Network:
     Raises
     ------
     OptionError
-        The file cannot be read, is another one, or is no such network.
+        The file cannot be read, has another checksum, or does not describe a network.
     """
     try:
         content = path.read_bytes()
     except OSError as error:
         raise OptionError(f"network {str(path)!r} cannot be read: {error.strerror or error}") from None
     if checksum and hashlib.sha256(content).hexdigest() != checksum:
-        raise OptionError(f"network {str(path)!r} is not the one that goes with this version: install spillway anew")
+        raise OptionError(f"network {str(path)!r} does not belong to this version: reinstall spillway")
     try:
         return Network(_layers(content.decode("ascii").split()))
     except ValueError as error:
@@ -104,7 +104,7 @@ def _layers(lines: Sequence[str]) -> list[Layer]:
 
 
 def text_of(layers: Sequence[Layer]) -> str:
-    """What :func:`read` reads."""
+    """Text of a network, for :func:`read`."""
     rows = [
         ",".join([str(number), *(f"{value:.7g}" for value in (bias, *weights[:, unit].tolist()))])
         for number, (weights, biases) in enumerate(layers)

@@ -1,7 +1,7 @@
-"""A policy whose starts are a trained network's: numpy alone runs it, no learner's library.
+"""A policy that starts jobs by the scores of a trained network; it needs numpy, but no library of a learner.
 
-The network was trained by ``docs/examples/learning/train.py`` on three of the odd periods of KTH's log, as
-``docs/learning.md`` tells; periods that the transfer study reports were not seen.
+``docs/examples/learning/train.py`` trained the network on three of the odd periods of KTH's log (``docs/learning.md``),
+not on the periods that the transfer study reports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spillway.schedulers.policykit.view import View
 WINDOW = 32
 WEIGHTS = Path(__file__).with_name("learned.csv")
 CHECKSUM = "7d43620ae55f9d8ce97909e38c687501e663db79b12149825df1086a0a82525e"
-"""Of the weights: results are made anew where these change, for then this line does."""
+"""Checksum of the weights. New weights change this line, and so results are made anew."""
 
 _EYES = "learned"
 """Key of the notebook."""
@@ -31,13 +31,13 @@ _EYES = "learned"
 
 @dataclass(frozen=True)
 class Learned:
-    """Start, one after another, the job that the network likes best; where none of the window fits, EASY goes on."""
+    """Start jobs in the order of the network's scores; where no job of the window fits, EASY decides."""
 
     source: ClassVar[str] = "Zhang et al. 2020 (RLScheduler), its kernel network; trained with PPO and action masks"
 
     guard: float = option(
         86_400.0, unit="s", low=0.0, high=1e9,
-        help="once the oldest job has waited for longer, the network starts only what does not delay it",
+        help="once the oldest job has waited for longer, the network starts only jobs that do not delay it",
     )  # fmt: skip
 
     def __call__(self, view: View) -> Iterable[Decision]:
@@ -55,5 +55,5 @@ class Learned:
 
 @lru_cache(maxsize=1)
 def trained() -> network.Network:
-    """The network that was trained; an agent for the environment as well."""
+    """The trained network, also an agent for the environment."""
     return network.read(WEIGHTS, CHECKSUM)

@@ -1,4 +1,4 @@
-"""What a learner sees: four tables of numbers from 0 to 1, whose shapes do not depend on the machine."""
+"""Observations of a learner: four tables of numbers from 0 to 1; their shapes do not depend on the machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Observation = dict[str, Table]
 _MONTH_S = 30 * 86_400.0
 _MOST_WAITING = 10_000
 _HORIZONS_S = (0.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 12 * 3600.0, 86_400.0, 7 * 86_400.0)
-"""For how far ahead what is free is shown (s)."""
+"""Times ahead for which free resources are shown (s)."""
 
 DAY_S, WEEK_S = 86_400.0, 7 * 86_400.0
 OTHERS = ("machine", "releases", "storages")
-"""What is seen beside the jobs, in the order in which a network takes it."""
+"""Tables besides the jobs, in the order of a network's inputs."""
 
 JOB_FEATURES, MACHINE_FEATURES, QUANTILES = 6, 9, 5
 
@@ -38,12 +38,12 @@ def shapes(window: int) -> Mapping[str, tuple[int, ...]]:
 
 
 def nothing(window: int) -> Observation:
-    """What is seen when the episode is over."""
+    """Observation at the end of an episode: zeros."""
     return {name: np.zeros(shape, np.float32) for name, shape in shapes(window).items()}
 
 
 class Eyes:
-    """Describes turns.
+    """Describes turns as observations.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Writes how bytes travel to the file system (``io_path``) into the text of a SimGrid platform file.
+"""Writes the paths of bytes to the file system (``io_path``) into the text of a SimGrid platform file.
 
 The rest of the file stays byte for byte, and properties change nothing that is simulated. A host that the file spells
-out gets a property of its own; for hosts that a ``<cluster>`` or ``<cabinet>`` makes, the element around them that may
-have properties says it: ``io_path`` where it is the same for all, else ``io_levels``.
+out gets a property of its own; for hosts of a ``<cluster>`` or ``<cabinet>``, the property is in the enclosing element
+that may have properties: ``io_path`` if the path is the same for all, else ``io_levels``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _TAG_END = re.compile(rb"""(?:[^>"']|"[^"]*"|'[^']*')*?(/?)>""")
 
 
 class _Spot(NamedTuple):
-    """A start tag: where it begins in the file, and its name."""
+    """A start tag: its offset in the file, bytes, and its name."""
 
     offset: int
     tag: str
 
 
 def states_paths(platform: Platform) -> bool:
-    """Whether a host of the platform says already how its bytes travel."""
+    """Whether a host of the platform states its path to the file system already."""
     return any(path_of(host) for host in platform.hosts)
 
 
@@ -50,9 +50,9 @@ def annotate(xml: str, source: str = "", file_system: str = "", *, own_links: bo
     Raises
     ------
     PlatformError
-        The file cannot be read or states paths already, the paths cannot be known, or the file has no place for them.
+        The file cannot be read or states paths already, the paths cannot be found, or the file has no place for them.
     """
-    data = xml.lstrip().encode()  # a blank first line is no XML, though SimGrid overlooks it
+    data = xml.lstrip().encode()  # XML allows no blank first line; SimGrid ignores it
     platform = parse_platform(xml, source)
     if states_paths(platform):
         raise PlatformError(
@@ -84,7 +84,7 @@ def _property(spot: _Spot, paths: Mapping[str, str], source: str) -> tuple[str, 
 
 
 def _find(data: bytes) -> Mapping[str, _Spot]:
-    """For each host the start tag that its properties go into."""
+    """The start tag for the properties of each host."""
     finder = _Finder()
     finder.parser.Parse(data, True)
     return finder.spots
@@ -92,7 +92,7 @@ def _find(data: bytes) -> Mapping[str, _Spot]:
 
 @dataclass
 class _Finder:
-    """One pass over a file that is known to be well-formed."""
+    """One pass over a file that has been checked to be well-formed."""
 
     parser: expat.XMLParserType = field(default_factory=lambda: expat.ParserCreate("utf-8"))
     spots: dict[str, _Spot] = field(default_factory=dict)

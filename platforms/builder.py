@@ -1,4 +1,4 @@
-"""Collects hosts, links and zones while a platform is read or generated, and refuses what cannot be."""
+"""Collects hosts, links and zones while a platform is read or generated, and refuses invalid ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spillway.platforms.routing import ZoneRouter
 from spillway.platforms.zones.base import Point, PointKind, RouteLink, Zone
 
 LOOPBACK = "__loopback__"
-"""Name of the link that joins a host with itself where the platform states none; no route of the file may name it."""
+"""Name of the implicit link of a host to itself, for hosts without such a route in the file; no route can name it."""
 
 
 class PlatformBuilder:
@@ -21,9 +21,10 @@ class PlatformBuilder:
     Attributes
     ----------
     loopback_bandwidth, loopback_latency
-        Of the implicit loopback link (SimGrid's options ``network/loopback-bw``, ``network/loopback-lat``), bytes/s, s.
+        Those of the implicit loopback link (SimGrid's options ``network/loopback-bw``, ``network/loopback-lat``),
+        bytes/s, s.
     counters
-        SimGrid numbers some things over all clusters of a platform; the running numbers, by kind.
+        Running numbers, by kind: SimGrid numbers some elements over all clusters of a platform.
     """
 
     def __init__(self) -> None:
@@ -45,14 +46,14 @@ class PlatformBuilder:
         if zone.parent is None:
             if self.root is not None:
                 raise PlatformError(
-                    f"zone {zone.name!r} stands beside zone {self.root.name!r}; a platform has one outermost zone"
+                    f"zone {zone.name!r} is beside zone {self.root.name!r}; a platform has one outermost zone"
                 )
             self.root = zone
         self._register(zone.point)
         return zone
 
     def add_host(self, zone: Zone, host: Host) -> Point:
-        """Create a host in a zone; its ``zone_properties`` are taken from the zones around it when all is known."""
+        """Create a host in a zone; :meth:`finish` takes its ``zone_properties`` from the zones around it."""
         if len(self.hosts) >= self._most_hosts:
             raise PlatformError(f"the platform {HOSTS.text()}")
         point = zone.add_point(host.name, PointKind.HOST, len(self.hosts))
@@ -62,7 +63,7 @@ class PlatformBuilder:
         return point
 
     def add_router(self, zone: Zone, name: str) -> Point:
-        """Create a router: an end of routes that is no host."""
+        """Create a router: an end of routes that is not a host."""
         point = zone.add_point(name, PointKind.ROUTER)
         self._register(point)
         return point
@@ -88,7 +89,7 @@ class PlatformBuilder:
         return up, down
 
     def route_link(self, name: str, direction: str) -> RouteLink:
-        """A link as a route names it: ``direction`` is ``UP`` or ``DOWN`` for split-duplex links, else ``NONE``."""
+        """The link of a route: ``direction`` is ``UP`` or ``DOWN`` for split-duplex links, else ``NONE``."""
         if direction == "NONE":
             found = self._route_links.get(name)
             if found is None:
@@ -103,7 +104,7 @@ class PlatformBuilder:
         """The host, router or zone of that name; ``what`` names the place that refers to it."""
         point = self.points.get(name)
         if point is None:
-            raise PlatformError(f"{what} names {name!r}, but no host, router or zone of that name stands before it")
+            raise PlatformError(f"{what} names {name!r}, but no host, router or zone of that name is defined before it")
         return point
 
     def loopback(self) -> int:
@@ -115,7 +116,7 @@ class PlatformBuilder:
         return self._loopback
 
     def take_number(self, kind: str) -> int:
-        """Next of the running numbers of that kind, from 0."""
+        """Next running number of that kind, from 0."""
         number = self.counters.get(kind, 0)
         self.counters[kind] = number + 1
         return number
@@ -143,10 +144,10 @@ class PlatformBuilder:
 
     def _unknown_link(self, name: str, direction: str = "NONE") -> str:
         if name in self._duplex:
-            return f'link {name!r} is SPLITDUPLEX: say direction="UP" or direction="DOWN"'
+            return f'link {name!r} is SPLITDUPLEX: state direction="UP" or direction="DOWN"'
         if name in self._route_links:
             return f"link {name!r} is not SPLITDUPLEX: it has no direction {direction!r}"
-        return f"no link {name!r} stands before it"
+        return f"no link {name!r} is defined before it"
 
 
 def _inherited(zone: Zone | None, known: dict[int, Mapping[str, str]]) -> Mapping[str, str]:

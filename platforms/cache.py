@@ -1,9 +1,8 @@
-"""Large machines that were generated or read before, by digest: in this process, and on the disk for the next one.
+"""A cache of large machines that were generated or read, by digest: in this process, and on the disk for the next one.
 
 Writing the XML of the thesis's machine, with its 11,883 routes, and reading it again took a fifth of a second at the
-start of every run. An entry's name is the digest of what it was made from and of our code, so that none is ever stale;
-what cannot be read back is made anew, and a folder that cannot be written, or is not the user's alone to write, is not
-used.
+start of every run. An entry's name is the digest of its input and of our code, so that no entry is ever stale. An
+unreadable entry is made anew. A folder that cannot be written, or that other users can write to, is not used.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from spillway.base import limits
 from spillway.platforms.model import Platform
 
 SMALLEST, LARGEST = 200_000, 20_000_000
-"""Bytes of XML of the machines that are kept: smaller ones are read in no time, larger ones take too much room."""
+"""Bytes of XML of the machines that are kept: smaller ones are read in no time, larger ones take too much space."""
 
 MOST_FILES = 32
-"""Entries on the disk; the one that was used the longest time ago goes."""
+"""Most entries on the disk; beyond, the least recently used one is deleted."""
 
 _MOST_HERE = 2
 """Platforms that are kept in this process."""
@@ -40,7 +39,7 @@ _here: dict[str, Platform] = {}
 
 
 def text(description: object, make: Callable[[], str]) -> str:
-    """The XML of a description (its ``repr`` says all of it), made where it is not kept."""
+    """The XML of a description, from the cache or newly made; the description's ``repr`` identifies it."""
     name = f"{_digest(repr(description).encode())}.xml"
     found = _read(name)
     if found is not None:
@@ -52,7 +51,7 @@ def text(description: object, make: Callable[[], str]) -> str:
 
 
 def platform(xml: bytes, source: str, read: Callable[[], Platform]) -> Platform:
-    """The platform of an XML text, read where it is not kept; ``source`` names it in messages."""
+    """The platform of an XML text, from the cache or newly read; ``source`` names it in messages."""
     if not SMALLEST <= len(xml) <= LARGEST:
         return read()
     digest = _digest(xml)
@@ -67,7 +66,7 @@ def platform(xml: bytes, source: str, read: Callable[[], Platform]) -> Platform:
 
 
 def keep(xml: str, made: Platform) -> None:
-    """Keep a platform that was made in another way than from its XML, and equals what that reads as."""
+    """Keep a platform that was built without its XML and equals the platform read from it."""
     if SMALLEST <= len(xml) <= LARGEST:
         digest = _digest(xml.encode())
         _keep_here(digest, made)
@@ -84,7 +83,7 @@ def _keep_here(digest: str, found: Platform) -> None:
 
 def _keep(digest: str, found: Platform) -> None:
     stream = io.BytesIO()
-    with contextlib.suppress(pickle.PicklingError, RecursionError):  # zones in zones in zones
+    with contextlib.suppress(pickle.PicklingError, RecursionError):  # deeply nested zones
         _Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(found)
         if stream.tell() <= LARGEST:
             _write(_name(digest), stream.getvalue())
@@ -95,7 +94,7 @@ def _name(digest: str) -> str:
 
 
 def _digest(data: bytes) -> str:
-    """Of what an entry is made from, with the code that makes it and the limits within which it does."""
+    """Digest of an entry's input, of the code that makes it, and of the limits that apply."""
     total = hashlib.sha256(data)
     total.update(f"{_code()} {limits.ELEMENTS.value} {limits.HOSTS.value}".encode())
     return total.hexdigest()
@@ -103,7 +102,7 @@ def _digest(data: bytes) -> str:
 
 @functools.cache
 def _code() -> str:
-    """Our sources as Python's cache of bytecode knows them, by size and time; versions of what pickles come from."""
+    """Paths, sizes and times of our sources, as in Python's bytecode cache, and the versions of Python and NumPy."""
     files = sorted((*Path(__file__).parent.rglob("*.py"), *Path(limits.__file__).parent.glob("*.py")))
     stamps = [(str(path), (found := path.stat()).st_size, found.st_mtime_ns) for path in files]
     return repr((sys.version, np.__version__, stamps))
@@ -113,7 +112,7 @@ def _code() -> str:
 
 
 def folder() -> Path | None:
-    """Where entries are: below the user's folder of caches, and only where nobody else can write; else ``None``."""
+    """Folder of the entries, in the user's cache folder; ``None`` if it is unusable or other users can write to it."""
     try:
         path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spillway" / "platforms"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -124,7 +123,7 @@ def folder() -> Path | None:
 
 
 def _read(name: str) -> bytes | None:
-    """What is kept under a name; ``None`` where there is nothing, or nothing whole."""
+    """Contents of the entry of a name; ``None`` if it is absent or damaged."""
     place = folder()
     if place is None:
         return None
@@ -138,7 +137,7 @@ def _read(name: str) -> bytes | None:
 
 
 def _write(name: str, contents: bytes) -> None:
-    """Keep something, whole or not at all, where that is possible."""
+    """Write an entry, whole or not at all; errors of the disk are ignored."""
     place = folder()
     if place is None:
         return
@@ -156,7 +155,7 @@ def _write(name: str, contents: bytes) -> None:
 
 
 class _Pickler(pickle.Pickler):
-    """Also takes read-only mappings, which Python does not pickle."""
+    """A pickler that also takes read-only mappings, which Python does not pickle."""
 
     def reducer_override(self, value: Any) -> Any:
         return (_read_only, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
@@ -167,11 +166,11 @@ def _read_only(values: dict[str, str]) -> Mapping[str, str]:
 
 
 def _unpickled(data: bytes | None) -> Platform | None:
-    """A platform that this module has pickled, in a folder that is the user's alone to write."""
+    """A platform that this module has pickled, from a folder that only the user can write to."""
     if data is None:
         return None
     try:
         found = pickle.loads(data)
-    except Exception:  # whatever a changed module makes of it: it is read anew
+    except Exception:  # a changed module may raise anything; the platform is then read anew
         return None
     return found if isinstance(found, Platform) else None

@@ -76,5 +76,5 @@ def platform_from(name: str | Path, overrides: Mapping[str, Any] | None = None) 
 
 
 def checksum(xml: str) -> str:
-    """SHA-256 of a platform's XML text, hexadecimal; goes into results to identify the machine that they ran on."""
+    """SHA-256 of a platform's XML text, hexadecimal; it identifies the machine in results."""
     return hashlib.sha256(xml.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a platform consists of, and what would make a simulation on it fail."""
+"""Contents of a platform, and the faults that would make a simulation on it fail."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from spillway.platforms.errors import PlatformError
 from spillway.platforms.model import Platform
 
 _PAIR_LIMIT = 40_000
-"""Most pairs of hosts whose routes are checked; of larger platforms an even selection."""
+"""Most pairs of hosts with routes to check; of larger platforms an even selection."""
 
 
 def summary(platform: Platform) -> Iterator[str]:
-    """Lines to be read: hosts by role, burst buffers, links, routes, doubts."""
+    """Lines of text: hosts by role, burst buffers, links, routes, likely faults."""
     roles = Counter(host.role or "compute_node" for host in platform.hosts)
     counts = ", ".join(f"{count} {role}" for role, count in sorted(roles.items()))
     yield f"hosts: {len(platform.hosts)} ({counts})"

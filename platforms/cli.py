@@ -18,7 +18,7 @@ from spillway.platforms.errors import PlatformError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code: 0, or 2 after one line about what is wrong with the input."""
+    """Run one command; return the exit code: 0, or 2 after one line about the fault in the input."""
     parser = Parser(prog="spillway platform", description="Machine descriptions and SimGrid XML.")
     parser.set_defaults(handler=lambda options: options.run(options))
     add_actions(parser)
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
-    """Add a sub-parser for each action; its function is ``options.run``. Give what takes further actions."""
+    """Add a sub-parser for each action, with its function as ``options.run``; return the group, for further actions."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
 
     def add(name: str, run: Callable[[argparse.Namespace], int], text: str, example: str = "") -> Parser:
@@ -51,14 +51,14 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     sub = add(
         "annotate",
         _annotate,
-        "write into SimGrid XML how bytes travel to the file system, so that bandwidth can be scheduled",
+        "write the paths of bytes to the file system into SimGrid XML, so that bandwidth can be scheduled",
         "site.xml --out annotated.xml",
     )
     sub.add_argument("platform", metavar="FILE.xml", help="SimGrid XML")
     add_out(sub, "FILE.xml", "file to write")
     sub.add_argument("--pfs", default="", metavar="HOST", help="host of the file system (default: by its role)")
     sub.add_argument("--own-links", action="store_true", help="count links that one host alone uses, too")
-    sub = add("check", _check, "read a platform as SimGrid does and print what is in it", "site.xml")
+    sub = add("check", _check, "read a platform as SimGrid does and print its contents", "site.xml")
     sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
     sub = add("draw", _draw, "draw a picture", "thesis --out thesis.png")
     sub.add_argument("platform", metavar="NAME|FILE", help=any_form)
@@ -122,13 +122,13 @@ def _fit(options: argparse.Namespace) -> int:
     from spillway.platforms.measurements import fit_runs, read_runs, report
 
     runs = [run for path in options.files for run in read_runs(path)]
-    for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all of them, or the error alone
+    for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all lines, or only the error
         print(line)
     return 0
 
 
 def _overrides(texts: Sequence[str]) -> Mapping[str, Any]:
-    """``KEY=VALUE`` texts; a value that is no TOML value is a text."""
+    """Values by key, from ``KEY=VALUE`` texts; a value that is not valid TOML is a text."""
     values: dict[str, Any] = {}
     for text in texts:
         key, equals, value = text.partition("=")

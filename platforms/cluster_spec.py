@@ -14,7 +14,7 @@ from spillway.platforms.zones.base import Point, Zone
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """The attributes of a ``<cluster>`` element; bandwidths in bytes/s, latencies in s, 0 if none.
+    """The attributes of a ``<cluster>`` element; bandwidths in bytes/s, latencies in s, 0 if absent.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class ClusterSpec:
     parameters
         ``topo_parameters``, as written.
     limiter_bandwidth
-        Of a link without latency that everything to or from a node crosses.
+        Bandwidth of a link without latency that all traffic to or from a node crosses.
     router
         Name of the cluster's router; empty: prefix, cluster, ``_router``, suffix.
     """
@@ -53,7 +53,7 @@ class ClusterSpec:
 
     @property
     def router_name(self) -> str:
-        """Name of the router that stands for the cluster's middle."""
+        """Name of the router at the cluster's centre."""
         return self.router or f"{self.prefix}{self.name}_router{self.suffix}"
 
     @property
@@ -73,7 +73,7 @@ def add_loopback(builder: PlatformBuilder, spec: ClusterSpec, number: int) -> in
 
 
 def add_link_pair(builder: PlatformBuilder, spec: ClusterSpec, name: str, bandwidth: float) -> tuple[int, int]:
-    """Create one cable of a cluster; indices of its two directions, equal where they share."""
+    """Create one cable of a cluster; return the indices of its two directions, equal if they share one link."""
     if spec.split:
         return builder.add_duplex(name, bandwidth, spec.latency)
     link = builder.add_link(name, bandwidth, spec.latency)
@@ -82,7 +82,7 @@ def add_link_pair(builder: PlatformBuilder, spec: ClusterSpec, name: str, bandwi
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """A node of a cluster with a regular network: its point, its own links (-1: none)."""
+    """A node of a cluster with a regular network: its point, its own links (-1: absent)."""
 
     point: Point
     loopback: int
@@ -95,7 +95,7 @@ def add_nodes(builder: PlatformBuilder, zone: Zone, spec: ClusterSpec, count: in
     Raises
     ------
     PlatformError
-        Where the radical has fewer numbers.
+        The radical has fewer numbers.
     """
     if len(spec.radical) < count:
         raise PlatformError(
@@ -117,7 +117,7 @@ def add_limiter(builder: PlatformBuilder, spec: ClusterSpec, number: int) -> int
 
 
 def whole_numbers(spec: ClusterSpec, texts: list[str], expected: str) -> tuple[int, ...]:
-    """Read numbers of at least 1 out of ``topo_parameters``; ``expected`` is the text for what should stand there."""
+    """Read numbers of at least 1 out of ``topo_parameters``; ``expected`` describes the right value in errors."""
     if not all(re.fullmatch(r"\s*0*[1-9]\d{0,6}\s*", text) for text in texts):
         raise PlatformError(
             f"cluster {spec.name!r}: attribute 'topo_parameters': expected {expected}, got {spec.parameters!r}"

@@ -15,7 +15,7 @@ from spillway.platforms.zones.torus import add_torus
 
 
 def add_cluster(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpec) -> Zone:
-    """Create a cluster's zone with all in it, inside ``parent``."""
+    """Create a cluster's zone with its contents, inside ``parent``."""
     add = _TOPOLOGIES.get(spec.topology)
     if add is None:
         raise PlatformError(f"cluster {spec.name!r}: topology {spec.topology!r}; known: {', '.join(_TOPOLOGIES)}")

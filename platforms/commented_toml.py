@@ -1,4 +1,4 @@
-"""A description as TOML in which every key stands with its meaning, unit and default: to be edited by its owner."""
+"""A description as TOML with the meaning, unit and default of every key, to be edited by hand."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from spillway.platforms.description import Description
 from spillway.platforms.fields import ABSENT, Key, Table, tables, toml
 
 HEAD = (
-    "A machine for spillway. Every key stands here with its meaning; a key that is commented out has the value that "
+    "A machine for spillway. Every key is listed with its meaning; a key that is commented out has the value that "
     "follows '=', which is its default. Quantities are texts with a unit, or numbers in the unit that is named. "
-    "'spillway platform show FILE' prints what this describes."
+    "'spillway platform show FILE' prints the machine."
 )
 WIDTH = 100
 _FEW = 8
-"""Most tables of a list that all stand with the meanings of their keys; of more, the first does."""
+"""Most tables of a list that all explain their keys; in a longer list only the first does."""
 _OF_TOPOLOGY = ("dragonfly", "cluster")
-"""Tables that a machine of another topology does not take: they are left out."""
+"""Tables of one topology; they are left out for machines of another."""
 
 
 def commented(description: Description, remarks: Mapping[str, str] | None = None) -> str:
-    """The whole description; tables that it does not have stand in it as comments.
+    """Text of the whole description; tables that it does not have are written as comments.
 
     Parameters
     ----------
     remarks
-        Further words on single keys (where a value comes from), by dotted key.
+        Further remarks on single keys (such as the source of a value), by dotted key.
     """
     found = {table.path: table for table in tables()}
     lines = [*_comment(HEAD), "", *_table(found[""], description, remarks or {}, found)]
@@ -37,7 +37,7 @@ def commented(description: Description, remarks: Mapping[str, str] | None = None
 def _table(
     table: Table, value: Any, remarks: Mapping[str, str], found: Mapping[str, Table], heading: bool = True
 ) -> Iterator[str]:
-    """A table with its keys, then the tables in it; with ``value`` None all of it as a comment."""
+    """A table with its keys, then the tables in it; if ``value`` is ``None``, all of it as a comment."""
     if table.path and heading:
         yield ""
         yield from _comment(table.summary)
@@ -67,7 +67,7 @@ def _brief(table: Table, value: Any) -> Iterator[str]:
 
 
 def _line(key: Key, value: Any) -> str:
-    """``key = value``, commented out where it is the default or the table is not there."""
+    """``key = value``, commented out if the value is the default or the table is absent."""
     given = None if value is None else getattr(value, key.name)
     if given is None:
         text = key.default if key.default not in ("", ABSENT) else key.example

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF009  (option() makes a dataclass field; nothing is shared)
-"""A machine in a few lines of TOML: what can be said, with units, ranges and defaults.
+"""A machine in a few lines of TOML: its tables and keys, with units, ranges and defaults.
 
 A description has a ``topology`` and the table that goes with it (``dragonfly``, or ``cluster`` for a tree), and
 tables common to all. ``base = "NAME"`` starts from another description, key by key. Quantities are texts with
@@ -23,7 +23,7 @@ from spillway.platforms.errors import PlatformError
 from spillway.platforms.forms import BANDWIDTH, BYTES, HOST_NAMES, LATENCY, NAME, SPEED, WATTS
 
 _MOST = 1_000_000
-"""Most of anything that is counted."""
+"""Largest value of every count."""
 
 
 def _written(form: Form, default: str) -> Any:
@@ -102,12 +102,12 @@ class Dragonfly:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a tree, below the one before it in the list; the last one are the nodes (tables ``cluster.levels``).
+    """A level of a tree, below the one before it in the list; the last level is the nodes (tables ``cluster.levels``).
 
     Attributes
     ----------
     name
-        Name of an instance; numbered from 0 where there are several.
+        Name of an instance; numbered from 0 if there are several.
     count
         Instances in each one of the level above.
     bandwidth
@@ -117,7 +117,7 @@ class Level:
     duplex
         Whether that link has two directions that do not share; else both share the bandwidth.
     scheduled
-        Whether schedulers count this link (host property ``io_path``). Absent: yes, but not the nodes' own.
+        Whether schedulers count this link (host property ``io_path``). Absent: yes, except for the nodes' own links.
     """
 
     name: str = required(form=NAME)
@@ -134,16 +134,16 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Rack:
-    """One rack by name, where the racks of a machine are not all alike (tables ``cluster.rack``).
+    """One rack by name, for a machine of unequal racks (tables ``cluster.rack``).
 
     Attributes
     ----------
     nodes
-        Names of its compute nodes, such as ``node[1-16,18]``; absent: it has none.
+        Names of its compute nodes, such as ``node[1-16,18]``; absent: it has no compute nodes.
     storage
-        Name of its storage node; absent: it has none.
+        Name of its storage node; absent: it has no storage node.
     capacity
-        Capacity of its storage node; absent: as table ``storage`` says.
+        Capacity of its storage node; absent: that of table ``storage``.
     """
 
     nodes: tuple[str, ...] = _written(HOST_NAMES, "")
@@ -164,14 +164,14 @@ class TreeCluster:
     Attributes
     ----------
     name
-        Name of the cluster; no other has it.
+        Name of the cluster, unique in the machine.
     uplink
-        The link between the cluster and everything outside, the PFS above all.
+        The link between the cluster and everything outside, the PFS included.
     levels
-        From the outside in; the last one are the nodes.
+        Levels from the outside in; the last one is the nodes.
     rack
         Racks by name, with their nodes and storage nodes; then there are two levels, racks and nodes, without a
-        ``count``. Absent: the levels' counts say how many there are.
+        ``count``. Absent: the levels' counts give the numbers of racks and nodes.
     """
 
     name: str = required(form=NAME)
@@ -210,12 +210,12 @@ class Storage:
     Attributes
     ----------
     per
-        Where one stands. Dragonfly: the first node of each ``router``, ``chassis`` or ``group`` is one. Tree: the
-        name of a level; each of its instances has one beside its nodes.
+        Places of the storage nodes. Dragonfly: the first node of each ``router``, ``chassis`` or ``group``. Tree: the
+        name of a level; each of its instances has one storage node beside its nodes.
     capacity
         Capacity of each storage node.
     granule
-        Each request for burst buffer is rounded up to whole granules of so many bytes.
+        Each request for burst buffer is rounded up to whole granules of this size.
     prefix
         Tree only: names are prefix and number; a Dragonfly's storage nodes are numbered with the others. Racks name
         their own.
@@ -226,8 +226,8 @@ class Storage:
     duplex
         Tree only: whether that link has two directions that do not share.
     read_bandwidth
-        Tree only: bandwidth at which its devices are read, all readers together; absent: as the link. With this or
-        the next the two directions never share.
+        Tree only: bandwidth at which its devices are read, all readers together; absent: as the link. With this key or
+        ``write_bandwidth`` the two directions never share.
     write_bandwidth
         Tree only: bandwidth at which its devices are written, likewise.
     """
@@ -261,7 +261,7 @@ class FileSystem:
     name
         Name of its host.
     bandwidth
-        Bandwidth of its link: what all jobs together can read and write.
+        Bandwidth of its link, for the reads and writes of all jobs together.
     latency
         Latency of its link.
     scheduled
@@ -285,10 +285,10 @@ class Master:
     bandwidth
         Bandwidth of its link.
     latency
-        Latency of its link: it delays the news of a job's end.
+        Latency of its link: it delays the message of a job's end.
     loopback
-        Bandwidth of its link to itself, over which Batsim's parts send each other one byte at a time: so much later
-        does a job start. Absent: as a node's.
+        Bandwidth of its link to itself, over which Batsim's parts send each other one byte at a time; the transfer
+        delays the start of a job. Absent: as a node's.
     """
 
     name: str = _written(NAME, "master")
@@ -301,7 +301,7 @@ class Master:
 class Power:
     """Watts of the hosts (table ``power``), which ``-E`` needs: ``"IDLE:EPSILON:ALLCORES"`` or ``"IDLE:ALLCORES"``.
 
-    No built-in machine states any: none of their sources does. A host that shall count for nothing states ``"0:0"``.
+    No built-in machine states its power, because its source does not. ``"0:0"`` leaves a host out of the sum.
 
     Attributes
     ----------
@@ -310,9 +310,9 @@ class Power:
     master
         Power of the resource manager's host.
     storage
-        Power of a storage node; needed where there are any.
+        Power of a storage node; needed if the machine has storage nodes.
     pfs
-        Power of the file system's host; needed where there is one.
+        Power of the file system's host; needed if the machine has a file system.
     """
 
     node: str = required(form=WATTS)
@@ -332,7 +332,7 @@ class Description:
     summary
         A line about it, for display.
     topology
-        What joins the nodes; the table ``dragonfly`` or the tables ``cluster`` go with it.
+        Network between the nodes; the table ``dragonfly`` or the tables ``cluster`` go with it.
     node
         The compute nodes.
     dragonfly
@@ -340,13 +340,13 @@ class Description:
     cluster
         The clusters of a tree.
     storage
-        Burst buffers; absent: the machine has none.
+        Burst buffers; absent: the machine has no burst buffers.
     pfs
-        The parallel file system; absent: the machine has none.
+        The parallel file system; absent: the machine has no parallel file system.
     master
         The resource manager's host.
     power
-        Watts; absent: none are known, and energy cannot be measured.
+        Watts; absent: the power is unknown, and energy cannot be measured.
     """
 
     name: str = required(form=NAME)
@@ -404,7 +404,7 @@ def read_description(
     Raises
     ------
     PlatformError
-        For whatever is not understood.
+        The description is invalid.
     """
     try:
         table = _with_base(toml, bases or {}, ())

@@ -1,12 +1,12 @@
 """A Dragonfly with storage nodes, a parallel file system and a master: as a platform, and as SimGrid XML.
 
-SimGrid's own ``<cluster topology="DRAGONFLY">`` cannot be joined to anything without crossing a node's link since
-release 3.28. What every release reads is one zone with full routing, so that is written: each host, link and route.
+Since release 3.28, SimGrid's own ``<cluster topology="DRAGONFLY">`` can be joined to other zones only across a node's
+link. Every release reads one zone with full routing, so the file contains each host, link and route of such a zone.
 The routes are SimGrid's minimal ones (:func:`spillway.platforms.zones.dragonfly.minimal_route`), quirk included.
 Traffic to and from the file system crosses its link only.
 
-A platform built here (:func:`build_dragonfly`) equals the one read from the file (:func:`write_dragonfly`), but finds
-its routes by arithmetic and is there at once.
+A platform built here (:func:`build_dragonfly`) equals the one read from the file (:func:`write_dragonfly`), but
+computes its routes by arithmetic and needs no parsing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DragonflyMachine:
     loops
         Link of a host with itself, by host.
     servers
-        Links that all traffic with that host crosses, by host; nodes have none.
+        Link that all traffic to or from a server crosses, by host; nodes have no such link.
     """
 
     shape: Shape
@@ -65,8 +65,7 @@ class DragonflyMachine:
         return Route(links, latency)
 
     def alike(self) -> list[list[int]]:
-        """See :class:`spillway.platforms.model.RouteFinder`; what is written to a file is read again before it is
-        simulated."""
+        """See :class:`spillway.platforms.model.RouteFinder`; empty, as for the platform read from the file."""
         return []
 
     def way(self, src: int, dst: int) -> tuple[int, ...]:

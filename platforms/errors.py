@@ -9,11 +9,11 @@ class PlatformError(ValueError):
     Parameters
     ----------
     message
-        What was expected, what came, and what to do.
+        The expected input, the actual input, and the remedy.
     source
-        File name, where known.
+        File name, if known.
     line
-        Line number in that file (from 1), where known.
+        Line number in that file (from 1), if known.
     """
 
     exit_code = 2

@@ -1,6 +1,6 @@
-"""What a machine's description may say, read off the dataclasses that read it: tables, keys, values, defaults.
+"""Format of a machine's description, derived from the dataclasses that read it: tables, keys, values, defaults.
 
-The page of the format and commented descriptions are made of this, so that neither can differ from the reader.
+The page of the format and commented descriptions are made from it, so that neither can differ from the reader.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Key(NamedTuple):
     Attributes
     ----------
     name
-        As it is written.
+        Name in the file.
     value
         Kind and range of its value, in words.
     unit
-        Of a bare number; "" where it has none.
+        Unit of a bare number; "" for values without unit.
     default
         As TOML; "" for a key that must be given, :data:`ABSENT` for one that may be left out.
     meaning
@@ -31,7 +31,7 @@ class Key(NamedTuple):
     example
         A value, as TOML; "" for tables.
     info
-        How it is read.
+        The option that the value is read into.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Table(NamedTuple):
     path
         Dotted; "" for the top of the file.
     several
-        Whether it may stand several times (``[[cluster]]``).
+        Whether it may occur several times (``[[cluster]]``).
     summary
-        What it describes.
+        First paragraph of the docstring of its class.
     keys
         In the order of the reader.
     """
@@ -65,7 +65,7 @@ class Table(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As it is written: ``[storage]``, ``[[cluster.levels]]``."""
+        """Heading in the file: ``[storage]``, ``[[cluster.levels]]``."""
         return f"[[{self.path}]]" if self.several else f"[{self.path}]"
 
 
@@ -85,7 +85,7 @@ def tables(kind: type = Description, path: str = "", several: bool = False) -> l
 
 
 def meanings_of(kind: type) -> dict[str, str]:
-    """What each attribute means, from the docstring of its class."""
+    """Meaning of each attribute, from the docstring of its class."""
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
     found: dict[str, list[str]] = {}
     names: list[str] = []
@@ -104,7 +104,7 @@ def toml(info: OptionInfo, value: Any) -> str:
 
 
 def table_of(value: Any) -> dict[str, Any]:
-    """A description, or a table of one, as TOML has it; what is absent is left out."""
+    """A description, or a table of one, as TOML has it; absent values are left out."""
     found: dict[str, Any] = {}
     for info in describe(type(value)):
         given = getattr(value, info.name)

@@ -1,4 +1,4 @@
-"""How the values of a machine's description are written: quantities with units, names, lists of hosts, watts."""
+"""Text forms of the values of a machine's description: quantities with units, names, lists of hosts, watts."""
 
 from __future__ import annotations
 

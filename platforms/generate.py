@@ -14,7 +14,7 @@ from spillway.platforms.xml_reader import parse_platform
 _WRITERS: Mapping[str, Callable[[Description], str]] = {"dragonfly": write_dragonfly, "tree": write_tree}
 
 _BUILDERS: Mapping[str, Callable[[Description], Platform]] = {"dragonfly": build_dragonfly}
-"""Shortcuts around the XML text, where it is long; the result is the same."""
+"""Builders that bypass a long XML text; the result is the same."""
 
 
 def generate(description: Description) -> str:
@@ -29,7 +29,7 @@ def build(description: Description) -> Platform:
 
 
 def generate_and_build(description: Description) -> tuple[str, Platform]:
-    """Both; the text is read only where there is no shortcut."""
+    """The XML text and the platform; the text is parsed only for topologies without a builder."""
     xml = generate(description)
     builder = _BUILDERS.get(description.topology)
     if builder is None:

@@ -1,9 +1,10 @@
 """Resource graphs in the JSON Graph Format, as Flux writes them: cluster, chassis, nodes, cores, SSDs.
 
-A graph stands alone (``{"graph": ...}``) or in a resource set (``scheduling.graph`` of an ``R``). What contains SSDs
-and is no node is a rack with a storage node, whose name is the property ``rabbit``; its capacity is the sum of the
-SSDs, or the property ``spillway.capacity_bytes``, because SSDs are whole GiB. A graph that is written here has what
-graphs cannot say otherwise (links, speeds, the file system) in the cluster's property ``spillway.description``.
+A graph is the whole file (``{"graph": ...}``) or part of a resource set (``scheduling.graph`` of an ``R``). A vertex
+that contains SSDs and is not a node is a rack with a storage node, named by the property ``rabbit``. The capacity is
+the sum of the SSDs, or the property ``spillway.capacity_bytes``, because SSDs are whole GiB. A graph that is written
+here keeps the data that the format cannot express (links, speeds, the file system) in the cluster's property
+``spillway.description``.
 
 References
 ----------
@@ -43,7 +44,7 @@ _DOWN = 1
 
 @dataclass(slots=True, eq=False)
 class _Vertex:
-    """A vertex, with what it contains."""
+    """A vertex, with the vertices in it."""
 
     where: str
     kind: str
@@ -58,7 +59,7 @@ class _Vertex:
         return found if isinstance(found, dict) else {}
 
     def walk(self) -> Iterator[_Vertex]:
-        """It and all below it, each before what it contains."""
+        """This vertex and all below it, each before its children."""
         stack = [self]
         while stack:
             one = stack.pop()
@@ -67,7 +68,7 @@ class _Vertex:
 
 
 def graph_in(data: Any) -> Any:
-    """The graph of a JSON value: its own, or that of the resource set's ``scheduling``; ``None``: there is none."""
+    """The graph of a JSON value: its own, or that of the resource set's ``scheduling``; ``None`` if absent."""
     if isinstance(data, dict) and isinstance(data.get("scheduling"), dict):
         data = data["scheduling"]
     return data.get("graph") if isinstance(data, dict) else None
@@ -79,12 +80,12 @@ def read_graph(data: Any, source: str) -> Inventory:
     Raises
     ------
     PlatformError
-        It is none, with the place in it.
+        The data are not a valid graph; the message names the place.
     """
     vertices = _vertices(graph_in(data), source)
     top = next((one for one in vertices if one.parent is None), None)
     if top is None:
-        raise PlatformError("graph.nodes: expected nodes or SSDs, got none", source)
+        raise PlatformError("graph.nodes: expected nodes or SSDs, found neither", source)
     storages = {id(one): _storage(one, source) for one in vertices if _holds_storage(one)}
     racks: dict[int, list[str]] = {key: [] for key in storages}
     cores: dict[int, str] = {}
@@ -107,7 +108,7 @@ def read_graph(data: Any, source: str) -> Inventory:
         tuple(_notes(vertices)),
     )
     if not inventory.racks:
-        raise PlatformError("graph.nodes: expected nodes or SSDs, got none", source)
+        raise PlatformError("graph.nodes: expected nodes or SSDs, found neither", source)
     inventory.refuse_twins(source)
     return inventory
 
@@ -134,7 +135,7 @@ def _vertices(graph: Any, source: str) -> list[_Vertex]:
 
 
 def _refuse_circles(vertices: Collection[_Vertex], source: str) -> None:
-    """Raise where vertices lie in each other, or too deep."""
+    """Raise if vertices contain each other or are nested too deep."""
     level = [one for one in vertices if one.parent is None]
     seen = {id(one) for one in level}
     for _ in range(NESTING.value):
@@ -155,7 +156,7 @@ def _join(found: Mapping[str, _Vertex], edge: Any, where: str, source: str) -> N
             raise PlatformError(
                 f"{where}: expected 'source' and 'target' among the vertices, got {_shown(edge)}", source
             )
-    if '"in"' in json.dumps(edge.get("metadata")):  # the way back of a containment, which some writers state too
+    if '"in"' in json.dumps(edge.get("metadata")):  # the reverse edge of a containment, which some writers state, too
         return
     outer, inner = found[ends[0]], found[ends[1]]
     if inner.parent is not None or outer is inner:
@@ -213,7 +214,7 @@ def _count(vertex: _Vertex, source: str) -> int:
 
 
 def _home(node: _Vertex, storages: Mapping[int, Any]) -> _Vertex:
-    """The nearest rack around a node that has storage; else what it lies in."""
+    """The nearest rack with storage around a node; else its parent, or the node itself."""
     above = node.parent
     while above is not None:
         if id(above) in storages:
@@ -285,14 +286,14 @@ def written(inventory: Inventory) -> dict[str, Any]:
 
 @dataclass
 class _Writer:
-    """Numbers vertices and joins each with what it lies in."""
+    """Numbers vertices and joins each with its parent."""
 
     nodes: list[dict[str, Any]] = field(default_factory=list)
     edges: list[dict[str, str]] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)
 
     def add(self, parent: str, kind: str, name: str, **metadata: Any) -> str:
-        """Append a vertex in another; return its id."""
+        """Append a vertex below another; return its id."""
         key = str(len(self.nodes))
         self.paths[key] = f"{self.paths.get(parent, '')}/{name}"
         stated = {"type": kind, "name": name, **metadata, "paths": {"containment": self.paths[key]}}

@@ -1,6 +1,6 @@
-"""What a site's files say of a machine: racks with their nodes and storage nodes. No network, no speeds.
+"""A site's inventory of a machine: racks with their nodes and storage nodes, without network and speeds.
 
-It stands between the formats of sites (:mod:`spillway.platforms.rabbit_map`, :mod:`spillway.platforms.graph`) and
+Inventories link the formats of sites (:mod:`spillway.platforms.rabbit_map`, :mod:`spillway.platforms.graph`) with
 descriptions.
 """
 
@@ -17,16 +17,16 @@ from spillway.platforms.model import Host, Platform
 
 @dataclass(frozen=True, slots=True)
 class RackFacts:
-    """One rack, chassis, or whatever a storage node serves.
+    """One rack, chassis, or other group of nodes with a storage node.
 
     Attributes
     ----------
     nodes
         Names of the compute nodes.
     storage
-        Name of the storage node; "": it has none.
+        Name of the storage node; "" if the rack has no storage node.
     capacity
-        Of the storage node, bytes.
+        Capacity of the storage node, bytes.
     """
 
     nodes: tuple[str, ...] = ()
@@ -41,17 +41,17 @@ class Inventory:
     Attributes
     ----------
     name
-        Of the machine; "": the file has none.
+        Name of the machine; "" if the file has no name.
     racks
         In the order of the file.
     cores
-        Of each node; 0: the file does not say.
+        Cores of each node; 0 if the file does not state them.
     rack_word
-        What the site calls a rack.
+        The site's word for a rack.
     stated
-        What the file says of a description beyond the racks: its tables, as read from TOML.
+        Tables of a description that the file states beyond the racks, as read from TOML.
     notes
-        What was passed over, in words.
+        Notes on ignored parts of the file.
     """
 
     name: str
@@ -62,20 +62,20 @@ class Inventory:
     notes: tuple[str, ...] = ()
 
     def refuse_twins(self, source: str) -> None:
-        """Raise :class:`PlatformError` where two hosts have one name."""
+        """Raise :class:`PlatformError` if two hosts have one name."""
         names = Counter(name for rack in self.racks for name in (*rack.nodes, *filter(None, (rack.storage,))))
         for name, count in names.items():
             if count > 1:
-                raise PlatformError(f"{name!r} stands at {count} places; a host has one", source)
+                raise PlatformError(f"{name!r} occurs at {count} places; a host has one", source)
 
 
 def merged(inventories: Iterable[tuple[str, Inventory]]) -> Inventory:
-    """What several files say of one machine: each adds nodes, storage nodes and cores that the others do not have.
+    """Merge several files on one machine: each adds nodes, storage nodes and cores that the others do not have.
 
     Parameters
     ----------
     inventories
-        With the name of each file.
+        Each with the name of its file.
 
     Raises
     ------
@@ -96,8 +96,8 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
         for node in rack.nodes:
             if where.setdefault(node, rack.storage) != rack.storage:
                 raise PlatformError(
-                    f"node {node!r} is served by {rack.storage or 'no storage node'!r}, in a file before by"
-                    f" {where[node] or 'none'!r}",
+                    f"node {node!r} is served by {rack.storage or 'no storage node'!r}, in an earlier file by"
+                    f" {where[node] or 'no storage node'!r}",
                     source,
                 )
         known = racks.get(rack.storage) if rack.storage else None
@@ -108,12 +108,12 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
             continue
         if known.capacity != rack.capacity:
             raise PlatformError(
-                f"{rack.storage!r} has {rack.capacity} bytes, in a file before {known.capacity}", source
+                f"{rack.storage!r} has {rack.capacity} bytes, in an earlier file {known.capacity}", source
             )
         more = tuple(node for node in rack.nodes if node not in before)
         racks[rack.storage] = RackFacts(known.nodes + more, known.storage, known.capacity)
     if whole.cores and other.cores and whole.cores != other.cores:
-        raise PlatformError(f"its nodes have {other.cores} cores, in a file before {whole.cores}", source)
+        raise PlatformError(f"its nodes have {other.cores} cores, in an earlier file {whole.cores}", source)
     return Inventory(
         whole.name or other.name,
         tuple(racks.values()),
@@ -127,12 +127,12 @@ def _with(whole: Inventory, other: Inventory, source: str) -> Inventory:
 def inventory_of(platform: Platform, name: str) -> Inventory:
     """The racks of any platform: each storage node with the compute nodes that are nearer to it than to any other.
 
-    Nodes that are as near to several form racks by place.
+    Nodes that are equally near to several storage nodes form racks by place.
 
     Raises
     ------
     PlatformError
-        Two storage nodes stand at one place, or nodes differ in cores.
+        Two storage nodes are at one place, or nodes differ in cores.
     """
     computing = [host for host in platform.hosts if not host.role]
     cores = {host.cores for host in computing}
@@ -144,7 +144,7 @@ def inventory_of(platform: Platform, name: str) -> Inventory:
             place = _place(host)
             if place in racks:
                 raise PlatformError(
-                    f"{host.name!r} and {racks[place].storage!r} stand at one place; expected one storage node each",
+                    f"{host.name!r} and {racks[place].storage!r} are at one place; expected one storage node each",
                     name,
                 )
             racks[place] = RackFacts((), host.name, int(host.properties["capacity_bytes"]))
@@ -156,12 +156,12 @@ def inventory_of(platform: Platform, name: str) -> Inventory:
 
 
 def with_nodes(storages: Mapping[Any, RackFacts], nodes: Mapping[Any, list[str]]) -> tuple[RackFacts, ...]:
-    """Racks with their nodes, in the order of ``nodes``; what has no storage node is a rack without one."""
+    """Racks with their nodes, in the order of ``nodes``; places without a storage node are racks without one."""
     return tuple(replace(storages.get(key, RackFacts()), nodes=tuple(names)) for key, names in nodes.items())
 
 
 class _Nearest:
-    """Finds the one storage node whose place has the longest beginning in common with a node's."""
+    """Finds the storage node with the longest beginning of its place in common with a node's place."""
 
     def __init__(self, storages: tuple[tuple[str, ...], ...]):
         self._below: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
@@ -170,7 +170,7 @@ class _Nearest:
                 self._below.setdefault(place[:depth], set()).add(place)
 
     def to(self, place: tuple[str, ...]) -> tuple[str, ...]:
-        """The place of that storage node; the node's own where several are as near, or none is."""
+        """Place of that storage node; the node's own place if several are equally near, or there is no storage node."""
         for depth in range(len(place), -1, -1):
             found = self._below.get(place[:depth], set())
             if found:

@@ -1,15 +1,15 @@
-"""How bytes travel to the parallel file system: the shared links of every host's route, as levels of a tree.
+"""Paths of bytes to the parallel file system: the shared links of every host's route, as levels of a tree.
 
 Schedulers book bandwidth at levels that form a tree: the streams of two hosts share all levels above the place where
 they meet. A level is a link of the platform that can bind. Left out are
 
-* fat pipes, whose users do not share;
-* links that one host alone uses (a node's own cable), unless they are requested;
-* links all of whose users also cross a link that is no wider: that one binds first. The link that all cross next to
-  the file system is kept in any case, because the traffic of others is taken from it.
+* fat pipes, because their users do not share;
+* links of a single host (a node's own cable), unless they are requested;
+* links that bind later than another one: all their users also cross a link that is no wider. The link next to the file
+  system that all hosts cross is kept in any case, because the traffic of others is subtracted from it.
 
-What is left must be nested: of two levels with a common user one has all users of the other. Routes of which this is
-not true (two spines between which hosts of one switch choose, say) share bandwidth in a way that no tree can state.
+The remaining levels must be nested: of two levels with a common user one has all users of the other. Other routes (such
+as those of hosts on one switch that choose between two spines) share bandwidth in a way that no tree can state.
 
 References
 ----------
@@ -31,7 +31,7 @@ IO_PATH = "io_path"
 
 IO_LEVELS = "io_levels"
 """Property of a zone with the levels of all its hosts, outer ones first, separated by ``;``: ``name=bytes_per_s``, then
-``:0-3,7`` where only the hosts with these numbers in their names are below the level."""
+``:0-3,7`` if only the hosts with these numbers in their names are below the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class IoLevel:
     Attributes
     ----------
     name
-        Of the link; ``/`` and ``=`` are replaced by ``_``.
+        Name of the link; ``/`` and ``=`` are replaced by ``_``.
     bytes_per_s
         Its bandwidth, whole bytes per second.
     """
@@ -56,7 +56,7 @@ def io_path(levels: Iterable[IoLevel]) -> str:
 
 
 def path_of(host: Host) -> str:
-    """What a host states of its levels, itself or by its zone, in the form of :data:`IO_PATH`; ``""`` for nothing.
+    """Levels that a host or its zone states, in the form of :data:`IO_PATH`; ``""`` if it states no level.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def path_of(host: Host) -> str:
 
 
 def number_of(name: str) -> int:
-    """The last number in a host's name; -1 if none."""
+    """The last number in a host's name, or -1."""
     digits = re.search(r"(\d+)\D*$", name)
     return int(digits[1]) if digits else -1
 
@@ -88,7 +88,7 @@ def io_levels_text(paths: Mapping[int, Sequence[str]]) -> str:
     Parameters
     ----------
     paths
-        For each host's number its levels (``name=bytes_per_s``), outermost first.
+        Levels by the number of the host (``name=bytes_per_s``), outermost first.
     """
     below: dict[str, list[int]] = {}
     for number in sorted(paths):
@@ -125,8 +125,8 @@ def _file_system_of(platform: Platform, name: str = "") -> int:
     Parameters
     ----------
     name
-        Of the host; default: the first storage host that says ``storage_kind`` ``pfs``, or says no kind and has a name
-        that begins with ``pfs`` (the rule of the scheduler).
+        Name of the host; default: the first storage host with ``storage_kind`` ``pfs``, or without a kind and with a
+        name that begins with ``pfs`` (the rule of the scheduler).
 
     Raises
     ------
@@ -158,12 +158,12 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
     file_system
         See :func:`_file_system_of`.
     own_links
-        Whether links that one host alone uses are levels, too.
+        Whether links of a single host are levels, too.
 
     Raises
     ------
     PlatformError
-        There is no file system, a host has no route to it, no shared link lies on the way, or the routes form no tree.
+        There is no file system, a host has no route to it, no shared link is on the way, or the routes form no tree.
     """
     target = _file_system_of(platform, file_system)
     hosts = [
@@ -183,19 +183,19 @@ def io_levels(platform: Platform, file_system: str = "", *, own_links: bool = Fa
 
 
 class _Ways:
-    """Routes to the file system, and who crosses which link.
+    """Routes to the file system, and the users of each link.
 
     Parameters
     ----------
     hosts
         Index of each route's host.
     links
-        Of each route its links, the file system's first.
+        Links of each route, the file system's first.
 
     Attributes
     ----------
     users
-        For each link the routes that cross it, as bits by their rank.
+        Routes that cross each link, as bits by their rank.
     """
 
     def __init__(self, platform: Platform, hosts: Sequence[int], links: Sequence[Sequence[int]]) -> None:
@@ -210,7 +210,7 @@ class _Ways:
         self.users: dict[int, int] = {link: int.from_bytes(bits, "little") for link, bits in members.items()}
 
     def is_shared(self, link: int) -> bool:
-        """Whether more than one host uses the link, or there is but one host."""
+        """Whether more than one host uses the link, or there is only one host."""
         return self.users[link].bit_count() > 1 or len(self._hosts) == 1
 
     def binds(self, link: int) -> bool:
@@ -229,7 +229,7 @@ class _Ways:
         return True
 
     def nested(self, rank: int, kept: Collection[int]) -> list[int]:
-        """The kept links of a route from the outside in; PlatformError where they do not nest."""
+        """The kept links of a route from the outside in; :class:`PlatformError` if they do not nest."""
         chain = [link for link in self._links[rank] if link in kept]
         chain.sort(key=lambda link: -self.users[link].bit_count())  # stable: equals stay from the outside in
         name = self._platform.hosts[self._hosts[rank]].name
@@ -254,7 +254,7 @@ def _is_file_system(host: Host) -> bool:
 
 
 def _shared_links(platform: Platform, host: int, target: int) -> list[int]:
-    """Links of the route that are no fat pipes, the file system's first; each one once."""
+    """Links of the route except fat pipes, the file system's first; each one once."""
     route = platform.route(host, target).links
     if not route:
         ends = f"{platform.hosts[host].name!r} to {platform.hosts[target].name!r}"
@@ -268,7 +268,7 @@ def _lowest(bits: int) -> int:
 
 
 def _names(platform: Platform, links: Iterable[int]) -> dict[int, str]:
-    """A name for every link that may stand in a path; unique."""
+    """A unique name for every link, without the separators of a path."""
     names: dict[int, str] = {}
     taken: set[str] = set()
     for link in sorted(links):

@@ -1,12 +1,12 @@
-"""Measured runs with burst buffers: how long staging and computing take, fitted, and held against constants.
+"""Measured runs with burst buffers: fitted times of staging and computing, compared with constants.
 
 A run is a line of the measurements of SWarp on Cori's DataWarp (private and striped) and on Summit's node-local
 buffers: words separated by single blanks, some of them empty, under a header with as many. Times are fitted by
 
 * stage-in: ``a + b * bytes`` by kind of buffer;
 * run: ``a + b / cores + c * (pipelines - 1) + d * bytes read from the file system`` by kind and allocation of
-  the buffer and by whether intermediate files lie in it;
-* stage-out: ``a`` by kind of buffer; what was staged out is not stated.
+  the buffer and by whether intermediate files are in it;
+* stage-out: ``a`` by kind of buffer; the bytes staged out are not stated.
 
 with coefficients of at least 0 and the least sum of relative deviations. All files of these runs are of one size, so
 that a cost per file and one per byte cannot be kept apart. Errors are those of left-out jobs: all repetitions of a job
@@ -37,10 +37,10 @@ Floats = npt.NDArray[np.float64]
 
 _FILE_SYSTEM_BYTES_PER_S = 1e9
 _BUFFER_BYTES_PER_S = 6.5e9
-"""What a user of WRENCH takes for file system and burst buffer."""
+"""Bandwidths of file system and burst buffer that users of WRENCH take."""
 
 _MIB = 2**20
-"""The column's MB: a file of 24.016 of them has whole blocks of 2,880 bytes, as FITS files do, if it is 2^20 bytes."""
+"""Bytes of the columns' MB: with 2^20, a file of 24.016 MB has whole blocks of 2,880 bytes, as FITS files do."""
 _NUMBERS = {
     "NB_CORES": "cores",
     "NB_PIPELINE": "pipelines",
@@ -63,21 +63,21 @@ class MeasuredRun:
     Attributes
     ----------
     job
-        The batch job that it was part of, with others of the same configuration.
+        The batch job of the run, shared with others of the same configuration.
     kind
-        Of buffer: ``striped``, ``private``, ``onnode``.
+        Kind of buffer: ``striped``, ``private``, ``onnode``.
     allocation
-        Size of the buffer as the column states it (the column says MB; its values look like GB).
+        Size of the buffer as in the column (labelled MB; its values look like GB).
     intermediate
-        Whether intermediate files lay in it, too.
+        Whether intermediate files were in the buffer, too.
     cores, pipelines
         Cores of the program; pipelines side by side.
     staged_bytes
-        Copied into the buffer before the run.
+        Input copied into the buffer before the run.
     direct_bytes
-        Input that was left on the file system, for each pipeline.
+        Input left on the file system, for each pipeline.
     stage_in_s, run_s, stage_out_s
-        What was measured.
+        The measured times.
     """
 
     job: str
@@ -99,7 +99,7 @@ def read_runs(path: Path) -> list[MeasuredRun]:
     Raises
     ------
     PlatformError
-        It is none, with line and column.
+        The file is not such a table; the message names line and column.
     """
     try:
         lines = text_of(read_file(path)).splitlines()
@@ -120,7 +120,7 @@ def read_runs(path: Path) -> list[MeasuredRun]:
             )
         runs.append(_run(dict(zip(header, words, strict=True)), str(path), number))
     if not runs:
-        raise PlatformError("expected measured runs below the header, got none", str(path), 1)
+        raise PlatformError("expected measured runs below the header, got an empty table", str(path), 1)
     return runs
 
 
@@ -151,22 +151,22 @@ def _run(row: Mapping[str, str], source: str, line: int) -> MeasuredRun:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """How a time depends on a run.
+    """A time as a function of a run's properties.
 
     Attributes
     ----------
     name
-        Of the time.
+        Name of the time.
     time
-        What was measured.
+        The measured time of a run, s.
     group
         Runs with the same text have the same coefficients; ``""``: the run is not used.
     terms
-        What each coefficient is multiplied by.
+        Factor of each coefficient.
     known
-        Seconds that the constants give for the bytes moved; ``None``: the bytes are not stated.
+        Seconds that the constants give for the bytes moved; ``None`` if the bytes are not stated.
     free
-        Terms that are fitted beside the constants, too.
+        Terms that are fitted with the constants, too.
     """
 
     name: str
@@ -214,15 +214,15 @@ class Fitted:
     Attributes
     ----------
     model, group
-        What was fitted to which runs.
+        Names of the model and of the group of runs.
     runs, jobs
-        How many there are.
+        Numbers of runs and jobs.
     coefficients
-        By term, of all runs.
+        Coefficients by term, fitted to all runs.
     errors
         Relative errors of left-out runs: median, and 90th percentile.
     of_constants
-        The same of the constants; ``None`` where the bytes are not stated.
+        The same for the constants; ``None`` if the bytes are not stated.
     """
 
     model: str
@@ -242,7 +242,7 @@ def fit_runs(runs: Sequence[MeasuredRun], folds: int = 5, seed: int = 0) -> Iter
     folds
         Parts of the jobs, each left out once; at least 2.
     seed
-        Of the shuffle of the jobs.
+        Seed of the shuffle of the jobs.
 
     Raises
     ------
@@ -294,14 +294,14 @@ def _errors(terms: Floats, times: Floats, known: Floats, parts: npt.NDArray[np.i
 
 _ROUNDS = 60
 _LEAST_DEVIATION = 1e-4
-"""Relative deviation below which a run weighs no more."""
+"""Relative deviation below which the weight of a run stays the same."""
 
 
 def least_deviations(terms: Floats, times: Floats, known: Floats | None = None) -> Floats:
     """Coefficients of at least 0 with nearly the least sum of relative deviations ``|terms @ c + known - t| / t``.
 
-    By repeated least squares with weights of the inverse deviations; the term whose negative coefficient takes most
-    away is left out, until none is negative.
+    Least squares are repeated with the inverse deviations as weights; the term with the most negative contribution is
+    left out, until no coefficient is negative.
     """
     scaled = terms / times[:, None]
     wanted = np.ones(len(times)) if known is None else 1.0 - known / times
@@ -321,7 +321,7 @@ def least_deviations(terms: Floats, times: Floats, known: Floats | None = None) 
 
 
 def _independent(columns: Floats) -> list[int]:
-    """Columns that are no combination of those before them: cores that never change say no more than a constant."""
+    """Columns that are no combination of those before them; a constant number of cores, say, repeats the constant."""
     kept: list[int] = []
     for place in range(columns.shape[1]):
         if np.linalg.matrix_rank(columns[:, [*kept, place]]) > len(kept):
@@ -330,18 +330,18 @@ def _independent(columns: Floats) -> list[int]:
 
 
 def report(fitted: Iterable[Fitted]) -> Iterator[str]:
-    """Lines to be read: coefficients, held-out errors, and those of the constants."""
+    """Lines of text: coefficients, held-out errors, and those of the constants."""
     for one in fitted:
         terms = " + ".join(f"{value:.3g} {name}" for name, value in one.coefficients.items() if value > 1e-9) or "0 s"
         yield f"{one.model}, {one.group} ({one.runs} runs of {one.jobs} jobs): {terms}"
         yield f"  held-out error: {_both(one.errors)}"
         if one.of_constants is None:
-            yield "  constants: none, the bytes are not stated"
+            yield "  constants: not compared, the bytes are not stated"
         else:
             yield f"  constants (buffer 6.5 GB/s, file system 1 GB/s): {_both(one.of_constants)}"
         slope = one.coefficients.get("s/GB", 0.0)
         if one.model == "stage-in" and slope > 0:
-            yield f"  as one job sees it: {1e3 / slope:.0f} MB/s"
+            yield f"  bandwidth of one job: {1e3 / slope:.0f} MB/s"
 
 
 def _both(errors: tuple[float, float]) -> str:

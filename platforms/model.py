@@ -18,13 +18,13 @@ import numpy.typing as npt
 from spillway.platforms.errors import PlatformError
 
 MEMO_LIMIT = 2_000_000
-"""Routes kept at most; beyond, the memo starts anew (a bound on memory, about 400 bytes each)."""
+"""Most routes kept; beyond, the memo starts anew (a bound on memory, about 400 bytes each)."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Sharing(enum.Enum):
-    """How the users of a link share it.
+    """Sharing policy of a link.
 
     A split-duplex link of the file is two links here (``_UP``, ``_DOWN``), each of them shared.
     """
@@ -32,7 +32,7 @@ class Sharing(enum.Enum):
     SHARED = "SHARED"
     """All users together get the bandwidth."""
     FATPIPE = "FATPIPE"
-    """Each user can get the whole bandwidth, whatever the others do."""
+    """Each user can get the whole bandwidth, independently of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Host:
     properties
         The host's own properties.
     zone_properties
-        Those of the zones around it; where several state one, the innermost counts.
+        Properties of the zones around it; the innermost zone takes precedence.
     pstate
         Power state at the start: position in ``speeds``.
     """
@@ -75,7 +75,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class LinkInfo:
-    """A link in one direction, or in both where the file's link is not split-duplex.
+    """A link in one direction, or in both if the file's link is not split-duplex.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class LinkInfo:
     latency
         Seconds, at least 0.
     policy
-        How its users share it.
+        Sharing policy.
     """
 
     name: str
@@ -104,13 +104,13 @@ class Route:
 
 
 class RouteFinder(Protocol):
-    """Finds a route that was not looked up before."""
+    """Finds routes that are not in the memo."""
 
     def find(self, src: int, dst: int) -> Route:
-        """Route between two host indices; :class:`PlatformError` where the platform has none."""
+        """Route between two host indices; :class:`PlatformError` if the platform has no such route."""
 
     def alike(self) -> list[list[int]]:
-        """Groups of host indices that routing is known to treat alike; not all hosts need be in one."""
+        """Groups of host indices that routing is known to treat alike; a host may be in no group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Platform:
     hosts, links
         Names are unique.
     finder
-        Where routes come from.
+        Source of the routes.
     source
         File the platform was read from, for messages.
 
@@ -165,7 +165,7 @@ class Platform:
     def route(self, src: int, dst: int) -> Route:
         """Route from host ``src`` to host ``dst`` (indices), as SimGrid 3.32 computes it.
 
-        An empty route (no links, latency 0) is legal where the file states none, as in SimGrid.
+        An empty route (no links, latency 0) is legal if the file states no route, as in SimGrid.
         """
         key = src * len(self.hosts) + dst
         found = self._memo.get(key)
@@ -178,13 +178,15 @@ class Platform:
         return found
 
     def alike(self) -> list[list[int]]:
-        """Hosts (indices) that routing treats alike by construction: apart from the first link of a route from such a
-        host and the last link of one to it, its routes and latencies are those of the others of its group.
+        """Groups of hosts (indices) that routing treats alike by construction.
+
+        Apart from the first link of a route from such a host and the last link of a route to it, its routes and
+        latencies are those of the others of its group.
         """
         return self.finder.alike()
 
     def host(self, name: str) -> Host:
-        """The host of that name; :class:`PlatformError` names the nearest known ones."""
+        """The host of that name; for an unknown name, :class:`PlatformError` lists the first five hosts."""
         index = self.host_index.get(name)
         if index is None:
             some = ", ".join(list(self.host_index)[:5])

@@ -1,4 +1,4 @@
-"""Pictures of platforms: where nodes, storage nodes, switches and the file system are, and how they are joined."""
+"""Pictures of platforms: nodes, storage nodes, switches, the file system, and the links between them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _canvas(title: str, subtitle: str) -> tuple[Figure, Axes]:
 
 
 def _fit(figure: Figure, axes: Axes) -> None:
-    """Give the figure the proportions of what is drawn, within what fits a page."""
+    """Give the figure the proportions of the drawing, within the size of a page."""
     axes.autoscale_view()
     axes.set_aspect("equal")
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

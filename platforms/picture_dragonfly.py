@@ -25,7 +25,7 @@ from spillway.platforms.zones.dragonfly import Shape, pairs
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where things stand; the unit is the distance of two nodes of a router."""
+    """Positions in the drawing; the unit is the distance between two nodes of a router."""
 
     shape: Shape
 

@@ -43,7 +43,7 @@ _NAMES = {
 def draw_vertices(
     axes: Axes, kind: str, spots: Sequence[Spot], size: float, labels: Sequence[str] | None = None
 ) -> None:
-    """Marks of one kind; ``size`` in points squared; labels stand in the middle, small."""
+    """Draw marks of one kind, ``size`` in points squared, with small labels in their centres."""
     xs, ys = [x for x, _ in spots], [y for _, y in spots]
     axes.scatter(xs, ys, s=size, marker=_MARKS[kind], color=COLOURS[kind], linewidths=0, zorder=4)
     for text, (x, y) in zip(labels or (), spots, strict=False):

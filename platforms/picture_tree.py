@@ -117,19 +117,19 @@ class _Box:
 
     @property
     def head(self) -> float:
-        """Height of the label's line, larger around more."""
+        """Height of the label's line, larger around more levels."""
         depth, box = 0, self
         while box.inner:
             depth, box = depth + 1, next(iter(box.inner.values()))
         return 0.9 * 1.6**depth if self.label else 0.0
 
     def parts(self) -> list[tuple[float, float]]:
-        """Sizes of the things in it: the hosts' block, then the places."""
+        """Sizes of its parts: the hosts' block, then the places."""
         blocks = [_grid_size(len(self.hosts), 1.0, 1.0)] if self.hosts else []
         return blocks + [box.size() for box in self.inner.values()]
 
     def columns(self) -> int:
-        """Things side by side: about 1.5 times as wide as high, few empty cells."""
+        """Number of parts side by side: about 1.5 times as wide as high, few empty cells."""
         parts = self.parts()
         width, height = max(w for w, _ in parts), max(h for _, h in parts)
 
@@ -187,7 +187,7 @@ class _Boxes:
         self.axes.update_datalim([(0.0, bar + 3.5 * self.unit)])
 
     def _caption(self, top: Switch, middle: float, bar: float) -> None:
-        """The levels in words, between the file system and the cluster."""
+        """Draw the levels as text, between the file system and the cluster."""
         cluster = next(cluster for cluster in self.description.cluster if cluster.name == top.place.name)
         words = [f"{cluster.uplink.name} {rate(cluster.uplink.bandwidth or 0)}"]
         for level in cluster.levels:

@@ -1,7 +1,7 @@
-"""A compute-to-rabbit map: which storage node serves which compute nodes, and what each offers.
+"""A compute-to-rabbit map: the storage node of each compute node, and the capacity of each storage node.
 
 A JSON object with ``computes`` (rabbit by node) and ``rabbits`` (``capacity`` in bytes and ``hostlist`` by rabbit);
-both say the same of each node.
+both must agree.
 
 References
 ----------
@@ -20,17 +20,17 @@ from spillway.platforms.inventory import Inventory, RackFacts
 
 
 def is_map(data: Any) -> bool:
-    """Whether a JSON value looks like one."""
+    """Whether a JSON value looks like such a map."""
     return isinstance(data, dict) and ("rabbits" in data or "computes" in data)
 
 
 def read_map(data: Mapping[str, Any], source: str) -> Inventory:
-    """Read one.
+    """Read a map.
 
     Raises
     ------
     PlatformError
-        It is none, or its two tables contradict each other: with the key.
+        The data are not a map, or its two tables contradict each other; the message names the key.
     """
     computes, rabbits = (_table(data.get(key), key, source) for key in ("computes", "rabbits"))
     racks = []
@@ -48,7 +48,7 @@ def read_map(data: Mapping[str, Any], source: str) -> Inventory:
         if node not in served:
             raise PlatformError(f"computes.{node}: {rabbit!r} does not name this node in its 'hostlist'", source)
     if not racks:
-        raise PlatformError("rabbits: expected one rabbit or more, got none", source)
+        raise PlatformError("rabbits: expected one rabbit or more, got an empty table", source)
     inventory = Inventory("", tuple(racks), rack_word="chassis")
     inventory.refuse_twins(source)
     return inventory

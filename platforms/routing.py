@@ -1,4 +1,4 @@
-"""The route between any two hosts, put together from what the zones along the way answer."""
+"""The route between any two hosts, composed from the answers of the zones along the way."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ class ZoneRouter:
         return Route(tuple(links), latency)
 
     def alike(self) -> list[list[int]]:
-        """See :meth:`spillway.platforms.model.Platform.alike`: what the zones know of their own points
-        (:meth:`Zone.alike`).
+        """See :meth:`spillway.platforms.model.Platform.alike`; each zone groups its own points (:meth:`Zone.alike`).
 
-        Between zones a route depends on the zones and on the ways inside them alone.
+        Between zones a route depends only on the zones and on the ways inside them.
         """
         groups: dict[Hashable, list[int]] = {}
         for host, point in enumerate(self.host_points):
@@ -49,10 +48,10 @@ class ZoneRouter:
         return list(groups.values())
 
     def _extend(self, src: Point, dst: Point, links: list[int], latency: float) -> float:
-        """Append the links from ``src`` to ``dst``; the latency so far in, the new one out.
+        """Append the links from ``src`` to ``dst``; add their latency to the given one and return the sum.
 
-        SimGrid adds the latency of the links between the zones before those on the ways to the gateways; floating
-        point sums are only equal to its if the order is.
+        SimGrid adds the latency of the links between the zones before those on the ways to the gateways; only sums in
+        the same order are equal in floating point.
         """
         zone, near, far = _common_zone(src, dst)
         hop = zone.hop(near, far)
@@ -62,8 +61,8 @@ class ZoneRouter:
             return latency
         if hop.gw_src is None or hop.gw_dst is None:
             raise PlatformError(
-                f"no route from {src.name!r} to {dst.name!r}: zone {zone.name!r} states none between {near.name!r} and"
-                f" {far.name!r}"
+                f"no route from {src.name!r} to {dst.name!r}: zone {zone.name!r} states no route between {near.name!r}"
+                f" and {far.name!r}"
             )
         if hop.gw_src is not src:
             latency = self._extend(src, hop.gw_src, links, latency)

@@ -3,8 +3,8 @@
 Vertices are names with attributes ``kind`` (``node``, ``storage``, ``router``, ``pfs``, ``master``), ``location``
 (places from the outside in) and, on storage hosts, ``capacity_bytes``. Edges have ``level`` (``local``, ``green``,
 ``black``, ``blue``, or the name of a tree's level), ``bandwidth`` in bytes/s and ``latency`` in s. A Dragonfly's file
-system and every machine's master are joined to nothing: all traffic reaches them over a link of their own, whose
-bandwidth and latency their vertices carry. Above a tree stands its file system, or a vertex for the site without one.
+system and every machine's master have no edges: all traffic reaches them over a link of their own, with its bandwidth
+and latency at their vertices. The root of a tree is its file system, or a vertex for the site without a file system.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def topology(description: Description) -> nx.Graph:
 
 
 def route_graph(platform: Platform) -> nx.Graph:
-    """The graph of any platform, out of its routes: hosts and links are vertices, neighbours on a route are joined.
+    """The graph of any platform, from its routes: hosts and links are vertices, neighbours on a route are joined.
 
     Raises
     ------

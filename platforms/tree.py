@@ -1,9 +1,9 @@
 """Clusters that are trees of switches and share a parallel file system: as a structure, and as SimGrid XML.
 
-Every switch is a router. The innermost switches with their nodes are star zones; a switch above others lies in the
-middle of a zone with shortest-path routing over the links to those below it. So the file grows with the number of
-nodes only, both SimGrid and :mod:`spillway.platforms.xml_reader` read it, and a route crosses each link on its way
-once. Traffic to the file system crosses every link upwards, the cluster's uplink, then the file system's.
+Every switch is a router. The innermost switches with their nodes are star zones; a switch above others is the centre
+of a zone with shortest-path routing over the links to those below it. So the file grows only with the number of nodes,
+both SimGrid and :mod:`spillway.platforms.xml_reader` read it, and a route crosses each link on its way once. Traffic to
+the file system crosses every link upwards, the cluster's uplink, then the file system's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spillway.platforms.writer import Step, XmlWriter
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An instance of a level: a switch where the level has a link, a node at the end, else just a place.
+    """An instance of a level: a switch if the level has a link, a node at the last level, else just a place.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Devices(Level):
-    """The link of a storage node whose devices are read and written at bandwidths of their own.
+    """The link of a storage node with devices that have read and write bandwidths of their own.
 
     Attributes
     ----------
     write_bandwidth
-        Of the way down to it, bytes/s; ``bandwidth`` is that of the way up, at which it is read.
+        Bandwidth of the way down to it, bytes/s; ``bandwidth`` is that of the way up, at which it is read.
     """
 
     write_bandwidth: float = 0.0
@@ -89,7 +89,7 @@ class Switch:
 
     @property
     def router(self) -> str:
-        """Name of the router that stands for it."""
+        """Name of its router."""
         return f"{self.place.name}-switch"
 
     @property
@@ -112,7 +112,7 @@ class _Layout:
         return self._racks(place, link) if self.cluster.rack else self.switch(place, link)
 
     def _racks(self, place: Place, link: Level) -> Switch:
-        """Racks by name: a switch each, or just places where their level has no link."""
+        """Racks by name: a switch each, or just places if their level has no link."""
         top = Switch(place, link)
         level, node = self.cluster.levels
         numbered = replace(level, count=len(self.cluster.rack))
@@ -131,7 +131,7 @@ class _Layout:
         return top
 
     def switch(self, place: Place, link: Level) -> Switch:
-        """A switch with all below it, where the levels' counts say what there is."""
+        """A switch with all below it, for levels with counts."""
         levels, storage = self.cluster.levels, self.description.storage
         linked = next(depth for depth in range(place.depth + 1, len(levels)) if levels[depth].bandwidth is not None)
         switch = Switch(place, link)
@@ -226,7 +226,7 @@ def _write_server(xml: XmlWriter, description: Description, name: str, propertie
 
 
 def _write_site_routes(xml: XmlWriter, description: Description, tops: list[Switch]) -> None:
-    """Between clusters, file system and master: the links of both ends, but from a cluster to the master only one."""
+    """Join clusters, file system and master by the links of both ends, a cluster and the master by one link only."""
     pfs, master = description.pfs, description.master
     ends = [(top.zone, top.router, _write_link(xml, f"{top.place.name}-{top.link.name}", top.link)) for top in tops]
     for zone, gateway, _ in ends:
@@ -240,7 +240,7 @@ def _write_site_routes(xml: XmlWriter, description: Description, tops: list[Swit
 
 
 def _write_switch(xml: XmlWriter, switch: Switch) -> None:
-    """A switch's zone: a star of hosts, or what hangs below it around a middle."""
+    """Write a switch's zone: a star of hosts, or its children around a centre."""
     if not switch.children:
         with xml.inside("zone", id=switch.zone, routing="Cluster"):
             _write_star(xml, switch)

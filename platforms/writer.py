@@ -78,7 +78,7 @@ class XmlWriter:
         self._line(f"{_start(tag, attributes)}{inner}</{tag}>")
 
     def _step(self, step: Step) -> str:
-        """The element of a link in a route; each stands in many routes."""
+        """The element of a link in a route, kept because each link is in many routes."""
         text = self._steps.get(step)
         if text is None:
             link, way = step

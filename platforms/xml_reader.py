@@ -1,7 +1,7 @@
 """Reads SimGrid's platform files (XML, version 4.1) as SimGrid 3.32 does.
 
-The file is read in one pass; like SimGrid's, names must stand before they are used. What is not understood is
-refused, with the name of the element or attribute and the line.
+The file is read in one pass; as in SimGrid, names must be defined before they are used. Unknown elements and attributes
+are refused, with their name and the line.
 
 References
 ----------
@@ -32,7 +32,7 @@ from spillway.platforms.zones.base import Hop, Point, PointKind, RouteLink, Zone
 from spillway.platforms.zones.star import StarZone
 
 _NO_EFFECT = "contexts/"
-"""Beginning of configuration that changes how SimGrid computes, and nothing of what (upstream's stack sizes)."""
+"""Prefix of options that do not change SimGrid's results (such as upstream's stack sizes)."""
 
 
 def load_platform(path: str | Path) -> Platform:
@@ -41,7 +41,7 @@ def load_platform(path: str | Path) -> Platform:
     Raises
     ------
     PlatformError
-        With file and line, for whatever cannot be read exactly as SimGrid 3.32 would.
+        With file and line, for everything that cannot be read exactly as SimGrid 3.32 would.
     """
     path = Path(path)
     try:
@@ -58,7 +58,7 @@ def parse_platform(text: str | bytes, source: str = "") -> Platform:
 
 
 def _without_leading_space(text: str | bytes) -> tuple[int, str | bytes]:
-    """Number of lines left out, and the text from its first character on: XML has none before, SimGrid overlooks it."""
+    """Number of leading lines left out, and the remaining text: XML allows no space there, SimGrid ignores it."""
     if isinstance(text, str):
         stripped = text.lstrip(" \t\r\n")
         return text.count("\n", 0, len(text) - len(stripped)), stripped
@@ -72,7 +72,7 @@ _WITH_LINKS = frozenset(tag for tag, inside in CHILDREN.items() if "link_ctn" in
 
 @dataclass(slots=True)
 class _Open:
-    """An element whose end has not come yet."""
+    """An element that is still open."""
 
     tag: str
     attributes: Attributes
@@ -81,7 +81,7 @@ class _Open:
 
 
 _LINK_CTN = _Open("link_ctn", {})
-"""Stands for each of them: nothing may be inside, and its end says nothing."""
+"""Shared by all ``<link_ctn>`` elements: they contain nothing, and their ends need no action."""
 
 
 class _Reader:
@@ -122,11 +122,11 @@ class _Reader:
         try:
             parser.Parse(text, True)
         except expat.ExpatError as error:
-            message = f"no well-formed XML: {expat.errors.messages[error.code]} (column {error.offset})"
+            message = f"not well-formed XML: {expat.errors.messages[error.code]} (column {error.offset})"
             raise PlatformError(message, self.source, blank + error.lineno) from None
         except PlatformError as error:
             raise PlatformError(str(error), self.source, blank + parser.CurrentLineNumber) from None
-        except (LookupError, ValueError) as error:  # expat looks up in Python what it does not know itself
+        except (LookupError, ValueError) as error:  # expat asks Python for encodings that it does not have
             message = f"the encoding that the file declares is not read ({error}); write UTF-8"
             raise PlatformError(message, self.source, 1) from None
         try:
@@ -338,12 +338,12 @@ class _Reader:
 
     def _zone(self, element: _Open) -> Zone:
         if self.zone is None:
-            raise PlatformError(f"<{element.tag}> stands outside of every zone")
+            raise PlatformError(f"<{element.tag}> is outside of every zone")
         return self.zone
 
     def _star(self, element: _Open) -> StarZone:
         if not isinstance(self.zone, StarZone):
-            raise PlatformError(f'<{element.tag}> may only stand in a zone with routing="Cluster"')
+            raise PlatformError(f'<{element.tag}> is only allowed in a zone with routing="Cluster"')
         return self.zone
 
     def _refuse_mixture(self, zone: Zone | None, kind: PointKind, name: str) -> None:

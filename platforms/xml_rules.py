@@ -1,4 +1,4 @@
-"""Which elements and attributes of SimGrid's platform files are read, and which are refused by name."""
+"""Elements and attributes of SimGrid's platform files that are read; others are refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chooses the wire format by the first frame: Batsim 4 begins with a JSON object, Batsim 5 with a length."""
+"""Choice of the wire format by the first frame: Batsim 4 begins with a JSON object, Batsim 5 with a length."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The external event that drains a part of storage nodes: an event of our own, which Batsim passes on as it is.
+"""The external event that drains a part of storage nodes: spillway's own, forwarded by Batsim unchanged.
 
 A line of a file of events is ``{"timestamp": 600, "type": "storage_drained", "resources": "8-9", "bytes": 5000000}``:
-from then on so many bytes of each of these storage nodes are given to no job, in all; ``"bytes": 0`` brings all of them
-back. Batsim knows no such thing, so it needs ``--forward-unknown-events``; a NOTIFY then carries the whole object.
+from then on this total number of bytes of each of these storage nodes is not available to jobs; ``"bytes": 0`` makes
+all of them available again. Batsim does not have this event, so it needs ``--forward-unknown-events``; a NOTIFY then
+carries the whole object.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from spillway.protocol.intervals import parse_intervals
 from spillway.protocol.messages import JsonObject
 
 STORAGE_DRAINED = "storage_drained"
-"""Its type."""
+"""Type of the event."""
 
 
 class Drain(NamedTuple):
-    """Resource ids of storage nodes, and how many bytes of each are drained from now on."""
+    """Resource ids of storage nodes, and the number of bytes of each that are drained from now on."""
 
     resources: tuple[int, ...]
     drained_bytes: int

@@ -1,4 +1,4 @@
-"""Reading members of JSON objects with one clear message for each thing that can be wrong."""
+"""Reading of members of JSON objects, with a clear message for each fault."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INT32 = 2**31 - 1
 
 
 def is_number(value: Any) -> bool:
-    """Whether a JSON value is a finite number (``true`` is none)."""
+    """Whether a JSON value is a finite number (``true`` is not)."""
     if type(value) is not int and type(value) is not float:
         return False
     try:
@@ -24,19 +24,19 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a JSON value is a whole number of at most 63 bits written as one (1.0 is none)."""
+    """Whether a JSON value is a whole number of at most 63 bits written as one (1.0 is not)."""
     return type(value) is int and abs(value) < 2**63
 
 
 class Fields:
-    """Typed access to one JSON object. Who words errors otherwise overrides :meth:`required` and :meth:`fault`.
+    """Typed access to one JSON object. Subclasses with other error texts override :meth:`required` and :meth:`fault`.
 
     Parameters
     ----------
     data
         The object.
     where
-        What it is, for messages (``profile 'p'``).
+        Name of the object, for messages (``profile 'p'``).
 
     Raises
     ------
@@ -91,7 +91,7 @@ class Fields:
         return value
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """A whole number of 32 bits; 1.0 is none."""
+        """A whole number of 32 bits; 1.0 is refused."""
         value = self.data.get(key, default) if default is not None else self.required(key)
         if type(value) is not int or not -INT32 - 1 <= value <= INT32:
             raise self.wrong(key, "a whole number", value)
@@ -152,9 +152,9 @@ class Fields:
             raise self.wrong(key, f"a regular expression ({fault})", text) from None
 
     def wrong(self, key: str, expected: str, value: Any) -> ValueError:
-        """The error for a member that is not what was expected."""
+        """The error for a member with an unexpected value."""
         return self.fault(key, f"must be {expected}, got {shown(value)}")
 
     def fault(self, key: str, text: str) -> ValueError:
-        """The error for a member of which ``text`` says what is wrong."""
+        """The error for a member; ``text`` states the fault."""
         return ValueError(f"{self.where}: field {key!r} {text}")

@@ -1,8 +1,7 @@
-"""What a wire format must do: the interface between bytes and the neutral messages, for both roles.
+"""Interface of a wire format: between bytes and the neutral messages, for both roles.
 
-Whatever the bytes are, decoding gives a message or raises ``RemoteProtocolError``, never anything else. A module with
-these functions is a codec (:mod:`spillway.protocol.batsim4.codec`). What answers the messages is a
-:class:`Conversation`.
+Decoding any bytes gives a message or raises ``RemoteProtocolError``, never anything else. A module with these functions
+is a codec (:mod:`spillway.protocol.batsim4.codec`). A :class:`Conversation` answers the messages.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from spillway.protocol.messages import Message, Reply
 
 
 class SchedulerSide(Protocol):
-    """What the service needs of a wire format."""
+    """Functions of a wire format that the service needs."""
 
     def greet(self, first: bytes, /) -> bytes | None:
-        """Look at the first frame: the answer to a handshake, or ``None`` when it is an ordinary message."""
+        """Read the first frame; return the answer to a handshake, or ``None`` for an ordinary message."""
         ...
 
     def decode_message(self, data: bytes, /) -> Message:
-        """Read what the simulator sent; raise :class:`spillway.base.errors.RemoteProtocolError` with the place."""
+        """Read a message of the simulator; raise :class:`spillway.base.errors.RemoteProtocolError` with the place."""
         ...
 
     def encode_reply(self, reply: Reply, /) -> bytes:
@@ -33,14 +32,14 @@ class SchedulerSide(Protocol):
 
 
 class SimulatorSide(Protocol):
-    """What a simulator needs of a wire format."""
+    """Functions of a wire format that a simulator needs."""
 
     def encode_message(self, message: Message, /) -> bytes:
         """Write a message as the simulator does; raise :class:`spillway.base.errors.LocalProtocolError`."""
         ...
 
     def decode_reply(self, data: bytes, /) -> Reply:
-        """Read what the scheduler answered; raise :class:`spillway.base.errors.RemoteProtocolError` with the place."""
+        """Read a reply of the scheduler; raise :class:`spillway.base.errors.RemoteProtocolError` with the place."""
         ...
 
 
@@ -54,5 +53,5 @@ class Conversation(Protocol):
     finished: bool
 
     def handle(self, message: Message, /) -> Reply:
-        """Digest one message and answer it."""
+        """Process one message and return the reply."""
         ...

@@ -14,7 +14,7 @@ from operator import lt
 from spillway.base.errors import shown
 
 MAX_IDS = 1 << 20
-"""Largest set that is read: a longer range in a message is garbage, not a machine, and must not exhaust memory."""
+"""Most ids of a set that is read: a longer range in a message is an error, and must not exhaust memory."""
 
 _MAX_ID = (1 << 31) - 1
 _PART = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?", re.ASCII)

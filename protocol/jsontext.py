@@ -1,7 +1,7 @@
 """JSON below the codecs: typed reading with located errors, writing with a chosen number format.
 
-Two things no JSON library offers: Batsim's way of printing every double with exactly six decimals, and errors that are
-always :class:`~spillway.base.errors.RemoteProtocolError` with the path of the bad field, whatever the bytes.
+No JSON library offers Batsim's output of every double with exactly six decimals, or errors that are, for any bytes,
+:class:`~spillway.base.errors.RemoteProtocolError` with the path of the bad field.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _PLACE = re.compile(r"(.*) - at `(.*)`", re.DOTALL)
 
 
 def decode_located(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
-    """Decode typed JSON; raise :class:`RemoteProtocolError` with the JSON path for whatever is wrong with it.
+    """Decode typed JSON; raise :class:`RemoteProtocolError` with the JSON path of any fault.
 
-    What nests too deeply raises RecursionError: the caller that also walks the result catches it once for all.
+    Text that nests too deeply raises RecursionError: the caller, which also traverses the result, catches it.
     """
     try:
         if _LONG_INTEGER in data.translate(_DIGITS_TO_ZERO):  # a tenth of the time of a regular expression
@@ -51,7 +51,7 @@ def decode_located(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
 
 
 def located(error: msgspec.ValidationError, prefix: str = "$") -> RemoteProtocolError:
-    """Turn msgspec's error, whose place is in its text, into ours; ``prefix`` replaces the leading ``$``."""
+    """Turn msgspec's error, with the place in its text, into spillway's; ``prefix`` replaces the leading ``$``."""
     match = _PLACE.fullmatch(str(error))
     text, place = (match[1], match[2]) if match else (str(error), "$")
     text = _LONG_QUOTED.sub(lambda found: shown(found[1]), text)
@@ -132,7 +132,7 @@ class JsonWriter(dict[type, Callable[[Any], str]]):
         self[list] = self[tuple] = self._array
 
     def __call__(self, value: Any) -> str:
-        """Text of a value; raise :class:`LocalProtocolError` for what JSON cannot express."""
+        """Text of a value; raise :class:`LocalProtocolError` for a value that JSON cannot express."""
         return self[type(value)](value)
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:

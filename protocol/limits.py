@@ -1,12 +1,12 @@
-"""Limits of what a message, a workload or an event file may hold: one place, so that both sides refuse the same."""
+"""Limits of messages, workloads and event files, in one place, so that both sides refuse the same input."""
 
 from __future__ import annotations
 
 LATEST_S = 2.0**33
 """Latest time and longest duration, in seconds (272 years).
 
-Up to here a double holds every microsecond, the unit in which Batsim prints times. Beyond it, wake-ups and bookings a
-little after now fall together with now (from 2e13 s on even ``now + 1e-3 == now``), and nothing would ever be over.
+Up to here a double resolves every microsecond, the unit in which Batsim prints times. Beyond it, wake-ups and bookings
+shortly after now coincide with now (from 2e13 s on even ``now + 1e-3 == now``), and nothing would ever end.
 """
 
 LONGEST_NAME = 255
@@ -22,9 +22,9 @@ MOST_TASKS = 10_000_000
 """Most tasks, repetitions counted, that one composed profile may unfold to."""
 
 MOST_IDLE_CALLS = 100_000
-"""Calls one after another that a scheduler may request while no job runs and none is to come.
+"""Most consecutive calls that a scheduler may request while no job runs and no job is to come.
 
-The real Batsim would go on for ever; the embedded simulator takes it for a mistake.
+The real Batsim would continue for ever; the embedded simulator treats this as a mistake.
 """
 
 
@@ -36,7 +36,7 @@ SIMULATION_BEGINS carries the profiles of all jobs: those of two million jobs fi
 
 
 def time_fault(value_s: float) -> str | None:
-    """What is wrong with a time or a duration in seconds; ``None`` where it lies within :data:`LATEST_S`."""
+    """Fault of a time or a duration in seconds; ``None`` if it is within :data:`LATEST_S`."""
     if abs(value_s) <= LATEST_S:
         return None
     return (

@@ -1,7 +1,7 @@
-"""Neutral messages: what the two sides of a Batsim conversation send, free of any wire format.
+"""Neutral messages of the two sides of a Batsim conversation, independent of the wire format.
 
 The session, the execution layer and the embedded simulator exchange these frozen structs; only a codec
-(:mod:`spillway.protocol.batsim4.codec`) has their form as JSON. Times are simulated seconds, sizes bytes.
+(:mod:`spillway.protocol.batsim4.codec`) defines their JSON form. Times are simulated seconds, sizes bytes.
 Resource ids are Batsim's integers: compute hosts first, storage hosts after them.
 
 Two directions, two unions: :data:`Event` (simulator to scheduler) and :data:`Request` (scheduler to simulator),
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 JsonObject = dict[str, Any]
-"""A JSON object kept as it came (user fields included); numbers are ``int`` or ``float``."""
+"""A JSON object as received (user fields included); numbers are ``int`` or ``float``."""
 
 
 class JobState(enum.Enum):
@@ -43,7 +43,7 @@ class NotifyKind(enum.Enum):
     REGISTRATION_FINISHED = "registration_finished"
     CONTINUE_REGISTRATION = "continue_registration"
     GENERIC = "generic"
-    """The user's own; the only external events that Batsim 5 has."""
+    """Events of the user; the only external events that Batsim 5 has."""
 
 
 class Struct(msgspec.Struct, frozen=True, gc=False):
@@ -85,7 +85,7 @@ class BatsimConfig(Struct, frozen=True):
 
     @property
     def dynamic_jobs_remedy(self) -> str:
-        """What to do where dynamic jobs are needed and not enabled."""
+        """Remedy where dynamic jobs are needed and not enabled."""
         if self.by_handshake:
             return (
                 "Batsim 5 enables them where the scheduler's hello requests dynamic_registration, which it did not: "
@@ -123,7 +123,7 @@ class JobSubmitted(Struct, frozen=True):
 
 
 class JobCompleted(Struct, frozen=True):
-    """A job ended by itself, by its walltime, or by a kill. ``alloc``: sorted resource ids."""
+    """A job ended on its own, by its walltime, or by a kill. ``alloc``: sorted resource ids."""
 
     timestamp: float
     job_id: str
@@ -165,7 +165,7 @@ class JobKilled(Struct, frozen=True):
 
 
 class ResourceStateChanged(Struct, frozen=True):
-    """All hosts of a power-state request have arrived in ``state`` (a pstate number); ``power`` as it requested."""
+    """All hosts of a power-state request have reached ``state`` (a pstate number); ``power`` as in the request."""
 
     timestamp: float
     resources: tuple[int, ...]
@@ -174,9 +174,9 @@ class ResourceStateChanged(Struct, frozen=True):
 
 
 class RequestedCall(Struct, frozen=True):
-    """The wake-up that an earlier :class:`CallMeLater` requested; its ``name``, and whether no more come of it.
+    """The wake-up that an earlier :class:`CallMeLater` requested, its ``name``, and whether it is the ``last``.
 
-    In Batsim 4 it carries neither.
+    Batsim 4 sends neither.
     """
 
     timestamp: float
@@ -233,7 +233,7 @@ Event = (
 
 
 class Message(Struct, frozen=True):
-    """What the simulator sends: the time, and what happened since the last message (maybe before ``now``)."""
+    """A message of the simulator: the time, and the events since the last message (maybe before ``now``)."""
 
     now: float
     events: tuple[Event, ...]
@@ -276,7 +276,7 @@ class KillJob(Struct, frozen=True):
 
 
 class CallMeLater(Struct, frozen=True):
-    """Ask for a :class:`RequestedCall` at ``at`` (in Batsim 4 strictly in the future).
+    """Request a :class:`RequestedCall` at ``at`` (in Batsim 4 strictly in the future).
 
     Where ``period_s`` is above 0, calls come at its multiples instead (Batsim 5), ``times`` of them (0: without end).
     """
@@ -326,7 +326,7 @@ class NotifyRegistration(Struct, frozen=True):
 
 
 class SetResourceState(Struct, frozen=True):
-    """Ask hosts to go to a power state; ``power`` where Batsim 5 calls that turning them on or off."""
+    """Switch hosts to a power state; ``power`` where that is turning them on or off in Batsim 5."""
 
     timestamp: float
     resources: tuple[int, ...]
@@ -351,7 +351,7 @@ class ChangeJobState(Struct, frozen=True):
 
 
 class QueryEnergy(Struct, frozen=True):
-    """Ask for the energy consumed so far."""
+    """Request the energy consumed so far."""
 
     timestamp: float
 
@@ -376,8 +376,8 @@ class RunSubJobs(Struct, frozen=True):
     """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
 
     On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
-    :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: one and
-    the same sequence where the same is run again. ``walltime`` is -1 if none.
+    :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: the
+    identical sequence where the same tasks run again. ``walltime`` is -1 without a limit.
     """
 
     timestamp: float
@@ -411,7 +411,7 @@ Request = (
 
 
 class Reply(Struct, frozen=True):
-    """What the scheduler answers: the time (not before the message's) and its requests in order."""
+    """A reply of the scheduler: the time (not before the message's) and its requests in order."""
 
     now: float
     events: tuple[Request, ...]

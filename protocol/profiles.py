@@ -1,6 +1,6 @@
-"""Profiles as workload files and schedulers state them: the fields of each type, and what composed ones consist of.
+"""Profiles as workload files and schedulers state them: the fields of each type, and the parts of composed ones.
 
-Batsim's rules, and the limits of :mod:`spillway.protocol.limits`; who reads a profile checks it by this table.
+The rules are Batsim's, with the limits of :mod:`spillway.protocol.limits`; every reader checks profiles by this table.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from spillway.protocol.fields import Fields
 from spillway.protocol.limits import DEEPEST_PROFILE, MOST_TASKS
 
 _SEND_PAUSE_S = 1e-7
-"""Pause of a ``send`` profile where it states none."""
+"""Default pause of a ``send`` profile, in seconds."""
 
 POLL_S = 0.005
-"""How often a ``recv`` profile looks for a message where it does not say."""
+"""Default interval at which a ``recv`` profile looks for a message, in seconds."""
 
 
 class _ProfileField(NamedTuple):
-    """A field of a type of profile: its name, the reader that checks it, its value where it is missing.
+    """A field of a type of profile: its name, the reader that checks it, its default.
 
-    A field without ``default`` must be there.
+    A field without ``default`` is mandatory.
     """
 
     name: str
@@ -63,11 +63,11 @@ PROFILE_FIELDS: dict[str, tuple[_ProfileField, ...]] = {
     "smpi": (_TRACE,),
     "usage_trace": (_TRACE,),
 }
-"""Fields of each type that mean something beside ``type`` and ``ret``."""
+"""Fields of each type that have a meaning, besides ``type`` and ``ret``."""
 
 
 def read_fields(kind: str, fields: Fields) -> dict[str, Any]:
-    """Values of the fields of a profile of a known type, defaults filled in; ``fields`` words what is wrong."""
+    """Values of the fields of a profile of a known type, defaults filled in; ``fields`` makes the errors."""
     return {name: read(fields, name, default) for name, read, default in PROFILE_FIELDS[kind]}
 
 
@@ -77,13 +77,13 @@ class PartsFault(ValueError):
     Attributes
     ----------
     name
-        The profile that is named.
+        The faulty profile.
     other
         The profile that does not exist, or through which it contains itself; "" for other faults.
     circle
         Whether it contains itself.
     text
-        What is wrong with it.
+        The fault.
     """
 
     def __init__(self, name: str, text: str, other: str = "", circle: bool = False) -> None:
@@ -128,7 +128,7 @@ def refuse_large(names: Iterable[str], parts: Mapping[str, Sequence[str]], repea
     names
         Profiles, each after its parts.
     parts, repeats
-        What composed profiles run, and how often.
+        Parts of composed profiles, and numbers of their repetitions.
     """
     depths: dict[str, int] = {}
     tasks: dict[str, int] = {}
@@ -145,5 +145,5 @@ def refuse_large(names: Iterable[str], parts: Mapping[str, Sequence[str]], repea
             raise PartsFault(
                 name,
                 f" unfolds to {tasks[name]:.3g} tasks, more than the {MOST_TASKS} that this simulator plays for one "
-                "job: lower 'repeat' (to what fits into the walltime, where that ends it)",
+                "job: lower 'repeat' (to a number that fits into the walltime, if that ends it)",
             )

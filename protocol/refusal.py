@@ -1,8 +1,8 @@
-"""The last reply of a conversation that cannot go on: it carries the reason, and is no message on purpose.
+"""The last reply of a conversation that cannot continue: it states the reason, and is deliberately no valid message.
 
-Neither Batsim 4 nor 5 has a reply that reports an error, and both wait for ever where none comes. ``{"error": "..."}``
-is valid JSON, so that logs can show it, and no message, so that a Batsim aborts at once: Batsim 4 for the missing
-``now``, Batsim 5 for a member that its schema does not have. Our simulator prints the reason.
+Neither Batsim 4 nor 5 has a reply that reports an error, and both wait for ever without a reply. ``{"error": "..."}``
+is valid JSON, so that logs can show it, and no message, so that Batsim aborts at once: Batsim 4 for the missing
+``now``, Batsim 5 for a member that its schema does not have. Spillway's simulator prints the reason.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 LONGEST_REASON = 2000
-"""Characters of a reason that are sent."""
+"""Most characters of a reason that are sent."""
 
 _BEGINNING = b'{"error":'
 
@@ -23,13 +23,13 @@ _DECODER = msgspec.json.Decoder(_Refusal)
 
 
 def refusal(reason: str) -> bytes:
-    """The reply that ends a conversation, as Batsim 4 and our simulator get it."""
+    """The reply that ends a conversation, as Batsim 4 and spillway's simulator receive it."""
     text = reason if len(reason) <= LONGEST_REASON else reason[: LONGEST_REASON - 3] + "..."
     return msgspec.json.encode(_Refusal(text.encode(errors="replace").decode()))
 
 
 def reason_of(frame: bytes) -> str | None:
-    """The reason that a reply carries; ``None`` where it is an ordinary one."""
+    """The reason in a refusal; ``None`` for an ordinary reply."""
     if not frame.startswith(_BEGINNING):
         return None
     try:

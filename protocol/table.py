@@ -1,7 +1,7 @@
-"""Tables of messages: a row says once how a message stands on the wire, and serves both directions and both sides.
+"""Tables of messages: one row defines a message on the wire, for both directions and both sides.
 
 From each row a table makes the struct that msgspec checks, the reader that makes the neutral message of it, and the
-writer of its text. Reader and writer are compiled from a line of source, as :mod:`dataclasses` does: a loop over the
+writer of its text. Reader and writer are compiled from a line of source, as in :mod:`dataclasses`: a loop over the
 fields would take half as long again.
 """
 
@@ -23,7 +23,7 @@ from spillway.protocol.messages import JsonObject
 
 
 class Located(Exception):
-    """A field is wrong; the table, which knows the event's number, makes a :class:`RemoteProtocolError` of it.
+    """A field is wrong; the table adds the event's number and makes a :class:`RemoteProtocolError` of it.
 
     ``path`` is relative to the event's body (``.alloc``).
     """
@@ -35,14 +35,14 @@ class Located(Exception):
 
 
 class Kind(NamedTuple):
-    """How values of one kind stand on the wire.
+    """Form of one kind of values on the wire.
 
     Attributes
     ----------
     wire
         Type that msgspec checks.
     read
-        Makes the message's value of it, given its path; raises :class:`Located`. ``None``: it is the value.
+        Converts it to the message's value, given its path; raises :class:`Located`. ``None``: no conversion.
     write
         JSON text of the message's value. ``None``: as the table writes numbers and JSON values.
     """
@@ -77,18 +77,17 @@ class Field(NamedTuple):
     name
         Attribute of the message.
     kind
-        How its value stands on the wire.
+        Form of its value on the wire.
     member
-        Name on the wire, where it is another one.
+        Name on the wire, if it differs.
     default
-        Value on the wire where the member is missing, which it then may; where that is ``None``, ``None`` is not
-        written.
+        Value of a missing member, which is then optional; with the default ``None``, ``None`` is not written.
     also
         Another name under which it is read.
     needed
-        Text of the error where it stands under neither name (without it, msgspec's own).
+        Text of the error for a member under neither name (without it, msgspec's own).
     derived
-        Its value on the wire, of the message; such a member repeats what others say and is not read.
+        Computes its value on the wire from the message; such a member repeats data of others and is not read.
     """
 
     name: str
@@ -114,19 +113,19 @@ class Row:
     message, name, fields
         As above.
     inside
-        Members of the body in which the fields stand (``requests.estimate_waiting_time``).
+        Members of the body that contain the fields (``requests.estimate_waiting_time``).
     strict
         Whether unknown members are refused.
     check
         Called with each message that was read; raises :class:`Located`.
     refuse
-        What is wrong with a message that is to be written; ``None``: nothing.
+        Returns the fault of a message that is to be written, or ``None``.
     read, write
-        For a body that no list of fields describes: the message of a timestamp and the body, and its JSON text.
+        For a body that no list of fields describes: make the message from a timestamp and the body, and its JSON text.
     body
-        What msgspec checks of such a body.
+        Type of such a body, which msgspec checks.
     fixed
-        Attributes of the message that its name says; where several rows are of one class, they choose the one that
+        Attributes of the message that its name implies; among several rows of one class, they select the row that
         writes a message.
     """
 
@@ -161,7 +160,7 @@ class Table:
     needed
         Whether a message must have the member ``events``.
     unknown
-        What errors call a type that the table does not have.
+        Term in errors for a type that the table does not have.
     closed
         Whether unknown members of messages and events are refused, and the times of events must ascend.
 
@@ -207,7 +206,7 @@ class Table:
         return {message: self._chosen(found) for message, found in rows.items()}
 
     def _chosen(self, rows: list[Row]) -> Callable[[Any], str]:
-        """The writer of a message, by what it says where it has several."""
+        """The writer of a message; among several rows its fixed attributes select one."""
         if len(rows) == 1:
             return self._writer(rows[0])
         choices = [(row.fixed.items(), self._writer(row)) for row in rows]
@@ -258,14 +257,14 @@ class Table:
         return RemoteProtocolError(f"{message}; known types: {', '.join(self.types)}", error.path)
 
     def encode(self, now: float, events: Iterable[Any], name: str) -> bytes:
-        """Text of a message; raise :class:`LocalProtocolError` for what JSON or Batsim cannot express."""
+        """Text of a message; raise :class:`LocalProtocolError` for values that JSON or Batsim cannot express."""
         try:
             return self.joined(now, [self.text(event, now) for event in events])
         except (TypeError, RecursionError) as error:
             raise LocalProtocolError(f"the {name} cannot be written as JSON: {error}") from None
 
     def joined(self, now: float, texts: Iterable[str]) -> bytes:
-        """A message of the texts of its events."""
+        """A message from the texts of its events."""
         return encoded(f'{{"now":{self._double(now)},"events":[{",".join(texts)}]}}')
 
     def text(self, event: Any, now: float) -> str:
@@ -279,10 +278,10 @@ class Table:
             )
         return write(event)
 
-    # ------------------------------------------------------------------ made of a row
+    # ------------------------------------------------------------------ made from a row
 
     def _struct(self, row: Row) -> type[Any]:
-        """What msgspec checks of an event; its method ``neutral`` makes the message."""
+        """The struct of an event that msgspec checks; its method ``neutral`` makes the message."""
         body: Any = row.body
         if row.read is None:
             members: list[Any] = []

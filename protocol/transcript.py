@@ -1,8 +1,8 @@
-"""Record a conversation and play it again: a failure in the field becomes a test.
+"""Recording and replay of a conversation: a failure in the field becomes a test.
 
 A transcript has one JSON line per message, ``{"dir":"B>S","n":0,"msg":{...}}``: the sender (``B>S`` is the simulator,
 ``S>B`` the scheduler), the number of the exchange, and the message exactly as it was sent, every digit of its numbers
-included (but for the zero byte that ends Batsim 5's messages). A message that is no JSON has ``raw``, one character for
+included (except the zero byte that ends Batsim 5's messages). A message that is no JSON has ``raw``, one character for
 each of its bytes, in the place of ``msg``.
 """
 
@@ -25,7 +25,7 @@ _RECEIVED: Literal["B>S"] = "B>S"
 _SENT: Literal["S>B"] = "S>B"
 
 INCOMPLETE = ".incomplete"
-"""Ending of a transcript whose recording stopped before the conversation did."""
+"""Suffix of a transcript whose recording stopped before the conversation ended."""
 
 _BYTES = "latin-1"
 _END = b"\0"
@@ -36,10 +36,10 @@ _HEAD = b'{"dir"'
 
 
 class Recorder:
-    """Writes a transcript, line by line as the messages pass, so that it is complete whatever happens next.
+    """Writes a transcript, one line with each message, so that it is complete at any time.
 
-    Where the disk is full or fails, recording stops and the conversation goes on: the file keeps its whole lines under
-    a name that ends in :data:`INCOMPLETE`.
+    If the disk is full or fails, recording stops and the conversation continues: the file keeps its whole lines under a
+    name that ends in :data:`INCOMPLETE`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Recorder:
     Attributes
     ----------
     incomplete
-        Why and where recording stopped; "" while it goes on.
+        Reason and place at which recording stopped; "" while it continues.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class Recorder:
             self._stop(error)
 
     def _stop(self, error: OSError) -> None:
-        """Keep the whole lines, under a name that says that there were more."""
+        """Keep the whole lines, under a name that marks them as incomplete."""
         kept = self._path.with_name(self._path.name + INCOMPLETE)
         self.incomplete = f"the recording ends before exchange {self._exchange}: {error.strerror or error}"
         with suppress(OSError):
@@ -114,7 +114,7 @@ class Recorder:
         if self._path.is_file():
             with suppress(OSError):
                 where = self._path.rename(kept)
-        self.incomplete += f"; what there is stands in {str(where)!r}"
+        self.incomplete += f"; the recorded part is in {str(where)!r}"
         self._warn(self.incomplete)
 
 
@@ -230,7 +230,7 @@ def _raw_bytes(text: str) -> bytes:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where a replay answers otherwise than the recording.
+    """The first difference between a replay's answers and the recording.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Difference:
     path
         JSON path inside the answer (``$.events[0].data.alloc``).
     expected, got
-        The recorded value and ours, as JSON texts; "nothing" where one side has no such member.
+        The recorded and the replayed value, as JSON texts; "nothing" where one side has no such member.
     """
 
     exchange: int
@@ -321,8 +321,8 @@ def first_difference(expected: Any, got: Any, path: str = "$") -> tuple[str, str
 
 
 def _comparable(data: bytes) -> Any:
-    """A reply's JSON value; a legal reply to Batsim 4 in our own codec's normal form."""
-    with suppress(SpillwayError):  # recordings of illegal replies exist; they are compared as they are
+    """A reply's JSON value; a legal reply to Batsim 4 in the normal form of spillway's codec."""
+    with suppress(SpillwayError):  # recordings of illegal replies exist; they are compared unchanged
         data = batsim4.encode_reply(batsim4.decode_reply(data))
     try:
         return msgspec.json.decode(data.removesuffix(_END))

@@ -1,7 +1,7 @@
-"""A session from a policy, a job model and settings: the one place that puts the scheduler together.
+"""Assembly of a session from a policy, a job model and settings, in one place.
 
-The service's command line, pybatsim, the experiments and the tests all assemble through here, so what cannot be
-combined is refused everywhere in the same words.
+The service's command line, pybatsim, the experiments and the tests all assemble sessions here, so invalid combinations
+are refused everywhere with the same message.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from spillway.schedulers.timesharing.slices import Slices
 
 
 class Estimates(enum.Enum):
-    """Where expected durations come from."""
+    """Source of expected durations."""
 
     WALLTIME = "walltime"
     HISTORY = "history"
@@ -79,12 +79,12 @@ class Estimates(enum.Enum):
 
 @dataclass(frozen=True)
 class Settings:
-    """What every policy and every job model can be combined with."""
+    """Settings that can be combined with every policy and job model."""
 
     estimates: Estimates = option(
         Estimates.WALLTIME,
-        help="how long a job is expected to run: its walltime, from its user's history, its field requested_s, or a "
-        "quantile of what similar jobs took that survived as long",
+        help="expected duration of a job: its walltime, from its user's history, its field requested_s, or a "
+        "quantile of the runtimes of similar jobs that ran as long",
     )
     history: int = option(2, unit="jobs", low=1, high=1000, help="runtimes of a user that a prediction averages")
     correction: Correction = option(
@@ -97,14 +97,14 @@ class Settings:
         help="estimates=history: predictions grow by the least of 0, 10, 25, 50 and 100 % of the walltime with which "
         "this share of the user's last 20 jobs would have ended in time; 0: no margin",
     )
-    quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: which quantile is expected")
-    node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="which free nodes a job gets")
+    quantile: float = option(0.5, low=0.01, high=0.99, help="estimates=survival: the expected quantile")
+    node_order: NodeOrder = option(NodeOrder.FIRST_FIT, help="choice of a job's nodes among free ones")
     storage_order: StorageOrder = option(
-        StorageOrder.NEAREST, help="which storage node holds the burst buffer of a node"
+        StorageOrder.NEAREST, help="choice of the storage node for the burst buffer of a node"
     )
     bandwidth: str = option("aware", choices=("aware", "ignorant"), help="whether links' bandwidth is scheduled")
     foreign: float = option(
-        0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for traffic of others"
+        0.0, low=0.0, high=0.99, help="share of the file system's bandwidth kept free for other traffic"
     )
     pfs_bandwidth: float = option(
         0.0,
@@ -115,15 +115,15 @@ class Settings:
     )
     io_control: IoControl = option(
         IoControl.SHARED,
-        help="which jobs may use the file system at a time: all, or one job per I/O node (models with transfers)",
+        help="jobs that may use the file system at a time: all, or one job per I/O node (models with transfers)",
     )
-    io_order: IoOrder = option(IoOrder.FIFO, help="whose turn is next under exclusive I/O")
+    io_order: IoOrder = option(IoOrder.FIFO, help="order of turns under exclusive I/O")
     io_node_depth: int = option(
         0, low=0, high=9, help="parts of a node's location that name its I/O node; 0: one I/O node for the machine"
     )
     bb_life: str = option(
         "with-nodes",
-        help="how long a burst buffer is held around its job's nodes, and who gets one when: "
+        help="interval of a burst buffer around its job's nodes, and the order in which buffers are given: "
         f"{', '.join(LIVES)}, with options after a colon",
     )
     bb_user_limit: float = option(
@@ -131,7 +131,7 @@ class Settings:
         unit="bytes",
         low=0.0,
         high=1e18,
-        help="most burst-buffer bytes that the jobs of one user hold at a time; 0: no limit",
+        help="most burst-buffer bytes held by the jobs of one user at a time; 0: no limit",
     )
     bb_maxima: str = option(
         "",
@@ -140,38 +140,38 @@ class Settings:
     )
     maintenance: str = option(
         "",
-        help="windows in which nothing runs on all or some nodes: START LENGTH [every PERIOD] [nodes 0-15 20], times "
+        help="windows in which no job runs on all or some nodes: START LENGTH [every PERIOD] [nodes 0-15 20], times "
         "since the begin of the simulation with units (3d 12h) or a date (2026-12-01T08:00 12h), several separated by "
         "';'",
     )
     site: str = option(
         "",
         help="file of the site's partitions, shares, weights and pools (TOML, as 'spillway site import' writes it), or "
-        "its JSON text, which descriptions of runs hold",
+        "its JSON text, as in descriptions of runs",
     )
     suspend: str = option(
         "refused",
         choices=("refused", "suspend", "requeue", "cancel", "off"),
-        help="what is played where a site suspends preempted jobs (PreemptMode=SUSPEND); suspend: they go on later on "
-        "their nodes, as a further job of the simulator (--model rigid alone); refused: such a site is an error",
+        help="treatment of preempted jobs where a site suspends them (PreemptMode=SUSPEND); suspend: they resume later "
+        "on their nodes, as a further job of the simulator (--model rigid only); refused: such a site is an error",
     )
     begins: str = option(
         "",
         help="date of the simulation's time 0 (2026-11-01T00:00:00), from which a site's reservations and dates of "
-        "maintenance are counted; default: what the workload states",
+        "maintenance are counted; default: the date that the workload states",
     )
     on_outage: OnOutage = option(
         OnOutage.CONTINUE,
-        help="what happens to a running job that holds a node or a burst buffer that becomes unavailable",
+        help="treatment of a running job with a node or a burst buffer that becomes unavailable",
     )
     restart: Restart = option(
         Restart.BEGINNING,
-        help="where a requeued job goes on: at its beginning, or at its last checkpoint that survived (models that "
-        "write checkpoints)",
+        help="point from which a requeued job continues: its beginning, or its last checkpoint that survived (models "
+        "that write checkpoints)",
     )
 
     def rules(self) -> Rules:
-        """What they need of policy, model and life, and what they lack."""
+        """Requirements of the settings on policy, model and life, and traits that they lack."""
         needs: dict[Trait, tuple[str, str]] = {}
         if self.on_outage.shrinks:
             needs[Trait.SHRINKING] = (f"on_outage={self.on_outage.value}", "")
@@ -190,7 +190,7 @@ class Settings:
             )
         if self.preemption.active:
             needs[Trait.PREEMPTION] = ("site", "")
-            lacks.setdefault(Trait.TURNS, ("site", "jobs that take turns on nodes make no room for others"))
+            lacks.setdefault(Trait.TURNS, ("site", "jobs that take turns on nodes cannot be preempted"))
         if self.preemption.suspends:
             needs[Trait.CUT] = ("suspend=suspend", "")
             lacks[Trait.APART] = ("suspend=suspend", "a suspended job keeps its burst buffer beside its nodes")
@@ -199,7 +199,7 @@ class Settings:
         if self.bandwidth != "aware":
             lacks[Trait.BANDWIDTH] = (f"bandwidth={self.bandwidth}", "")
         if self.io_node_depth:
-            lacks[Trait.APART] = ("io_node_depth", "what is staged without nodes passes no I/O node")
+            lacks[Trait.APART] = ("io_node_depth", "stage-in and stage-out without nodes pass no I/O node")
         return Rules(needs, lacks)
 
     @property
@@ -214,14 +214,13 @@ class Settings:
         return self.on_outage.requeues or self.preemption.requeues
 
     def check(self) -> None:
-        """Refuse settings that others leave without a meaning, maxima that cannot be read, and sites that suspend."""
+        """Refuse settings without effect beside the others, maxima that cannot be read, and sites that suspend."""
         by, preemption = self.estimates, self.preemption
         if preemption.suspended:
             where = ", ".join(preemption.suspended[:3])
             raise OptionError(
                 f"setting site: preempted jobs of {where} are suspended (PreemptMode=SUSPEND): "
-                "set suspend=suspend (with --model rigid), requeue, cancel or off (--suspend) for what is to happen to "
-                "them"
+                "set suspend=suspend (with --model rigid), requeue, cancel or off (--suspend) for their treatment"
             )
         for names, has_meaning, needed in (
             (
@@ -235,7 +234,11 @@ class Settings:
                 f"estimates=history: with {by.value} no runtimes are averaged",
             ),
             ("quantile", by is Estimates.SURVIVAL, f"estimates=survival: with {by.value} no quantile is taken"),
-            ("foreign pfs_bandwidth", self.bandwidth == "aware", "bandwidth=aware: with ignorant none is booked"),
+            (
+                "foreign pfs_bandwidth",
+                self.bandwidth == "aware",
+                "bandwidth=aware: with ignorant no bandwidth is booked",
+            ),
             (
                 "io_order io_node_depth",
                 self.io_control is IoControl.EXCLUSIVE,
@@ -250,7 +253,7 @@ class Settings:
 
     @property
     def needs_begin(self) -> bool:
-        """Whether the date of time 0 is needed, and not stated."""
+        """Whether the date of time 0 is needed but not stated."""
         return not self.begins and (has_date(self.maintenance) or bool(self._site().reservations))
 
     def windows(self, or_s: float | None = None) -> tuple[Window, ...]:
@@ -264,7 +267,7 @@ class Settings:
         Raises
         ------
         OptionError
-            A text or a date cannot be read, or a date stands and the date of time 0 is not known.
+            A text or a date cannot be read, or there is a date while the date of time 0 is not known.
         """
         try:
             begins_s = seconds_of(self.begins) if self.begins else or_s
@@ -275,14 +278,14 @@ class Settings:
 
     @property
     def site_stated(self) -> Site | None:
-        """The site; ``None`` where none is stated."""
+        """The stated site, else ``None``."""
         return parse_site(self.site) if self.site else None
 
     def _site(self) -> Site:
         return self.site_stated or Site()
 
     def _changed(self, *names: str) -> list[str]:
-        """Those of these settings that differ from their defaults, as ``name=value``."""
+        """Settings among ``names`` that differ from their defaults, as ``name=value``."""
         values = {name: getattr(self, name) for name in names}
         return [f"{name}={show(value)}" for name, value in values.items() if value != getattr(Settings, name)]
 
@@ -294,16 +297,16 @@ _LITERAL = Rules(
         Trait.PREEMPTION: ("", "the published scheduler killed no job for another one"),
     },
 )
-"""What the published experiment's rules need and lack."""
+"""Requirements of the published experiment's rules, and traits that they lack."""
 
 
 def _default_model(policy: Policy, *, literal: bool = False) -> JobModel:
-    """The job model that goes with a policy where none is named: time-shared for gang policies, else rigid."""
+    """Make the default job model of a policy: time-shared for gang policies, else rigid."""
     return make_model("timeshared" if hasattr(policy, "sharing") else "rigid", literal=literal)
 
 
 def _check(policy: Policy, settings: Settings, model: JobModel, life: Life, *, literal: bool) -> None:
-    """Refuse what cannot be combined; :class:`OptionError` names both parts and the reason."""
+    """Refuse invalid combinations; :class:`OptionError` names both parts and the reason."""
     refuse(
         [
             (f"policy {type(policy).__name__}", policy_rules(policy)),
@@ -317,7 +320,7 @@ def _check(policy: Policy, settings: Settings, model: JobModel, life: Life, *, l
 
 
 def _expects(model: JobModel) -> Expects:
-    """What jobs are expected to stage under a model."""
+    """Make the function for the expected staging of jobs under a model."""
 
     def expected(job: Job) -> Expected:
         (in_bytes, in_s), (out_bytes, out_s) = stages_of(model.stage_in(job)), stages_of(model.stage_out(job))
@@ -342,26 +345,26 @@ def assemble(
     explain: bool = False,
     direct: bool = False,
 ) -> Session:
-    """Put a session together.
+    """Assemble a session.
 
     Parameters
     ----------
     policy
-        Decides.
+        The policy.
     settings
         See :class:`Settings`.
     model
-        What started jobs do; default: what goes with the policy (:func:`_default_model`).
+        Model of started jobs; default: that of the policy (:func:`_default_model`).
     literal
         Follow the published experiment: one pass per event, its timeline.
     cadence
-        When the policy is called; default: as ``literal`` requires.
+        Times at which the policy is called; default: as ``literal`` requires.
     burst_buffer_bytes, location_shape
         See :class:`spillway.schedulers.model.machine.MachineDefaults`.
     on_record
-        Gets the record of every job that has ended.
+        Receives the record of every ended job.
     on_conflict
-        Gets every predicted collision of I/O phases (model ``malleable``).
+        Receives every predicted collision of I/O phases (model ``malleable``).
     direct
         Whether the simulator runs in this process and takes a job's operations without messages for each.
 
@@ -397,7 +400,7 @@ def _plays(
     *,
     direct: bool,
 ) -> tuple[Runtime, Steering | None]:
-    """What plays started jobs, and the controllers that resize them, where the model has any."""
+    """Make the runtime of started jobs, and the controllers that resize them where the model has any."""
     programs = ProgramRuntime(
         model,
         make_gate(settings.io_control, settings.io_order),
@@ -419,7 +422,7 @@ def _plays(
 def _around(
     policy: Policy, settings: Settings, model: JobModel, life: Life, refuses: Callable[[Job], str | None]
 ) -> tuple[Policy, Callable[[Job], str | None]]:
-    """The policy with all that stands around it, and why a job is refused beside what the runtime refuses."""
+    """Wrap the policy in all policies around it, and the runtime's check of jobs in further checks."""
     refuses = _without_stripes(policy, refuses)
     preemption = settings.preemption
     if preemption.suspends:
@@ -447,7 +450,7 @@ def _around(
 
 
 def _job_terms(settings: Settings, model: JobModel, refuses: Callable[[Job], str | None]) -> JobTerms:
-    """What holds for jobs beside what they state themselves."""
+    """Terms of all jobs beside their own fields."""
     return JobTerms(
         unplayable(model, refuses),
         model.fewest_nodes(),
@@ -457,13 +460,13 @@ def _job_terms(settings: Settings, model: JobModel, refuses: Callable[[Job], str
 
 
 def _site_terms(settings: Settings) -> SiteTerms:
-    """What the site states, and what ends running jobs before their time."""
+    """Terms of the site, and the handling of preemption and outages."""
     suspend = "" if settings.suspend == "refused" else settings.suspend
     return SiteTerms(settings.site_stated, suspend, rest_of, settings.on_outage)
 
 
 def _ground(settings: Settings, burst_buffer_bytes: int, location_shape: tuple[int, ...], *, literal: bool) -> Ground:
-    """How the machine is read, and who gets which of its places."""
+    """Defaults for reading the machine, rules of placement, and the kind of timeline."""
     aware = settings.bandwidth == "aware"
     return Ground(
         MachineDefaults(burst_buffer_bytes, location_shape, aware, settings.foreign, int(settings.pfs_bandwidth)),
@@ -474,20 +477,20 @@ def _ground(settings: Settings, burst_buffer_bytes: int, location_shape: tuple[i
 
 @dataclass(frozen=True)
 class SessionSpec:
-    """What a user selects, as every interface reads it (command line, pybatsim, campaigns): names, and texts or values.
+    """A user's selection in every interface (command line, pybatsim, campaigns): names, and texts or values.
 
     Attributes
     ----------
     policy, policy_options
         Name of a policy or ``FILE.py:CLASS``, and its options.
     model, model_options
-        Name of a job model or ``FILE.py:CLASS`` ("": what goes with the policy), and its options.
+        Name of a job model or ``FILE.py:CLASS`` ("": that of the policy), and its options.
     settings
         Settings by name.
     thesis_literal, cadence, seed, burst_buffer_bytes, location_shape
         See :func:`assemble`.
     pass_limit
-        Bound on the seconds of a pass, and the clock; ``None``: no clock has any part in decisions.
+        Bound on the seconds of a pass, with the clock; ``None``: decisions depend on no clock.
     """
 
     policy: str
@@ -497,7 +500,7 @@ class SessionSpec:
     settings: Mapping[str, Any] = field(default_factory=dict)
     thesis_literal: bool = option(False, help="the published experiment's rules, where ours are better")
     cadence: Cadence | None = option(
-        None, help="call the policy once per message or per event; none: per event in the published experiment alone"
+        None, help="call the policy once per message or per event; none: per event only in the published experiment"
     )
     seed: int = option(0, help="seed of the policy's random numbers")
     burst_buffer_bytes: int = option(
@@ -505,33 +508,34 @@ class SessionSpec:
         unit="bytes",
         low=0,
         high=2**62 - 1,
-        help="capacity of each storage node whose host states no capacity_bytes",
+        help="capacity of each storage node on a host without capacity_bytes",
     )
     location_shape: tuple[int, ...] = ()
     pass_limit: PassLimit | None = None
 
     def _of_site(self) -> SiteOptions:
-        """What the site states of the policy's schedulers; nothing where the policy has none of a site's parameters."""
+        """Options of the policy from the site's parameters; no options if the policy takes no site parameters."""
         given, entry = str(self.settings.get("site") or ""), find_policy(self.policy)
         if not given or not getattr(entry.cls, "site_parameters", False):
             return SiteOptions({}, ())
         return site_options(parse_site(site_setting(given)), entry.options(), self.policy_options)
 
     def notes(self) -> list[str]:
-        """What the user is told beforehand, a line each: which options are the site's, which of its parameters none."""
+        """Notes for the user before the run, a line each: options from the site, and its unplayed parameters."""
         words = self._of_site().words(self.policy_options)
         notes = [f"policy {self.policy}: {words}"] if words else []
         orders = [f"{name}={MULTIFACTOR}" for name, one in self.policy_options.items() if show(one) == MULTIFACTOR]
         if orders and parse_site(site_setting(str(self.settings.get("site") or "")) or "{}").weights.all_zero:
             notes.append(
                 f"policy {self.policy}: {', '.join(orders)}: no site states weights of priority (setting site, table "
-                "priority): jobs come by the tiers of their partitions, site_factor and nice alone, else as submitted"
+                "priority): jobs come by the tiers of their partitions, site_factor and nice only, else as submitted"
             )
         return notes
 
     def make_policy(self) -> Policy:
-        """The policy, by the options that are given, else the site's, else the defaults; :class:`OptionError` for an
-        unknown one, wrong options, or a limit on one that never searches.
+        """Make the policy from the given options, else the site's, else the defaults.
+
+        Raise :class:`OptionError` for an unknown policy, wrong options, or a limit on a policy that never searches.
         """
         policy = find_policy(self.policy).build(
             self.policy_options, literal=self.thesis_literal, of_site=self._of_site().options
@@ -547,28 +551,29 @@ class SessionSpec:
         return policy.limited(self.pass_limit)
 
     def make_model(self) -> JobModel:
-        """The job model; :class:`OptionError` for an unknown one or wrong options."""
+        """Make the job model; raise :class:`OptionError` for an unknown one or wrong options."""
         if not self.model and not self.model_options:
             return _default_model(self.make_policy(), literal=self.thesis_literal)
         return make_model(self.model, self.model_options, literal=self.thesis_literal)
 
     def make_settings(self) -> Settings:
-        """The settings: what is given, else what goes with the policy, but for the published experiment, else the
-        defaults; of a site's file the site. :class:`OptionError` for an unknown one or a wrong value,
-        :class:`~spillway.base.errors.InputError` for a site's file that cannot be read.
+        """Make the settings: given ones, else those of the policy, else the defaults; a site's file becomes its text.
+
+        The published experiment does not take the policy's settings. Raise :class:`OptionError` for an unknown setting
+        or a wrong value, :class:`~spillway.base.errors.InputError` for a site's file that cannot be read.
         """
         preset = {} if self.thesis_literal else find_policy(self.policy).settings
         made = build(Settings, self.settings, preset)
         return replace(made, site=site_setting(made.site)) if made.site else made
 
     def check(self) -> None:
-        """Raise :class:`OptionError` for what is unknown, wrong, or cannot be combined."""
+        """Raise :class:`OptionError` for unknown names, wrong values, or invalid combinations."""
         settings = self.make_settings()
         life = parse_life(settings.bb_life)
         _check(self.make_policy(), settings, self.make_model(), life, literal=self.thesis_literal)
 
     def needs(self) -> Needs:
-        """What the simulator must offer: what the model needs, and dynamic jobs where jobs are submitted anew."""
+        """Features required of the simulator: those of the model, and dynamic jobs where jobs are submitted anew."""
         needs = self.make_model().needs
         return replace(needs, dynamic_jobs=True, profile_reuse=True) if self.make_settings().requeues else needs
 
@@ -581,8 +586,9 @@ class SessionSpec:
         direct: bool = False,
         policy: Policy | None = None,
     ) -> Session:
-        """The session (see :func:`assemble`), under another ``policy`` where one is given;
-        :class:`OptionError` for what is wrong or cannot be combined.
+        """Assemble the session (see :func:`assemble`), with ``policy`` in place of the selected one if given.
+
+        Raise :class:`OptionError` for wrong values or invalid combinations.
         """
         return assemble(
             policy if policy is not None else self.make_policy(),
@@ -601,7 +607,7 @@ class SessionSpec:
 
 
 def spec_from(options: Mapping[str, Any]) -> SessionSpec:
-    """What a JSON object selects (pybatsim's launcher), with JSON's own types.
+    """Read a selection from a JSON object (pybatsim's launcher), with JSON's own types.
 
     ``policy`` and ``model`` are texts as on the command line, ``model`` may also be an object with ``name`` and the
     model's options; ``options`` are the policy's.
@@ -662,7 +668,7 @@ def _without_stripes(policy: Policy, refuses: Callable[[Job], str | None]) -> Ca
 
 
 def _each(*steps: Callable[[View], None]) -> Callable[[View], None]:
-    """One step after the other."""
+    """Run several steps one after the other."""
 
     def every(view: View) -> None:
         for step in steps:
@@ -672,12 +678,12 @@ def _each(*steps: Callable[[View], None]) -> Callable[[View], None]:
 
 
 def _first_of(*refuses: Callable[[Job], str | None]) -> Callable[[Job], str | None]:
-    """The first reason of several."""
+    """Combine checks of jobs: the first reason counts."""
     return lambda job: next((reason for reason in (refuse(job) for refuse in refuses) if reason), None)
 
 
 def _whole_machine() -> Sharing:
-    """One row: jobs take no turns."""
+    """Sharing with one row: jobs take no turns."""
     return Sharing(Slices(level=1, quantum_us=1_000_000), Costs())
 
 

@@ -1,4 +1,4 @@
-"""All compiled kernels of the schedulers: warm them before they are needed, and report it when that takes time."""
+"""All compiled kernels of the schedulers: load them before use, compile missing ones with a report."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from spillway.base.signals import held_back
 
 _PACKAGE = Path(__file__).parent
 FIRST = "spillway.schedulers.timeline.fit_kernels"
-"""The module that every session needs; others have its code in theirs: it must be there before they are compiled."""
+"""The module that every session needs; others inline its code, so it must be compiled first."""
 
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
 _CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
-"""Files whose change makes the whole folder's compiled code stale (see :mod:`spillway.base.kernel_cache`)."""
+"""Files that make the whole folder's compiled code stale when they change (see :mod:`spillway.base.kernel_cache`)."""
 
 
 def kernel_modules() -> list[str]:
-    """Names of the modules with kernels: all files of this package called ``*_kernels.py``."""
+    """Names of the modules with kernels: all files ``*_kernels.py`` of this package."""
     files = sorted(path.relative_to(_PACKAGE.parent) for path in _PACKAGE.rglob("*_kernels.py"))
     return [".".join(("spillway", *path.with_suffix("").parts)) for path in files]
 
 
 def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], object] | None = None) -> float:
-    """Run every kernel module, after what Numba's cache does not have was compiled on all cores.
+    """Load every kernel module; first compile those missing in Numba's cache on all cores.
 
     Parameters
     ----------
     report
-        Gets one line when kernels are being compiled.
+        Receives one line when kernels are being compiled.
     check
-        Reads what the user gave. It is called before anything is compiled, so that wrong input need not wait for
-        that; where kernels are there already it is not called. It must be possible to send it to another process.
+        Checks the user's input. It is called before compilation, so that wrong input is reported without waiting for
+        it; it is not called if all kernels are cached. It must be picklable.
 
     Returns
     -------
     float
-        Seconds that it took.
+        Duration (s).
 
     Raises
     ------
     Exception
-        What ``check`` raises.
+        Exceptions of ``check``.
     """
     begin = time.perf_counter()
     if not is_cached():
@@ -62,7 +62,7 @@ def warm_up(report: Callable[[str], None] | None = None, check: Callable[[], obj
         compile_side_by_side(kernel_modules())
     for name in kernel_modules():
         load(name)
-    importlib.import_module("numpy.ma")  # Numba would at the first call, when a service may have no descriptor left
+    importlib.import_module("numpy.ma")  # else at the first call, when a service may have no descriptor left
     return time.perf_counter() - begin
 
 
@@ -71,16 +71,16 @@ def compile_side_by_side(
     others: Collection[Sequence[str]] = (),
     report: Callable[[int, int], object] = lambda done, total: None,
 ) -> None:
-    """Compile kernels, or load them from Numba's cache, in processes of their own, on all cores.
+    """Compile kernels, or load them from Numba's cache, in separate processes on all cores.
 
     Parameters
     ----------
     names
         Kernel modules of this package.
     others
-        Further modules, in groups of which each is for one process.
+        Further modules, in one group per process.
     report
-        Gets how many parts are done, and of how many.
+        Receives the number of finished parts, and of all parts.
     """
     rest = [name for name in names if name != FIRST]
     total = 1 + len(others) + len(rest)
@@ -102,7 +102,7 @@ def _compile(modules: Sequence[str]) -> None:
 
 
 def _call_without_kernels(check: Callable[[], object]) -> None:
-    """Call it in a process in which kernels are plain Python."""
+    """Call ``check`` in a process in which kernels are plain Python."""
     with contextlib.ExitStack() as open_pool:
         with held_back() as begin:
             pool = ProcessPoolExecutor(1, get_context("fork"), _compile_nothing, (begin,))
@@ -118,14 +118,14 @@ def _compile_nothing(begin: Callable[[], None]) -> None:
 
 
 def _call(check: Callable[[], object]) -> None:
-    check()  # what it returns is of no use to the other process
+    check()  # its result is not sent to the other process
 
 
 def mark_cached(names: Iterable[str] | None = None) -> None:
-    """Give what Numba has in its cache, of all kernel modules or of some, the present time.
+    """Set the times of Numba's cache files, of all kernel modules or of some, to the present.
 
-    Numba goes by what is in a source, not by its time: it keeps its files when a source is only written anew, as by a
-    checkout, and these would look too old ever after.
+    Numba compares the contents of a source, not its time: it keeps its files when a source is only rewritten, as by a
+    checkout, and the files would seem stale from then on.
     """
     for source in _sources(names):
         for index in _index_files(source):
@@ -136,9 +136,9 @@ def mark_cached(names: Iterable[str] | None = None) -> None:
 
 
 def is_cached(names: Iterable[str] | None = None) -> bool:
-    """Whether Numba's cache seems to have all kernel modules, or some, judged by file times without importing Numba.
+    """Whether Numba's cache has all kernel modules, or some, judged by file times without importing Numba.
 
-    It errs on a machine whose processor differs from that which filled the cache: Numba compiles again there.
+    It is wrong on another type of processor than the one that filled the cache: Numba compiles again there.
     """
     shared_s = max((_PACKAGE / "timeline" / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
     for source in _sources(names):
@@ -157,7 +157,7 @@ def _sources(names: Iterable[str] | None) -> list[Path]:
 
 
 def _index_files(source: Path) -> list[Path]:
-    """Index files of a source's kernels, in the first of the folders where Numba looks that has any."""
+    """Index files of a source's kernels, from the first of Numba's cache folders that has any."""
     name = f"{source.stem}.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
     below = f"{source.parent.name}_*/{name}"
     chosen = os.environ.get("NUMBA_CACHE_DIR")

@@ -1,7 +1,7 @@
 """A site from its file (TOML): partitions and accounts with the names of nodes, as ``spillway site import`` writes it.
 
-Tables are named after what they describe (``[[partition]]``), their keys are the fields of
-:mod:`spillway.schedulers.model.site`. Nodes stand by name where the file names the machine's nodes, else by place.
+Tables are named after their subject (``[[partition]]``), their keys are the fields of
+:mod:`spillway.schedulers.model.site`. Nodes are given by name if the file names the machine's nodes, else by place.
 """
 
 from __future__ import annotations
@@ -46,44 +46,44 @@ TABLES: Mapping[str, tuple[str, type[msgspec.Struct]]] = {
     "scheduler": ("scheduler", Scheduler),
     "burst_buffer": ("buffers", Buffers),
 }
-"""Tables of the file: the field of a site that each is, and what it is read as."""
+"""Tables of the file, with the field of a site and the type of each."""
 
 PLAYED: frozenset[str] = frozenset(
     {"association", "gpu", "license", "partition", "priority", "qos", "reservation", "resource"}
 )
-"""Tables (and ``limits``) that sessions play, all of these but partitions and licenses by the order
-``multifactor``: a name goes in when its part does. Of the others a site may state anything; nothing follows from it."""
+"""Tables that are played: weights and shares by the order ``multifactor``, the others under every policy. Parts of
+``scheduler`` are played, too; ``burst_buffer`` is not."""
 
 SINGLE = ("priority", "scheduler", "burst_buffer")
-"""Tables that stand once; of the others there may be any number."""
+"""Tables that may occur once; the others may occur any number of times."""
 
 START = "start"
 """Key of a reservation: its begin as a date with a time, in place of ``start_s``."""
 
 
 def played_of(site: Site) -> set[str]:
-    """The tables of a site that are played and say anything."""
+    """Played tables for which the site states values."""
     return {key for key in PLAYED & TABLES.keys() if getattr(site, TABLES[key][0]) != getattr(Site(), TABLES[key][0])}
 
 
 def site_setting(given: str) -> str:
-    """The text of the setting ``site``: of a file, or the text itself; "" for neither.
+    """Text of the setting ``site``: of a file, or the given text itself; "" for "".
 
     Raises
     ------
     InputError
-        The file cannot be read, or is no site.
+        The file cannot be read, or is not a site.
     """
     return given if not given or given.lstrip().startswith("{") else site_text(read_site(Path(given)))
 
 
 def read_site(path: Path) -> Site:
-    """Read a site's file; or one with its compact text, as folders of results have a copy of it.
+    """Read a site's file, or a file with its compact text, as in folders of results.
 
     Raises
     ------
     InputError
-        It cannot be read, or is no site: with the file and the key.
+        The file cannot be read, or is not a site; the message has the file and the key.
     """
     try:
         text = text_of(read_file(path, limits.SITE_BYTES))
@@ -96,7 +96,7 @@ def read_site(path: Path) -> Site:
 
 
 def site_of(table: Mapping[str, Any], where: str) -> Site:
-    """A site from the tables of its file.
+    """Make a site from the tables of its file.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class _Places:
     Parameters
     ----------
     given
-        What the file says of the machine's nodes: a list of names, or their number.
+        The machine's nodes as in the file: a host list of names, or their number.
     """
 
     def __init__(self, given: Any, where: str) -> None:
@@ -146,19 +146,19 @@ class _Places:
             self.count = given
         else:
             raise InputError(
-                f"{where}: nodes: expected the names of the machine's nodes, such as 'nid[0001-0100]', or how many "
-                f"there are, got {shown(given)}"
+                f"{where}: nodes: expected the names of the machine's nodes, such as 'nid[0001-0100]', or their "
+                f"number, got {shown(given)}"
             )
 
     def of(self, text: Any, where: str) -> Any:
-        """Ranges of places, of names or of such ranges; what is no text is left to the reader of the table."""
+        """Ranges of places, from names or such ranges; the reader of the table checks values that are not texts."""
         if self._by_name is None or not isinstance(text, str):
             return text
         names = _expanded(text, where)
         for name in names:
             if name not in self._by_name:
                 raise InputError(
-                    f"{where}: {shown(name)} is none of the machine's nodes (key 'nodes' at the top of the file)"
+                    f"{where}: {shown(name)} is not a node of the machine (key 'nodes' at the top of the file)"
                 )
         return format_intervals(self._by_name[name] for name in names)
 
@@ -171,7 +171,7 @@ def _expanded(text: str, where: str) -> tuple[str, ...]:
 
 
 def _read(table: Any, kind: type[msgspec.Struct], where: str, places: _Places) -> Any:
-    """One table as its value."""
+    """Read a table as a value of its type."""
     if not isinstance(table, dict):
         raise InputError(f"{where}: expected a table, got {shown(table)}")
     known = [_WRITTEN.get((kind, name), name) for name in kind.__struct_fields__]
@@ -191,11 +191,11 @@ def _read(table: Any, kind: type[msgspec.Struct], where: str, places: _Places) -
 
 
 _WRITTEN: Mapping[tuple[type[msgspec.Struct], str], str] = {(Reservation, "start_s"): START}
-"""Fields that have another key in the file."""
+"""Fields with another key in the file."""
 
 
 def _seconds(value: Any, where: str) -> float:
-    """Seconds since 1970 of a date with a time; without a zone it is taken as it stands, as logs' times are."""
+    """Seconds since 1970 of a date with a time; without a zone it is not converted, like times of logs."""
     if not isinstance(value, datetime):
         raise InputError(f"{where}: expected a date with a time such as 2026-12-01T08:00:00, got {shown(value)}")
     return seconds_since_1970(value)

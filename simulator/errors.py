@@ -6,9 +6,9 @@
     +-- InputError
     |   +-- SimulatorInputError    a file or option given to the simulator is wrong (exit code 2)
     +-- RemoteProtocolError
-    |   +-- SchedulerFault         the scheduler requested something that makes Batsim abort (exit code 1)
-    +-- Refused                    the scheduler ended the conversation and said why (exit code 2)
-    +-- Deadlock                   nothing can happen any more although jobs are left (exit code 4, only on request)
+    |   +-- SchedulerFault         a request of the scheduler makes Batsim abort (exit code 1)
+    +-- Refused                    the scheduler ended the conversation with a reason (exit code 2)
+    +-- Deadlock                   no event can happen any more although jobs are left (exit code 4, only on request)
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class SchedulerFault(RemoteProtocolError):
     Parameters
     ----------
     rule
-        What is expected and what came instead.
+        The rule, and the request that breaks it.
     path
-        Where in the reply (``$.events[3]``).
+        Place in the reply (``$.events[3]``).
     job
-        Full id of the job concerned, "" if none.
+        Full id of the job concerned, or "".
     """
 
     def __init__(self, rule: str, path: str = "$", job: str = "") -> None:
@@ -40,12 +40,12 @@ class SchedulerFault(RemoteProtocolError):
 
 
 class Refused(SpillwayError):
-    """The scheduler ended the conversation and said why.
+    """The scheduler ended the conversation with a reason.
 
     Parameters
     ----------
     reason
-        Its words.
+        The scheduler's text.
     """
 
     exit_code = 2
@@ -55,6 +55,6 @@ class Refused(SpillwayError):
 
 
 class Deadlock(SpillwayError):
-    """The simulation cannot go on: nothing is running, nothing is scheduled, and jobs are left."""
+    """The simulation cannot continue: nothing is running, nothing is scheduled, and jobs are left."""
 
     exit_code = 4

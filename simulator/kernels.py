@@ -1,4 +1,4 @@
-"""All compiled kernels of the simulator: warm them before they are needed, and report when that takes time."""
+"""All compiled kernels of the simulator: they are loaded before use, with a report if that takes time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KERNEL_MODULES = (
 
 
 def warm_up(report: Callable[[str], None] | None = None) -> float:
-    """Import every kernel module, which compiles what Numba's cache does not have.
+    """Import every kernel module, which compiles the kernels missing in Numba's cache.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
     Returns
     -------
     float
-        Seconds that it took.
+        Seconds taken.
     """
     cached = is_cached()
     if report is not None and not cached:
@@ -44,7 +44,7 @@ def warm_up(report: Callable[[str], None] | None = None) -> float:
 
 
 def mark_cached() -> None:
-    """Give what Numba has in its cache the present time: it keeps its files when a source is only written anew."""
+    """Give Numba's cache files the present time: Numba keeps them when a source is written anew without a change."""
     for name in KERNEL_MODULES:
         for index in _index_files(name.rpartition(".")[2]):
             with contextlib.suppress(OSError):  # not our folder, or another process was faster
@@ -59,7 +59,7 @@ def is_cached() -> bool:
 
 
 def _index_files(name: str) -> list[Path]:
-    """Index files of a module's kernels, in the first of the folders that Numba searches and that has any."""
+    """Index files of a module's kernels, in the first folder of Numba's search that has such files."""
     pattern = f"{name}.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:

@@ -7,32 +7,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BATSIM_VERSION = "v4.2.1"
-"""The version whose behaviour is played, as Batsim spells it in ``_schedule.csv``."""
+"""The simulated version of Batsim, as spelt in ``_schedule.csv``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a version of Batsim does.
+    """Behaviour of a version of Batsim.
 
     Attributes
     ----------
     decimals
         Decimals of the times in its messages.
     by_number
-        Whether hosts are numbered in the order of the numbers in their names (``n2`` before ``n10``), else in that of
-        their texts.
+        Whether hosts are numbered in the order of the numbers in their names (``n2`` before ``n10``), else in text
+        order.
     reprints
-        Whether jobs and profiles are printed with six decimals and read again before they count.
+        Whether jobs and profiles are printed with six decimals and read again before use.
     sized
-        Whether an allocation must have as many hosts as the job requests; else executors are dealt out to what it has.
+        Whether an allocation must have as many hosts as the job requests; else its hosts share the executors.
     late_calls
-        Whether a call for a moment that is over comes at once; else it is refused.
+        Whether a call requested for a past moment comes at once; else it is refused.
     kills_again
-        Whether killing a job whose kill is under way is confirmed.
+        Whether another kill of a job is confirmed while the first one is under way.
     links
-        Whether what is registered may name profiles: jobs those of another workload, ``composed`` profiles any.
+        Whether a registered job may name a profile of another workload, and a registered ``composed`` profile any.
     old_words
-        Whether workload files have Batsim 4's types of profiles, and event files machines that go out and return.
+        Whether workload files have Batsim 4's types of profiles, and event files unavailable and available machines.
     """
 
     decimals: int
@@ -55,7 +55,7 @@ BATSIM_4 = Rules(
     links=False,
     old_words=True,
 )
-"""Of 4.2.1."""
+"""Batsim 4.2.1."""
 BATSIM_5 = Rules(
     12,
     by_number=True,
@@ -66,7 +66,7 @@ BATSIM_5 = Rules(
     links=True,
     old_words=False,
 )
-"""Of 5.0.0-rc2."""
+"""Batsim 5.0.0-rc2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +76,15 @@ class SimulationOptions:
     Attributes
     ----------
     export
-        Prefix of the files written (``out/run1`` gives ``out/run1_jobs.csv``); None writes nothing.
+        Prefix of the files written (``out/run1`` gives ``out/run1_jobs.csv``); ``None`` writes no file.
     roles
         Extra roles by host name (``-r``).
     master
-        Name of the master host where no host has that role (``-m``).
+        Name of the host that is the master if it states no role (``-m``).
     energy
         Whether energy is measured and power states can be changed (``-E``).
     machine_limit
-        Keep only the first so many compute hosts; 0: all (``--mmax``).
+        Number of compute hosts to keep, the first ones; 0: all (``--mmax``).
     machine_limit_from_workload
         Keep as many as the largest ``nb_res`` of the workloads (``--mmax-workload``).
     events
@@ -105,13 +105,13 @@ class SimulationOptions:
     no_scheduler
         Start every job at once on the first hosts, without any scheduler.
     fail_on_deadlock
-        Raise :class:`spillway.simulator.errors.Deadlock` where Batsim ends in silence.
+        Raise :class:`spillway.simulator.errors.Deadlock` in a deadlock, in which Batsim ends silently.
     wall_clock
-        Whether ``_schedule.csv`` states how long the run took; off, two equal runs give equal files.
+        Whether ``_schedule.csv`` states the real time of the run; without it, two equal runs give equal files.
     progress_every
-        Call the progress hook after so many ended jobs; 0: never.
+        Number of ended jobs after which the progress hook is called again; 0: never.
     rules
-        Those of Batsim 4 or of Batsim 5.
+        Rules of Batsim 4 or of Batsim 5.
     """
 
     export: str | None = None

@@ -1,6 +1,6 @@
 """Workloads: logs in the Standard Workload Format, Batsim workload files, and the models that make one of the other.
 
-``load_workload`` is the way in for programs, ``spillway workload`` the command line.
+Programs use ``load_workload``; the command line is ``spillway workload``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When do users come, and how many jobs do they bring? Poisson streams with four rates over the week.
+"""Arrivals of users and their jobs: Poisson streams with four rates over the week.
 
 References
 ----------
@@ -29,7 +29,7 @@ _THURSDAY = 3  # 1 January 1970, with Monday as 0
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """Which of the four periods an instant of a log lies in.
+    """Assigns instants of a log to the four periods of the week.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class Calendar:
     def of(cls, log: SwfLog) -> Calendar:
         """The calendar of a log by its ``UnixStartTime``; a log without one begins on a Monday, 0:00.
 
-        Local time is read from ``StartTime`` where it is there: the archive's headers state ``TimeZone`` in so many
-        ways that the printed clock is the safer source.
+        Local time is read from ``StartTime`` where the log states it: the archive's headers state ``TimeZone`` in so
+        many ways that the printed clock is the safer source.
         """
         unix = log.header.unix_start_time
         if unix is None:
@@ -66,7 +66,7 @@ class Calendar:
 
 
 def _printed_clock(log: SwfLog) -> int | None:
-    """Seconds since midnight that ``StartTime`` shows (``Fri Nov 10 15:05:01 PST 2006``); None without such a text."""
+    """Seconds since midnight in ``StartTime`` (``Fri Nov 10 15:05:01 PST 2006``); ``None`` without such a text."""
     for value in log.header.values("StartTime"):
         for word in value.split():
             parts = word.split(":")
@@ -87,7 +87,7 @@ class ArrivalModel:
     jobs_per_arrival
         Number of arrivals with 1, 2, 3, ... jobs.
     calendar
-        Where in the week the drawn log begins.
+        Start of the drawn log in the week.
     """
 
     rates_per_s: tuple[float, float, float, float]

@@ -1,11 +1,11 @@
-"""A workload in Batsim 5's words, and back: names of profile types, and user fields where Batsim 5 passes them on.
+"""Translation of workloads to and from Batsim 5: names of profile types, and user fields in ``extra_data``.
 
-Batsim 5 ends on profile types that it does not know, and drops further fields of jobs and profiles without a word: a
-job's ``extra_data``, a text, is all that reaches the scheduler. There the further fields of the job and of its profile
-(``bb``, ``user``, ``operations`` ...) go, as a JSON object; the service reads them as if they stood in both.
+Batsim 5 ends at profile types that it does not have, and silently drops further fields of jobs and profiles: only a
+job's ``extra_data``, a text, reaches the scheduler. It holds the further fields of the job and of its profile (``bb``,
+``user``, ``operations`` ...) as a JSON object; the service reads them as fields of both.
 
-Profiles mean the same: ``parallel_homogeneous_total``, whose traffic Batsim 5 shares out by another rule, becomes a
-``ParallelTaskHomogeneousProfile`` with each node's share for the number of nodes of its job.
+Profiles keep their meaning: Batsim 5 distributes the traffic of ``parallel_homogeneous_total`` by another rule, so it
+becomes a ``ParallelTaskHomogeneousProfile`` with each node's share for the number of nodes of its job.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.workload import Profile, Workload, WorkloadJob
 
 _EXTRA_DATA = "extra_data"
-"""The field of a job that Batsim 5 passes on."""
+"""The field of a job that Batsim 5 passes to the scheduler."""
 
 _TRACES = {"smpi": "SMPI", "usage_trace": "FractionalComputation"}
 _TOTAL = "parallel_homogeneous_total"
@@ -52,18 +52,18 @@ READ_AS_4 = "written for Batsim 5: read in Batsim 4's words"
 
 
 def from_batsim5(jobs: Any, profiles: Any, where: str) -> bool:
-    """Translate the jobs and profiles of a Batsim 5 file into Batsim 4's words, in place.
+    """Translate the jobs and profiles of a Batsim 5 file into those of Batsim 4, in place.
 
     Parameters
     ----------
     jobs, profiles
-        As they stand in the file; what is malformed stays so.
+        As in the file; malformed parts stay as they are.
     where
         The file, for errors.
 
     Returns
     -------
-    Whether the file was one of Batsim 5.
+    Whether the file was written for Batsim 5.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def _translated(name: str, profile: Profile, nodes: int) -> Profile:
     kind = profile["type"]
     if kind not in PROFILES:
         known = ", ".join(PROFILES)
-        raise WorkloadError(f"Batsim 5 has nothing for the profile {name!r} of type {kind!r}; it has {known}")
+        raise WorkloadError(f"Batsim 5 has no type for the profile {name!r} of type {kind!r}; it has {known}")
     fields = _fields(kind)
     members: dict[str, Any] = {key: value for key, value in profile.items() if key in fields or key == "ret"}
     if kind == _TOTAL:

@@ -1,7 +1,7 @@
 """Batsim's workload files: strict reader, deterministic writer.
 
-The rules are those of Batsim 4: what it refuses, or dies of, is refused here with the place where it stands; what it
-ignores (further fields) is kept.
+The rules are those of Batsim 4: input that it refuses or crashes on is refused here, with its place in the file; fields
+that it ignores are kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def read_batsim(path: Path | str) -> Workload:
     Raises
     ------
     WorkloadError
-        With the file and the JSON path (or the line, where the text is no JSON), what was expected and what came.
+        The message states the file and the JSON path (or the line, where the text is not JSON), the expected and the
+        given input.
     """
     path = Path(path)
     return parse_batsim(read_bytes(path), where=str(path), name=plain_name(path), folder=path.parent)
@@ -50,9 +51,9 @@ def parse_batsim(
     where
         Names the text in errors.
     name
-        Name of the workload where the file states none.
+        Name of the workload where the file does not state it.
     folder
-        Where trace files are searched for; ``None`` does not search.
+        Folder of the trace files; ``None``: they are not searched for.
     """
     top = _decode(data, where)
     if not isinstance(top, dict):
@@ -104,7 +105,7 @@ def write_batsim(workload: Workload, path: Path | str) -> None:
 
 
 class _Repeated(dict[str, Any]):
-    """An object in which a key stands twice."""
+    """An object with a repeated key."""
 
     key = ""
 
@@ -154,7 +155,7 @@ def _decode(data: bytes | str, where: str) -> Any:
 
 def _refuse_repeated(value: Any, where: str) -> None:
     if isinstance(value, _Repeated):
-        raise WorkloadError(f"the name {value.key!r} stands twice in this object", where)
+        raise WorkloadError(f"the name {value.key!r} occurs twice in this object", where)
     if isinstance(value, dict):
         for key, item in value.items():
             if isinstance(item, dict | list):

@@ -1,8 +1,8 @@
 """Size of the burst buffer that a job requests: the thesis's model, parametrised by the machine.
 
-No public log records burst-buffer requests. The model takes them to be as large as requests for main memory and draws
-them from a log-normal law fitted to a log that has those (``spillway.workloads.fit`` fits another), then bends them to
-what the machine can serve at all.
+No public log records burst-buffer requests. The model assumes that they are as large as requests for main memory, draws
+them from a log-normal distribution fitted to a log with such requests (``spillway.workloads.fit`` fits another), and
+clamps them to requests that the machine can serve.
 
 References
 ----------
@@ -27,12 +27,12 @@ _STREAM = "burst buffer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BurstBufferModel:
-    """Request per compute node, in bytes: shifted log-normal law with a floor, a cap and a clamp.
+    """Request per compute node, in bytes: shifted log-normal distribution with a floor, a cap and a clamp.
 
     Attributes
     ----------
     sigma
-        Shape of the log-normal law, > 0.
+        Shape of the log-normal distribution, > 0.
     location_kib
         Its shift in KiB per processor.
     scale_kib
@@ -84,13 +84,13 @@ class BurstBufferModel:
         seed
             The same seed gives the same request to the job at the same place in the list.
         processors_per_node
-            The law is per processor: a node requests this many times as much.
+            The distribution is per processor: a node requests this many times as much.
 
         Returns
         -------
         int64 array
-            Bytes per node: 0 without storage; else as drawn, but at least the floor; at most one storage node's
-            capacity; and no more than lets an empty machine place the job's requests whole.
+            Bytes per node: 0 without storage; else as drawn, but at least the floor, at most one storage node's
+            capacity, and small enough for an empty machine to place the job's requests whole.
         """
         wanted = np.asarray(nodes, dtype=np.int64)
         normal = Draws(seed, _STREAM).normal(len(wanted))
@@ -99,7 +99,7 @@ class BurstBufferModel:
         )
         if machine.storage_nodes == 0 or machine.storage_bytes == 0:
             return np.zeros(len(wanted), dtype=np.int64)
-        capped = np.minimum(drawn, float(machine.storage_bytes))  # before it becomes whole: a draw may be huge
+        capped = np.minimum(drawn, float(machine.storage_bytes))  # before rounding: a draw may be huge
         size = np.maximum(np.rint(capped).astype(np.int64), self.floor_bytes)
         size[np.asarray(walltime_s, dtype=np.float64) <= self.short_walltime_s] = self.short_bytes
         return clamp_to_machine(size, wanted, machine)
@@ -111,8 +111,8 @@ def clamp_to_machine(
     """Reduce requests that an empty machine could not place.
 
     Each node's request is served whole by one storage node, so one storage node serves floor(capacity / request)
-    nodes. Where that times the storage nodes is too few, the request becomes what the busiest storage node can give
-    each of the nodes that fall to it when they are spread evenly.
+    nodes. Where all storage nodes together serve too few, the request becomes an equal share of the busiest storage
+    node, with the job's nodes spread evenly over the storage nodes.
     """
     size = np.minimum(size, machine.storage_bytes)
     served = machine.storage_nodes * (machine.storage_bytes // np.maximum(size, 1))

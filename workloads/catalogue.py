@@ -1,9 +1,10 @@
-"""Public logs by name: where they are, checksums of their texts, where they are kept, whom to thank.
+"""Public logs by name: their addresses, checksums, cache and acknowledgements.
 
-The logs belong to the Parallel Workloads Archive and those who collected them; the project distributes none. A log is
-fetched once into the cache (``$XDG_CACHE_HOME/spillway/logs``, by default ``~/.cache/spillway/logs``). Its checksum is
-the sha256 of the *decompressed* text, whatever the compression. Where the catalogue has it, another text is
-refused; where not, the first text that comes is trusted, its checksum recorded beside it, and any other refused later.
+The logs belong to the Parallel Workloads Archive and those who collected them; the project does not distribute them. A
+log is fetched once into the cache (``$XDG_CACHE_HOME/spillway/logs``, by default ``~/.cache/spillway/logs``). Its
+checksum is the sha256 of the *decompressed* text, whatever the compression. A text with another checksum than the
+catalogue's is refused. Where the catalogue has no checksum, the first text is trusted, its checksum is recorded beside
+it, and any other text is refused later.
 
 References
 ----------
@@ -41,7 +42,7 @@ class _PublicLog:
     folder
         The archive's folder of this machine.
     machine
-        What it is a log of.
+        The machine and the years of the log.
     sha256
         Checksum of the decompressed text; "" where it is not known in advance.
     """
@@ -52,7 +53,7 @@ class _PublicLog:
     sha256: str = ""
 
     def address(self, archive: str = ARCHIVE) -> str:
-        """Where the compressed log is."""
+        """Address of the compressed log."""
         return f"{archive.rstrip('/')}/{self.folder}/{self.name}.swf.gz"
 
 
@@ -67,7 +68,7 @@ class _Fetched:
     sha256
         Checksum of its decompressed text.
     how
-        Sentence about where it came from and how its checksum was tested.
+        Sentence about its source and the test of its checksum.
     """
 
     path: Path
@@ -129,7 +130,7 @@ def fetch(
     archive: str = ARCHIVE,
     accept_any: bool = False,
 ) -> _Fetched:
-    """Have a public log in the cache.
+    """Fetch a public log into the cache, or take it from there.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def fetch(
     if expected and actual != expected and not accept_any:
         raise WorkloadError(
             f"the text of {name} should have the sha256 {expected}, this one has {actual}; "
-            f"if it is another version that you want, add --accept-any",
+            f"to take it as another version, add --accept-any",
             origin,
         )
     parse_swf(text, origin)
@@ -193,7 +194,7 @@ def checksum(text: bytes) -> str:
 
 
 def acknowledgement(name: str, collected_by: list[str]) -> str:
-    """What the archive requests of those who publish results obtained with a log (``collected_by``: its own header)."""
+    """Request of the archive to authors of results obtained with a log (``collected_by``: its own header)."""
     who = f" {name} was collected and provided by {'; '.join(collected_by)}: please thank them." if collected_by else ""
     return (
         "If you publish results obtained with this log, name the Parallel Workloads Archive "

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Run the action that was chosen."""
+    """Run the chosen action."""
     try:
         command: Callable[[argparse.Namespace], None] = options.command
         command(options)
@@ -170,7 +170,7 @@ def _fit(options: argparse.Namespace) -> None:
 
 
 def _machine(options: argparse.Namespace, table: JobTable) -> tuple[MachineFacts, list[str]]:
-    """The machine that the options state, and in what they leave open that of a run; a line says where it is from."""
+    """The machine of the options, completed as for a run, with lines that state its source."""
     how = _convert_options(options)
     nodes, pool, lines = options.nodes, 0, []
     if not nodes and "generator" not in options and options.source.partition(":")[0] not in GENERATORS:
@@ -197,7 +197,7 @@ def _machine(options: argparse.Namespace, table: JobTable) -> tuple[MachineFacts
 
 
 def _of_machine(table: JobTable, options: argparse.Namespace) -> JobTable:
-    """All jobs of the machine of a log, of which the table has those that are chosen."""
+    """All jobs of a log's machine, where the table has only the chosen ones."""
     reading = reading_of(options)
     parts = of_machine(reading.where)
     return table if parts == reading.where else load_table(options.source, replace(reading, where=parts))[0]
@@ -241,12 +241,12 @@ def _add_conversion(parser: argparse.ArgumentParser) -> None:
         "--burst-buffers",
         default="thesis",
         metavar="thesis|none|FILE",
-        help="request model: the published one, no requests, or what 'fit' wrote (thesis)",
+        help="request model: the published one, no requests, or a file of 'fit' (thesis)",
     )
 
 
 def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
-    """Add a sub-parser for each action; its function is ``options.command``. Give what takes further actions."""
+    """Add a sub-parser for each action, its function as ``options.command``; return the object that holds them."""
     commands = parser.add_subparsers(required=True, metavar="ACTION", prog=parser.prog)
     log = "a log of any format (also .xz, .gz), a generator (kth-like:jobs=500) or a public log's name"
 
@@ -260,7 +260,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
         sub.add_argument("source", metavar="SOURCE", help=words)
 
     add("list", _list, "public logs and generators", "")
-    _add_fetch(add("fetch", _fetch, "have a public log in the cache", "KTH-SP2-1996-2.1-cln"))
+    _add_fetch(add("fetch", _fetch, "fetch a public log into the cache", "KTH-SP2-1996-2.1-cln"))
     sub = add("info", _info, "summary of a log or a workload", "mine.swf", "sacct.txt --nodes 240")
     source(sub, f"FILE.json[.xz|.gz], {log}")
     group = sub.add_argument_group("load")
@@ -310,7 +310,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
     sub = add(
         "gang",
         gang_command.command,
-        "draw jobs whose files lie on the nodes that they run on",
+        "draw jobs with files on the nodes that they run on",
         "--out serverless.json --jobs 1000 --intensity 0.5",
     )
     gang_command.add_options(sub)
@@ -333,7 +333,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
 
 def _add_fetch(parser: Parser) -> None:
     parser.add_argument("name", metavar="NAME", help="a name that the action 'list' shows")
-    add = parser.add_argument_group("where from, where to").add_argument
+    add = parser.add_argument_group("source and cache").add_argument
     add("--from", dest="from_file", type=Path, metavar="FILE", help="take this copy instead")
     add("--cache", type=Path, metavar="DIR", help="cache folder ($XDG_CACHE_HOME/spillway/logs)")
     add("--address", default=ARCHIVE, metavar="URL", help=f"archive or mirror ({ARCHIVE})")
@@ -359,5 +359,5 @@ def _add_parts(parser: Parser) -> None:
     add_out(group, "FOLDER", "folder of the parts")
     add = group.add_argument
     add_declared(group, SplitOptions, "parts", "repeat_in_last")
-    add("--to", choices=("json", "swf"), default="json", help="what a log's parts become (json)")
+    add("--to", choices=("json", "swf"), default="json", help="format of a log's parts (json)")
     add("--compress", choices=("", ".xz", ".gz"), default="", metavar=".xz|.gz", help="suffix of the parts (none)")

@@ -37,15 +37,15 @@ _MANY_CUT = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvertOptions:
-    """How a log becomes a workload. The defaults are those of the thesis.
+    """Options of the conversion of a log to a workload. The defaults are those of the thesis.
 
     Attributes
     ----------
     burst_buffers
         Request model; ``None``: jobs request no burst buffers.
     site_tables
-        Tables of the site that the run plays (:data:`spillway.schedulers.site_file.PLAYED`): what the log states for
-        them is not left out.
+        Tables of the site that the run plays (:data:`spillway.schedulers.site_file.PLAYED`): the log's fields for them
+        do not count as omissions.
     """
 
     model: str = option(
@@ -56,7 +56,7 @@ class ConvertOptions:
     )
     seed: int = option(0, low=0, high=2**63 - 1, help="seed of all draws: same log, options and seed, same bytes")
     kappa: float = option(
-        40.0, low=0.0, help="IO-Aware: how often the burst buffer's size crosses the network; 0: no shortening"
+        40.0, low=0.0, help="IO-Aware: transfers of the burst buffer's size over the network; 0: no shortening"
     )
     least_compute_share: float = option(
         0.05, low=0.0, high=1.0, help="IO-Aware: the computing work is at least this share of the runtime"
@@ -66,7 +66,7 @@ class ConvertOptions:
         unit="bytes",
         low=0.0,
         help="mean of the bytes that each node sends to each other node: a normal distribution, negative draws become "
-        "0; one-node jobs send none",
+        "0; one-node jobs send nothing",
     )
     com_sd_bytes: float = option(20e6, unit="bytes", low=0.0, help="its standard deviation")
     burst_buffers: BurstBufferModel | None = THESIS_MODEL
@@ -76,7 +76,7 @@ class ConvertOptions:
     missing_walltime: str = option(
         "scaled",
         choices=("scaled", "none", "drop"),
-        help="jobs whose log states no requested time: walltime_factor x runtime, at least walltime_floor_s, rounded "
+        help="jobs without a requested time in the log: walltime_factor x runtime, at least walltime_floor_s, rounded "
         "up to whole minutes; no walltime (reservations then have no end); or left out",
     )
     walltime_factor: float = option(2.0, low=1e-3, help="over-estimation for missing_walltime scaled")
@@ -90,15 +90,15 @@ class ConvertOptions:
     first: int | None = option(
         None, low=1, help="most records taken, unusable ones included, as the thesis counts (of those from from_job on)"
     )
-    first_submit_s: int = option(1, unit="s", low=0, help="when the first job of the workload is submitted")
+    first_submit_s: int = option(1, unit="s", low=0, help="submission of the first job of the workload")
     site_wait: bool = option(
         False,
-        help="keep how long jobs waited at their site (field site_wait_s), for the policy replay; jobs whose log does "
-        "not state it are left out",
+        help="keep the waiting times of jobs at their site (field site_wait_s), for the policy replay; jobs without "
+        "them in the log are left out",
     )
     site_fields: bool = option(
         False,
-        help="keep what the log states for a site's scheduler: the fields partition, account, qos, licenses, nice",
+        help="keep the log's fields for a site's scheduler: partition, account, qos, licenses, nice, reservation, gpus",
     )
     site_tables: tuple[str, ...] = ()
     bytes_moved: str = option(
@@ -115,15 +115,15 @@ class ConvertOptions:
     )
     staging: str = option(
         "",
-        help="what jobs stage into and out of their buffers (minutes=30,share_in=0.5), for the model io; empty: they "
-        "state nothing of it",
+        help="bytes and times of staging into and out of jobs' buffers (minutes=30,share_in=0.5), for the model io; "
+        "empty: jobs state no staging",
     )
     stripes: int = option(
         0,
         low=0,
         high=10**6,
         help="0: each node requests a buffer of its own (field bb); above: a job requests one buffer (bb_total), in "
-        "equal parts on so many storage nodes (bb_stripes), on more where a part would be larger than a storage node",
+        "equal parts on this many storage nodes (bb_stripes), on more where a part would be larger than a storage node",
     )
 
     def __post_init__(self) -> None:
@@ -133,7 +133,7 @@ class ConvertOptions:
 
 @dataclass(frozen=True, slots=True)
 class _ConversionReport:
-    """What happened to the records of a log.
+    """Outcome of the conversion of a log.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class _ConversionReport:
     remarks
         Assumptions made and further remarks, one sentence each.
     omissions
-        What the log states and no run plays; among the remarks, too.
+        Properties of jobs that the log states and no run plays; among the remarks, too.
     """
 
     records: int
@@ -171,7 +171,7 @@ def convert(
     """Make a Batsim workload of a log.
 
     One ``parallel_homogeneous`` profile per job, named by the job's id: ``cpu`` flop per node, ``com`` bytes from
-    each node to each other node, ``bb`` burst-buffer bytes per node. Jobs stand in order of submission.
+    each node to each other node, ``bb`` burst-buffer bytes per node. Jobs are in order of submission.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def convert(
 def convert_columns(
     log: SwfLog | JobTable, machine: MachineFacts, options: ConvertOptions | None = None, name: str = "log"
 ) -> tuple[Converted, _ConversionReport]:
-    """The same, as columns: for logs of millions of jobs, whose workload is written as a stream.
+    """Make columns of jobs from a log: for logs of millions of jobs, to write the workload as a stream.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def nodes_of(table: JobTable, options: ConvertOptions) -> Ints:
 
 
 def walltimes_of(table: JobTable, options: ConvertOptions) -> Ints:
-    """Requested times of jobs, or what ``missing_walltime`` puts in their place; -1: none."""
+    """Requested times of jobs, or their replacement by ``missing_walltime``; -1: no walltime."""
     requested = table["requested_s"]
     if options.missing_walltime != "scaled":
         return np.where(requested > 0, requested, -1)
@@ -291,7 +291,7 @@ def _usable(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> 
 def _reasons(
     table: JobTable, machine: MachineFacts, options: ConvertOptions
 ) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
-    """Why records are left out, and which; the first reason counts."""
+    """Reasons to leave records out, and masks of these records; the first reason counts."""
     state = table["state"]
     yield "piece of a checkpointed job (its summary line is used)", state == table.code("state", PIECE)
     yield "still running when the log was made", state == table.code("state", RUNNING)
@@ -308,7 +308,7 @@ def _reasons(
 
 
 def _read(table: JobTable) -> dict[str, int]:
-    """What the reader left out, by reason."""
+    """Numbers of lines that the reader left out, by reason."""
     return {reason: count for reason, count in table.intake.dropped.items() if count}
 
 
@@ -323,7 +323,7 @@ def _in_order(table: JobTable, name: str) -> JobTable:
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     row = int(first[counts == counts.max()].min())
     raise WorkloadError(
-        f"job number {table.label(row)} stands {counts.max()} times in the log {name!r}; number its jobs without "
+        f"job number {table.label(row)} occurs {counts.max()} times in the log {name!r}; number its jobs without "
         "repetition"
     )
 
@@ -361,7 +361,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
 
 
 def _begin(table: JobTable, shift: int) -> float | None:
-    """Date of time 0 of a workload whose times are the log's and this shift (s since 1970)."""
+    """Date of time 0 (s since 1970) of a workload with the times of the log plus a shift."""
     if int(table["submit_s"][0]) >= CALENDAR_FROM_S:
         return float(-shift)
     start_s = table.intake.header.unix_start_time
@@ -369,7 +369,7 @@ def _begin(table: JobTable, shift: int) -> float | None:
 
 
 def buffers_of(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
-    """Burst-buffer bytes per node: what the log states, else drawn."""
+    """Burst-buffer bytes per node: as the log states, else drawn."""
     stated = table["burst_buffer_bytes"]
     model = options.burst_buffers
     if model is None or bool((stated >= 0).all()):
@@ -381,7 +381,7 @@ def buffers_of(table: JobTable, sizes: Ints, walltimes: Ints, machine: MachineFa
 
 
 def _stripes(total: Ints, machine: MachineFacts, options: ConvertOptions) -> Ints:
-    """Storage nodes that a job's buffer is striped over: as many as are wanted, more where a stripe would not fit."""
+    """Storage nodes that a job's buffer is striped over: as the options state, more where a stripe would not fit."""
     needed = -(-total // max(machine.storage_bytes, 1))
     return np.maximum(np.minimum(options.stripes, max(machine.storage_nodes, 1)), needed)
 
@@ -389,7 +389,7 @@ def _stripes(total: Ints, machine: MachineFacts, options: ConvertOptions) -> Int
 def _staged(
     table: JobTable, buffers: Ints, sizes: Ints, stripes: Ints | None, options: ConvertOptions
 ) -> Staged | None:
-    """What jobs stage, for each request of their buffers."""
+    """Staging of jobs, for each request of their buffers; ``None``: jobs state no staging."""
     if not options.staging:
         return None
     requests = sizes if stripes is None else np.maximum(stripes, 1)
@@ -402,7 +402,7 @@ def _staged(
 
 
 def _buffers_from(machine: MachineFacts, options: ConvertOptions) -> bool:
-    """Whether burst buffers are drawn for jobs whose log states none."""
+    """Whether burst buffers are drawn for jobs without a stated request."""
     return options.burst_buffers is not None and machine.storage_nodes > 0 and machine.storage_bytes > 0
 
 
@@ -427,7 +427,7 @@ def _remarks(table: JobTable, machine: MachineFacts, options: ConvertOptions) ->
 
 
 def _waits_remark(converted: Converted) -> Iterable[str]:
-    """How many jobs wait for others."""
+    """Remarks on jobs that wait for others, and on arrays with a limit."""
     if converted.depends is not None:
         number = sum(1 for text in converted.depends.tolist() if text)
         who = many(number, "job waits", "jobs wait")
@@ -436,16 +436,16 @@ def _waits_remark(converted: Converted) -> Iterable[str]:
     if converted.array_limit is not None:
         number = int((converted.array_limit > 0).sum())
         who = many(number, "job is a task of an array", "jobs are tasks of arrays")
-        yield f"{who} of which only some may wait or run at a time, as at the site"
+        yield f"{who} with a limit on tasks that wait or run at a time, as at the site"
 
 
 def _multiplied_remark(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> Iterable[str]:
-    """A remark where nodes request more than one processor of the request model does."""
+    """A remark where the request of a node is a multiple of the request model's."""
     per_node = options.processors_per_node
     if per_node > 1 and _buffers_from(machine, options) and (table["burst_buffer_bytes"] < 0).any():
         yield (
             f"burst buffers were drawn for each processor: a node of {per_node} processors requests {per_node} times "
-            "what one does (storage of the machine should be in proportion)"
+            "as much as one processor (storage of the machine should be in proportion)"
         )
 
 
@@ -456,7 +456,7 @@ def _storage_remark(table: JobTable, converted: Converted, machine: MachineFacts
         wanted = int((table["burst_buffer_bytes"] > 0).sum())
         if wanted:
             who, they = many(wanted, "job requests", "jobs request"), "it" if wanted == 1 else "they"
-            yield f"{who} burst buffers, of which this machine has none: {they} will be rejected"
+            yield f"{who} burst buffers, which this machine does not have: {they} will be rejected"
         return
     whole = machine.storage_bytes
     drawn = converted.bb_bytes[~stated]

@@ -1,7 +1,7 @@
-"""What jobs of a log waited for beside resources, as fields of a workload's jobs: other jobs, and places in an array.
+"""Dependencies of a log's jobs, and limits on tasks of its arrays, as fields of a workload's jobs.
 
-The jobs of a log have ended, and so their conditions on ends are history: one that waited for another's success or
-failure waits for its end. What jobs state is :mod:`spillway.schedulers.model.dependencies`.
+All jobs of a log have ended as they did, so a job that waited for another's success or failure waits for its end. The
+fields are those of :mod:`spillway.schedulers.model.dependencies`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _JOB = re.compile(r"(\d+)(_\d+|_\*)?(?:\+(\d+)(s?))?")
 
 @dataclass(frozen=True)
 class Waits:
-    """What the jobs of a table wait for, in its order; ``None``: no job waits for anything of that kind.
+    """Dependencies and array limits of a table's jobs, in its order; ``None``: no job has one.
 
     Attributes
     ----------
     depends
-        Text of the field ``depends``; "": it states none, or none of the jobs that it states is played before it.
+        Text of the field ``depends``; "": no job that the job depends on is played before it.
     array_limit
-        How many tasks of a job's array may wait or run at a time; 0: any number.
+        Number of tasks of a job's array that may wait or run at a time; 0: no limit.
     """
 
     depends: npt.NDArray[np.object_] | None = None
@@ -48,7 +48,7 @@ class Waits:
 
 
 def waits_of(table: JobTable) -> Waits:
-    """What jobs in order of submission wait for."""
+    """Dependencies and array limits of jobs in order of submission."""
     limits = _limits(table)
     depends = _depends(table)
     return Waits(depends if depends.any() else None, limits if limits.any() else None)
@@ -71,7 +71,7 @@ def _depends(table: JobTable) -> npt.NDArray[np.object_]:
 
 
 def among(jobs: Sequence[WorkloadJob]) -> list[WorkloadJob]:
-    """Jobs of a part of a workload: they depend on each other alone."""
+    """Jobs of a part of a workload, with dependencies only on each other."""
     if not any("depends" in job.extras for job in jobs):
         return list(jobs)
     names = {job.name for job in jobs}
@@ -94,7 +94,7 @@ def _among(extras: dict[str, Any], names: set[str]) -> dict[str, Any]:
 
 
 def _limits(table: JobTable) -> Ints:
-    """How many tasks of a job's array may go at a time: the stated number, or as many as did (limits are changed)."""
+    """Limit of each job's array: as stated, or more where more tasks ran at a time (a limit may have changed)."""
     stated, numbers = table.intake.limited_arrays, table["number"]
     limited = np.zeros(len(table), dtype=np.int64)
     for number, limit in stated.items():
@@ -104,7 +104,7 @@ def _limits(table: JobTable) -> Ints:
 
 
 def _most_at_once(start_s: Ints, end_s: Ints) -> int:
-    """How many of these jobs ran at a time, by the log."""
+    """Largest number of these jobs that ran at a time, by the log."""
     known = (start_s >= 0) & (end_s > start_s)
     times = np.concatenate((start_s[known], end_s[known]))
     changes = np.repeat([1, -1], int(known.sum()))
@@ -112,7 +112,7 @@ def _most_at_once(start_s: Ints, end_s: Ints) -> int:
 
 
 def _ends(table: JobTable) -> Ints:
-    """When jobs ended (s); -1 where the log does not say."""
+    """Ends of jobs (s); -1 where not known."""
     start_s = table["start_s"]
     return np.where(start_s >= 0, start_s + np.maximum(table["run_s"], 0), -1)
 
@@ -125,7 +125,7 @@ def _is_constant(table: JobTable) -> bool:
 
 @dataclass(frozen=True)
 class _Played:
-    """The jobs that are played before one of them, and that it did wait for: a log may contradict itself."""
+    """Jobs that are played before a given job, and that it did wait for: a log may contradict itself."""
 
     table: JobTable
     rows_of: dict[int, list[int]]
@@ -144,14 +144,14 @@ class _Played:
                 yield label
 
     def _was_over(self, row: int, kind: str) -> bool:
-        """Whether the log lets the job start no earlier than what it waits for: another's start or end."""
+        """Whether the job started, by the log, no earlier than another job's start or end; true where not known."""
         start_s = self.table["start_s"]
         over_s = start_s[row] if kind == "after" else self.end_s[row]
         return bool(start_s[self.row] < 0 or over_s <= start_s[self.row])
 
 
 def _played(text: str, labels: Callable[..., Iterator[str]]) -> str:
-    """A log's words as the field ``depends``, without the jobs that are not played."""
+    """A log's dependency as the field ``depends``, without jobs that are not played."""
     joint = "?" if "?" in text else ","
     conditions: list[str] = []
     for part in _STATUS.sub("", text).split(joint):

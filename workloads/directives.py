@@ -1,8 +1,8 @@
 """Directives in job scripts, ``#BB``, ``#BB_LUA`` and ``#DW``, as requests for buffers and for staging.
 
-What a capacity counts depends on the kind of buffer: a file system on each node (rabbits' ``xfs``, ``gfs2``, ``raw``)
-is so large on every compute node; any other is the whole job's, striped over storage nodes (``lustre``, DataWarp's
-``striped``, a pool of Slurm's) or in equal parts on the nodes (DataWarp's ``private``).
+The meaning of a capacity depends on the kind of buffer: a file system on each node (rabbits' ``xfs``, ``gfs2``,
+``raw``) has it on every compute node; any other has it for the whole job, striped over storage nodes (``lustre``,
+DataWarp's ``striped``, a pool of Slurm's) or in equal parts on the nodes (DataWarp's ``private``).
 
 References
 ----------
@@ -27,7 +27,7 @@ _OPTION = re.compile(r"--bb[= ](\"[^\"]*\"|'[^']*'|\S+)")
 
 
 class Spread(enum.Enum):
-    """Where a buffer lies."""
+    """Placement of a buffer."""
 
     PER_NODE = "per node"
     """Each compute node has one of the stated capacity."""
@@ -45,7 +45,7 @@ _SPREADS: Mapping[str, Spread] = {
     "raw": Spread.PER_NODE,
     "private": Spread.PRIVATE,
 }
-"""By type or access mode; whatever else is striped."""
+"""Placements by type or access mode; all others are striped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,11 @@ class Buffer:
     capacity_bytes
         As stated: of each node's buffer, or of the whole job's; see ``spread``.
     spread
-        Where it lies.
+        Its placement.
     kind
-        Type of file system or access mode, as written; "" where the directive names none.
+        Type of file system or access mode, as written; "" where not stated.
     name, pool, profile
-        As written; "" where the directive has none.
+        As written; "" where not stated.
     """
 
     capacity_bytes: int
@@ -72,17 +72,17 @@ class Buffer:
     profile: str = ""
 
     def total_bytes(self, nodes: int) -> int:
-        """Bytes for a job of so many nodes, in all."""
+        """Bytes for a job of ``nodes`` nodes, in all."""
         return self.capacity_bytes * (nodes if self.spread is Spread.PER_NODE else 1)
 
     def node_bytes(self, nodes: int) -> int:
-        """Bytes for each of so many nodes: the node's own buffer, or its share, rounded up."""
+        """Bytes for each of ``nodes`` nodes: the node's own buffer, or its share, rounded up."""
         return -(-self.total_bytes(nodes) // nodes)
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Files that a directive has moved before or after the job; their size is not stated."""
+    """Files that are moved before or after the job; their size is not stated."""
 
     source: str = ""
     destination: str = ""
@@ -90,7 +90,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What the directives of a job request.
+    """Requests of a job's directives.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Requests:
     stage_in, stage_out
         Transfers before and after the job.
     others
-        Commands that are not known here, such as ``swap``: they request nothing.
+        Unknown commands, such as ``swap``: they request nothing.
     """
 
     buffers: tuple[Buffer, ...] = ()
@@ -126,7 +126,7 @@ class Requests:
         )
 
     def total_bytes(self, nodes: int) -> int:
-        """Bytes of the job's own buffers for so many nodes, in all."""
+        """Bytes of the job's own buffers for ``nodes`` nodes, in all."""
         return sum(buffer.total_bytes(nodes) for buffer in self.buffers)
 
     @property
@@ -136,7 +136,7 @@ class Requests:
 
 
 def of_lines(text: str) -> list[str]:
-    r"""The lines of a script in one field: parted by a line break, ``\n`` or ``;``; the option ``--bb=`` is one."""
+    r"""Lines of a script in one field, separated by a line break, ``\n`` or ``;``; an option ``--bb=`` is a line."""
     lines = re.split(r"\n|\\n|;", text)
     return lines + [
         option if option.startswith("#") else f"#BB {option}"
@@ -145,12 +145,12 @@ def of_lines(text: str) -> list[str]:
 
 
 def directives_of(lines: Iterable[str], where: str) -> Requests:
-    """What some lines of a script request; other lines than directives are passed over.
+    """Requests of a script's lines; lines that are not directives are skipped.
 
     Raises
     ------
     WorkloadError
-        A directive's capacity cannot be read, or it lacks what it needs.
+        A directive's capacity cannot be read, or a required option is missing.
     """
     total = Requests()
     for line in lines:
@@ -170,7 +170,7 @@ class _Words:
     where: str
 
     def get(self, *keys: str) -> str:
-        """The first of these options that is given; ``""``: none is."""
+        """Value of the first of these options that is given; ``""``: no option is."""
         return next((self.given[key] for key in keys if key in self.given), "")
 
     def buffer(self) -> Buffer:
@@ -194,13 +194,13 @@ class _Words:
         )
 
     def name(self) -> str:
-        """The name of a persistent buffer, without which there is none."""
+        """The name of a persistent buffer, which must be stated."""
         if not self.get("name"):
             raise WorkloadError(f"#{self.kind}: expected name=NAME, got {shown(self.text, 80)}", self.where)
         return self.get("name")
 
     def transfer(self) -> Transfer:
-        """Where files are moved."""
+        """Source and destination of files."""
         return Transfer(self.get("source"), self.get("destination"))
 
 

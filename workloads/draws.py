@@ -4,7 +4,7 @@ NumPy promises a stable raw stream for its bit generators, but neither stable di
 (``Generator.normal`` may change between versions) nor equal last digits of ``exp`` and ``log`` between machines.
 A workload is input data: its bytes must depend on the seed alone. So the raw 64-bit numbers come from PCG64, and the
 transformations below use only operations that IEEE 754 defines exactly (+, -, *, /, sqrt, scaling by powers of two),
-each rounded by itself.
+each rounded separately.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Draws:
     seed
         Any whole number >= 0.
     stream
-        What the numbers are for. Different names give independent streams, so that adding a quantity to a generator
+        Purpose of the numbers. Different names give independent streams, so that adding a quantity to a generator
         does not change the others.
     """
 

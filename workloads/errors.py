@@ -9,9 +9,9 @@ class WorkloadError(ValueError):
     Parameters
     ----------
     message
-        What was expected, what came, and what to do.
+        The expected and the given input, and the remedy.
     where
-        File, and line or JSON path, where the fault sits; empty where there is no such place.
+        File, and line or JSON path, of the fault; empty where there is no such place.
     """
 
     exit_code = 2

@@ -40,7 +40,7 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     WorkloadError
-        If the file is missing, unreadable, larger than the limits, or not what its suffix promises.
+        If the file is missing, unreadable, larger than the limits, or not compressed as its suffix states.
     """
     try:
         return read_file(path)
@@ -49,7 +49,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def decompress(data: bytes, path: Path) -> bytes:
-    """Undo the compression that the suffix of ``path`` names; raise :class:`WorkloadError` if the data is not that."""
+    """Decompress data by the suffix of ``path``; raise :class:`WorkloadError` if it is not in that format."""
     try:
         return unpack(data, path.suffix)
     except InputError as error:
@@ -69,7 +69,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
-    """The same for a file in pieces, which is never in memory as a whole.
+    """Write a file in pieces, so that it is never in memory as a whole; else as :func:`write_bytes`.
 
     Raises
     ------

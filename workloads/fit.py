@@ -1,9 +1,9 @@
 """Fit the burst-buffer request model to a log that records requested memory.
 
 Follows J. Kopanski, *Optimisation of job scheduling for supercomputers with burst buffers*, 2020, arXiv 2111.10200,
-section 2.5: is memory per processor correlated with the number of processors; which of five distributions describes
-it best, judged by the Kolmogorov-Smirnov statistic on the left-out part of a five-fold cross-validation; parameters
-averaged over the folds.
+section 2.5: the correlation of memory per processor with the number of processors; the best of five distributions by
+the Kolmogorov-Smirnov statistic on the left-out part of a five-fold cross-validation; parameters averaged over the
+folds.
 
 Only this module needs SciPy (maximum likelihood of five distributions: a well-kept library beats own code), and loads
 it when it is used.
@@ -38,7 +38,7 @@ DISTRIBUTIONS = {
     "half-logistic": "halflogistic",
     "beta": "beta",
 }
-"""The thesis's five, and what SciPy calls them."""
+"""The thesis's five distributions, and their names in SciPy."""
 
 LARGE_PROCESSORS = 64
 """Jobs of this many processors and more count as large (thesis 2.5)."""
@@ -48,7 +48,7 @@ _MOST_POINTS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class MemoryRequests:
-    """What the fit needs of a log: one entry per job that states a memory request > 0 and its processors.
+    """Input of the fit: one entry per job of a log that states a memory request > 0 and its processors.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class FitResult:
     Attributes
     ----------
     log_name, jobs_in_log, jobs_used, points
-        What was fitted: records of the log, those with a memory request, those drawn for the fit.
+        The log: its name, its records, those with a memory request, those drawn for the fit.
     correlations
         Pearson, Kendall and Spearman coefficients of processors and memory per processor.
     large_jobs, large_processor_time, large_memory_time
@@ -135,7 +135,7 @@ class FitResult:
         raise WorkloadError(f"the {name} distribution could not be fitted to the memory requests of {self.log_name}")
 
     def model(self) -> BurstBufferModel:
-        """The request model with the fitted log-normal law and the thesis's floors and rules."""
+        """The request model with the fitted log-normal distribution and the thesis's floors and rules."""
         sigma, location, scale = self.row("log-normal").parameters
         return BurstBufferModel(sigma=sigma, location_kib=location, scale_kib=scale)
 
@@ -243,7 +243,7 @@ def _law_lines(result: FitResult) -> list[str]:
     }
     return [
         "",
-        f"log-normal law: sigma {sigma!r}, location_kib {location!r}, scale_kib {scale!r}",
+        f"log-normal distribution: sigma {sigma!r}, location_kib {location!r}, scale_kib {scale!r}",
         "its " + ", ".join(f"{key} {value:,.0f}" for key, value in statistics.items()) + " KiB per processor",
     ]
 
@@ -281,7 +281,7 @@ def _stats() -> Any:
 def _cross_validate(name: str, sample: Floats, folds: int) -> _FittedDistribution:
     stats = _stats()
     kind = getattr(stats, DISTRIBUTIONS[name])
-    unit = float(np.median(sample))  # the optimisers are at home near 1; location and scale are scaled back
+    unit = float(np.median(sample))  # the optimisers work best near 1; location and scale are scaled back
     parts = np.array_split(sample / unit, folds)
     statistics: list[float] = []
     parameters: list[list[float]] = []

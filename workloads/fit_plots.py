@@ -171,7 +171,7 @@ FIGURES: dict[str, Draw] = {
     "fitted-densities": _densities,
     "fitted-distribution-functions": _distribution_functions,
 }
-"""File name (without suffix) and what draws it, in the order of the thesis's figures 2.5 to 2.12."""
+"""Functions that draw figures, by file name without suffix, in the order of the thesis's figures 2.5 to 2.12."""
 
 
 def _gib(requests: MemoryRequests) -> Floats:

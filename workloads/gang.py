@@ -2,8 +2,8 @@
 
 The paper fits Jann's model to the ASCI Blue-Pacific system at Livermore and gives no parameters. Here the model is
 fitted to the log of Atlas, a later machine of the same laboratory: jobs of at most 320 of its nodes, in classes of
-sizes up to each power of two. Every class has a hyper-Erlang law of times between submissions and one of execution
-times. Mean time between submissions and mean execution time are then set, as in the paper.
+sizes up to each power of two. Every class has a hyper-Erlang distribution of times between submissions and one of
+execution times. Mean time between submissions and mean execution time are then set, as in the paper.
 
 References
 ----------
@@ -42,7 +42,7 @@ MEAN_TIMES_S = tuple(round(LONGEST_S * factor / FACTORS[-1]) for factor in FACTO
 """Nine mean execution times: steps of a tenth of the first, as the group's cited papers on this machine have them."""
 
 MEAN_GAPS_S = tuple(round(MEAN_GAP_S * factor / FACTORS[4]) for factor in reversed(FACTORS))
-"""Nine mean times between submissions about the paper's one; it names no other."""
+"""Nine mean times between submissions around the only one that the paper states."""
 
 INTENSITIES = (0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5)
 """Seven I/O intensities (section 2.3)."""
@@ -183,7 +183,7 @@ class GangJob:
     blocks
         Blocks that it reads and writes one after the other beside computing, evenly over its life.
     file_nodes
-        Nodes that hold its file's partitions, ascending, as many as tasks; empty if none.
+        Nodes that hold its file's partitions, ascending, as many as tasks; empty without a file.
     """
 
     submit_us: int
@@ -256,8 +256,8 @@ def draw_gang(options: GangOptions | None = None, classes: tuple[_SizeClass, ...
 def as_workload(jobs: list[GangJob], nodes: int = NODES, name: str = "gang") -> Workload:
     """The jobs as a Batsim workload.
 
-    A job's profile is a ``delay`` of its computing time; its field ``io_blocks`` is the number of blocks that it needs
-    beside, ``file_nodes`` on which resources its file lies.
+    A job's profile is a ``delay`` of its computing time; its field ``io_blocks`` is the number of blocks that it reads
+    and writes besides, ``file_nodes`` lists the nodes of its file.
     """
     profiles: dict[str, Profile] = {}
     rows = []
@@ -350,18 +350,18 @@ LAYOUTS: Mapping[str, Callable[[Draws, npt.NDArray[np.int64], int], list[tuple[i
     "neighbours": _neighbours,
     "aligned": _aligned,
 }
-"""How files lie on the nodes, by name."""
+"""Placements of files on the nodes, by name."""
 
 SIZES: Mapping[str, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]] = {
     "log": lambda sizes: sizes,
     "powers": _powers,
 }
-"""Which sizes jobs have, by name."""
+"""Rules for the sizes of jobs, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangOptions:
-    """How a workload is drawn.
+    """Options of a drawn workload.
 
     Attributes
     ----------
@@ -386,7 +386,7 @@ class GangOptions:
     layout: str = option(
         "spread",
         choices=tuple(LAYOUTS),
-        help="how a file lies: spread over any nodes, on neighbours (the last node's is the first), or aligned: on "
+        help="placement of a file: spread over any nodes, on neighbours (the last node's is the first), or aligned: on "
         "neighbours from a multiple of its size on (of the next power of two), so that two files meet wholly or not at "
         "all where sizes are powers of two",
     )

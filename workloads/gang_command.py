@@ -1,4 +1,4 @@
-"""``spillway workload gang``: jobs whose files lie on the nodes, drawn and written for any policy and for Batsim."""
+"""``spillway workload gang``: jobs with files on the nodes, drawn and written for any policy and for Batsim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_out(parser.add_argument_group("output"), "FILE.json[.xz|.gz]", "workload to write")
     add_declared(parser.add_argument_group("jobs"), GangOptions, "jobs", "seed", "mean_gap_s", "mean_time_s", "sizes")
     add = parser.add_argument_group("files").add_argument
-    add("--layout", choices=list(LAYOUTS), default="neighbours", help="how files lie on the nodes (%(default)s)")
+    add("--layout", choices=list(LAYOUTS), default="neighbours", help="placement of files on the nodes (%(default)s)")
     add(
         "--intensity", type=float, action="append", metavar="X",
         help="share of the local execution time spent on blocks; several: equally likely (0.5; the paper has "
@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Draw, write, and print what was written."""
+    """Draw a workload, write it, and print a summary."""
     drawn = build(GangOptions, given(options, GangOptions), intensities=tuple(options.intensity or (0.5,)))
     workload = as_workload(draw_gang(drawn), drawn.nodes)
     write_batsim(workload, options.output)

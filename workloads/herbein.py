@@ -34,25 +34,25 @@ PAPER_STATE_CHANGE_S = 31.7
 """Mean time between job state changes in the paper's tests, s (section 5.4)."""
 
 CHANGES_PER_JOB = 4
-"""State changes of a job (section 5.4): the mean time between submissions is so many times the time between changes."""
+"""State changes of a job (section 5.4): the mean time between submissions is that between changes times this."""
 
 DIVERSE_RATES: tuple[tuple[int, float], ...] = (
     (0, 0.20), (6_000_000, 0.30), (18_000_000, 0.25), (36_000_000, 0.15), (67_000_000, 0.09), (127_000_000, 0.01),
 )  # fmt: skip
-"""An own diverse mix (bytes per second per node, share of the jobs) with a mean of 19 MB/s. The paper leaves it to
-future work (end of section 4.2) and gives no numbers."""
+"""A diverse mix (bytes per second per node, share of the jobs) with a mean of 19 MB/s, not from the paper, which leaves
+it to future work (end of section 4.2) and gives no numbers."""
 
 CONSTANT_RATES: tuple[tuple[int, float], ...] = ((PAPER_RATE, 1.0),)
-"""The paper's: the same rate for every job."""
+"""The paper's mix: the same rate for every job."""
 
 STREAM, PORTABLE = "stream", "portable"
-"""How the stream is written: as the simulator's ``io_stream`` profile, or so that the real Batsim can read the file (a
+"""Forms of the stream: the simulator's ``io_stream`` profile, or a file that the real Batsim can read (a
 ``parallel_homogeneous`` profile; the scheduler's ``streamed`` execution adds the I/O, from the job's ``io_bytes``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class HerbeinModel:
-    """What is known of a log.
+    """Distributions fitted to a log.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class HerbeinModel:
     times
         Unique pairs (time limit, elapsed time) in s, both > 0.
     weights
-        How often each pair occurs.
+        Number of occurrences of each pair.
     """
 
     arrivals: ArrivalModel
@@ -74,7 +74,7 @@ class HerbeinModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HerbeinOptions:
-    """How a workload is drawn.
+    """Options of a drawn workload.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class HerbeinOptions:
         1.0,
         low=1e-9,
         high=1e12,
-        help="what sizes are multiplied with (rounded, at least 1 node), for logs of a machine of another size",
+        help="factor of the sizes (rounded, at least 1 node), for logs of a machine of another size",
     )
     rates: tuple[tuple[int, float], ...] = CONSTANT_RATES
     node_speed: float = option(1e9, unit="flop/s", low=1e-9, high=1e30, help="speed of a node")
-    form: str = option(STREAM, choices=(STREAM, PORTABLE), help="profiles of our own, or such as the real Batsim reads")
+    form: str = option(STREAM, choices=(STREAM, PORTABLE), help="profiles of the simulator, or of the real Batsim")
 
     def __post_init__(self) -> None:
         check(self)
@@ -177,7 +177,7 @@ def draw_herbein(model: HerbeinModel, options: HerbeinOptions | None = None, nam
 
 
 def _submitted(records: Sequence[SwfRecord]) -> list[SwfRecord]:
-    """All records count as submissions, also of jobs that never ran."""
+    """All records in order of submission, also those of jobs that never ran."""
     return sorted(records, key=lambda record: (record.submit_s, record.number))
 
 
@@ -187,7 +187,7 @@ def _per_node(log: SwfLog) -> int:
 
 
 def _sizes(model: HerbeinModel, options: HerbeinOptions, draws: Draws) -> npt.NDArray[np.int64]:
-    """A bin stands for its power of two: the sizes that users prefer."""
+    """Draw sizes: each bin counts as its power of two, the size that users prefer."""
     values = [max(1, round(options.size_factor * 2**power)) for power in range(len(model.sizes))]
     weights = [weight if value <= options.nodes else 0 for value, weight in zip(values, model.sizes, strict=True)]
     if not any(weights):
@@ -209,6 +209,6 @@ _FORMS = {STREAM: _stream, PORTABLE: _portable}
 
 def _notes(options: HerbeinOptions) -> tuple[str, ...]:
     return (
-        "jobs state no walltime: as in the paper's emulator none is killed; 'requested_s' is what schedulers may use",
+        "jobs state no walltime: as in the paper's emulator no job is killed; schedulers may use 'requested_s'",
         f"{options.jobs} jobs, seed {options.seed}",
     )

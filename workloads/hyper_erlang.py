@@ -1,7 +1,7 @@
 """The hyper-Erlang distribution of common order: fitted by three moments, drawn reproducibly.
 
 A value is, with a probability, the sum of ``order`` exponential times of one mean, else of another. The order is the
-least with which the distribution has the first three moments of what it is fitted to.
+least with which the distribution has the first three moments of the sample that it is fitted to.
 
 References
 ----------
@@ -24,7 +24,7 @@ _LARGEST_ORDER = 64
 
 @dataclass(frozen=True, slots=True)
 class HyperErlang:
-    """The law.
+    """A hyper-Erlang distribution of common order.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class HyperErlang:
 
 
 def fit_hyper_erlang(values: npt.ArrayLike) -> HyperErlang:
-    """The law with the first three moments of a sample, of the least order that can have them.
+    """Fit the distribution with the first three moments of a sample, of the least order that can have them.
 
     Raises
     ------
@@ -86,10 +86,10 @@ def fit_hyper_erlang(values: npt.ArrayLike) -> HyperErlang:
 
 
 def _with_moments(moments: list[float], order: int) -> tuple[float, float, float] | None:
-    """Share and stage means of the distribution of an order with these raw moments; ``None`` where it has none.
+    """Share and stage means of the distribution of an order with these raw moments; ``None``: it cannot have them.
 
-    Divided by the moments of an Erlang law of mean ``order`` the moments are those of a two-point law of the means,
-    whose two points are the roots of ``x**2 - total x + product``.
+    Divided by the moments of an Erlang distribution of mean ``order``, the moments are those of a two-point
+    distribution of the means; its points are the roots of ``x**2 - total x + product``.
     """
     one, two, three = (
         moment / math.prod(order + step for step in range(power)) for power, moment in enumerate(moments, start=1)

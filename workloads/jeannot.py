@@ -5,19 +5,20 @@ durations (``M``: as on Mira, ``U``: uniform) with I/O (``No``: one normal distr
 text leaves a choice or contradicts itself, the choice is an option here; its default is stated with the reason.
 
 * *Volumes.* The printed formula has ``v = X w Q / P`` in units of time. The mean size of the uniform protocol, though,
-  is derived from ``v = X w``: only so does its formula give the load requested.
-* *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not come to alpha (for ``M-No`` it goes from
-  0.31 to 0.57 where alpha goes from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the
-  expected load alpha; ``literal`` leaves them.
-* *Kinds of BN.* How often a job has much I/O "depends on the I/O load". ``independent``: so often that the mean share
-  of I/O is alpha, as far as it goes. ``steered``: in order, whenever the load of the jobs so far is below alpha (the
-  paper says that I/O and processors "are not independently chosen").
+  is derived from ``v = X w``: only then does its formula give the requested load.
+* *Load.* With ``X`` of mean alpha truncated to [0, 1], equation (2) does not yield alpha (for ``M-No`` it yields 0.31
+  to 0.57 for alpha from 0.2 to 0.8). So all volumes of a family are multiplied by one factor that makes the expected
+  load alpha; ``literal`` leaves them.
+* *Kinds of BN.* The share of jobs with much I/O "depends on the I/O load". ``independent``: the share with which the
+  mean share of I/O is alpha, but at least 0.1 and at most 0.9. ``steered``: in order, whenever the load of the jobs so
+  far is below alpha (the paper says that I/O and processors "are not independently chosen").
 * *Sizes of U.* A uniform distribution on all of ``{1, 2, ..., 2048}`` has a mean of 341. "Of mean Q" is read as uniform
-  on the largest (or smallest) of these sizes, mixed from the two subsets whose means enclose Q. On a machine of P
+  on the largest (or smallest) of these sizes, mixed from the two subsets with means that enclose Q. On a machine of P
   nodes then at most ``P / Q = alpha (1 + E) / E`` applications run at a time on average, whatever P is: 1 to 2.
-* *Spreads.* The normal distribution of shares of ``No`` has "variance sigma = 0.1": a variance as that of ``BN``, whose
-  means of 0.289 and 0.711 fix it, or a deviation. "A variance of 10 percent of the median time" of Mira's durations: a
-  deviation of a tenth of it, or a variance, which depends on the unit of time: hours, in which the medians are given.
+* *Spreads.* The normal distribution of shares of ``No`` has "variance sigma = 0.1": a variance like that of ``BN``,
+  which is fixed by its means of 0.289 and 0.711, or a deviation. "A variance of 10 percent of the median time" of
+  Mira's durations: a deviation of a tenth of it, or a variance, which depends on the unit of time: hours, in which the
+  medians are given.
 * *4,096 nodes.* "Less than 4K nodes" an hour, "between 4K and 16K" two: of exactly 4,096 nodes one or the other.
 
 References
@@ -56,7 +57,7 @@ _MIRA_RATE = 1.35e-4
 _MIRA_UNIT = 512
 """Nodes of a midplane, the smallest partition: the platform's node."""
 _MIRA_DURATIONS: tuple[tuple[int, float], ...] = ((4096, 3600.0), (16384, 7200.0), (49152, 1800.0))
-"""Up to so many nodes, so long a median duration (s)."""
+"""Largest number of nodes, and median duration (s) up to it."""
 _MIRA_SPREAD = 0.1
 """Standard deviation over median of Mira's durations, or variance over median with both in hours."""
 HOUR_S = 3600.0
@@ -65,7 +66,7 @@ _CALIBRATION_JOBS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class JobProtocol:
-    """Where jobs run.
+    """Machine of a job protocol.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class JobProtocol:
     processors
         Nodes of that platform.
     bandwidth
-        Of its file system, bytes per second.
+        Bandwidth of its file system, bytes per second.
     """
 
     platform: str
@@ -92,7 +93,7 @@ _SPREADS = ("variance", "deviation")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JeannotOptions:
-    """How a workload is drawn."""
+    """Options of a drawn workload."""
 
     family: str = required(choices=FAMILIES, help="sizes, durations and shares of I/O of the jobs")
     load: float = option(0.5, low=1e-3, high=1.0, help="I/O load to reach, equation (2)")
@@ -109,14 +110,18 @@ class JeannotOptions:
         help="sizes of U: all powers of two alike, or of the mean that the paper derives",
     )
     kinds: str = option("independent", choices=("independent", "steered"), help="which jobs of BN have much I/O")
-    shares: str = option("variance", choices=_SPREADS, help="what is 0.1 of the normal distribution of No's shares")
-    durations: str = option("deviation", choices=_SPREADS, help="what is a tenth of the median durations of M")
+    shares: str = option(
+        "variance", choices=_SPREADS, help="parameter of the normal distribution of No's shares that is 0.1"
+    )
+    durations: str = option(
+        "deviation", choices=_SPREADS, help="parameter of M's durations that is a tenth of their median"
+    )
     limit: str = option(
         "long", choices=("long", "short"), help="median duration of jobs of exactly 4,096 nodes of M: 2 h or 1 h"
     )
     literal: bool = option(False, help="leave volumes as the printed formulas give them, whatever the load")
-    tolerance: float = option(0.05, low=1e-9, high=1.0, help="draws whose load differs by more are rejected")
-    attempts: int = option(1000, low=1, high=10_000_000, help="give up after so many rejected draws")
+    tolerance: float = option(0.05, low=1e-9, high=1.0, help="draws with a load that differs by more are rejected")
+    attempts: int = option(1000, low=1, high=10_000_000, help="give up after this many rejected draws")
     mean_gap_s: float = option(
         0.0,
         unit="s",
@@ -151,14 +156,14 @@ class Jobs:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A workload and how it was found.
+    """A workload, with its load and the draws before it.
 
     Attributes
     ----------
     load
         Its I/O load, equation (2).
     factor
-        What volumes were multiplied with.
+        Factor of the volumes.
     rejected
         Loads of the draws that were rejected before.
     """
@@ -187,7 +192,7 @@ def draw_jeannot(options: JeannotOptions) -> Drawn:
             return Drawn(_workload(options, jobs, load, len(rejected)), load, factor, tuple(rejected))
         rejected.append(load)
     raise WorkloadError(
-        f"{options.family}: none of {options.attempts} draws of {options.jobs} jobs had an I/O load within "
+        f"{options.family}: in {options.attempts} draws of {options.jobs} jobs no I/O load was within "
         f"{options.tolerance:g} of {options.load:g}; take more jobs or a larger tolerance"
     )
 
@@ -220,7 +225,7 @@ def mean_share(mean: float) -> float:
 
 
 def prevalence(alpha: float) -> float:
-    """Share of jobs with much I/O in ``BN``: such that the mean share of I/O is alpha, as far as it goes."""
+    """Share of jobs with much I/O in ``BN`` for a mean share of I/O of alpha; at least 0.1, at most 0.9."""
     light, heavy = mean_share(LIGHT), mean_share(HEAVY)
     return min(max((alpha - light) / (heavy - light), _LEAST_PREVALENCE), 1 - _LEAST_PREVALENCE)
 
@@ -244,7 +249,7 @@ def mean_size(family: str, alpha: float, processors: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """Draws before the volumes' factor: ``span_s`` is a period's computing time, or with ``whole`` all of it."""
+    """Draws before the volumes' factor: ``span_s`` is a period's computing time, with ``whole`` the whole period."""
 
     nodes: npt.NDArray[np.int64]
     periods: npt.NDArray[np.int64]
@@ -345,7 +350,7 @@ def _uniform_sizes(options: JeannotOptions, draws: Streams, count: int) -> npt.N
 
 
 def _subsets(sizes: npt.NDArray[np.int64], wanted: float) -> tuple[Sequence[int], Sequence[int], float]:
-    """Two runs of consecutive sizes whose means enclose the given one, and the weight of the second.
+    """Two runs of consecutive sizes with means that enclose the given one, and the weight of the second.
 
     From {1} over {1, 2} ... to all sizes, then to {2, ...} ... and only the largest: means ascend all the way.
     """
@@ -385,7 +390,7 @@ def _workload(options: JeannotOptions, jobs: Jobs, load: float, rejected: int) -
         )
         made.append(job)
         profiles[job.profile] = profile
-    notes = (f"I/O load {load:.3f} of wanted {options.load:g}, after {rejected} rejected draws",)
+    notes = (f"I/O load {load:.3f} of requested {options.load:g}, after {rejected} rejected draws",)
     name = f"{options.family.lower()}-{options.load:g}-{options.seed}"
     return Workload(
         name, options.protocol.processors, tuple(made), profiles, "Jeannot, Pallez, Vidal 2023", {}, notes
@@ -403,9 +408,9 @@ def periodic_job(
     Parameters
     ----------
     io_bytes
-        Of a period, for the whole job.
+        Bytes of a period, for the whole job.
     bandwidth
-        Of the file system, bytes per second.
+        Bandwidth of the file system, bytes per second.
     """
     uncontended_s = periods * (compute_s + io_bytes / bandwidth)
     rate = math.ceil(periods * io_bytes / uncontended_s / nodes) if io_bytes else 0

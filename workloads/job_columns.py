@@ -1,4 +1,4 @@
-"""What a log becomes: the jobs of a Batsim workload as columns, made into objects or into the text of its file."""
+"""Converted logs: the jobs of a Batsim workload as columns, made into objects or into the text of its file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spillway.workloads.workload import BEGINS_FIELD, Profile, Workload, Workloa
 
 _BATCH = 65_536
 _OF_SITES = ("partition", "account", "qos", "licenses", "nice", "reservation")
-"""What a log states for a site's scheduler: columns of a table, and fields of jobs."""
+"""Fields of a log for a site's scheduler: columns of a table, and fields of jobs."""
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,22 @@ class Converted:
     nb_res
         Compute nodes of its machine.
     submit_s, nodes, walltime_s
-        Of each job; walltime -1: none.
+        Submission, nodes and walltime of each job; walltime -1: no walltime.
     bb_bytes, com_bytes
         Burst buffer per node; bytes from each node to each other.
     site_wait_s, io_bytes
-        Further fields of jobs, where they are wanted.
+        Further fields of jobs; ``None``: left out.
     stripes
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
     site_fields
-        Whether jobs keep what the log states for a site's scheduler.
+        Whether jobs keep the log's fields for a site's scheduler.
     begins_s
-        Date of time 0 (s since 1970); ``None``: the log states none.
+        Date of time 0 (s since 1970); ``None``: not known.
     depends, array_limit
-        What other jobs each waits for, and how many tasks of its array may wait or run at a time (fields of the same
-        names); "" and 0: it waits for none.
+        Dependencies of each job, and the number of tasks of its array that may wait or run at a time (fields of the
+        same names); "" and 0: no dependency, no limit.
     staged, moves
-        What each job stages; ``None``: jobs state nothing of it. Whether they state bytes beside times.
+        Staging of each job; ``None``: jobs state no staging. Whether they state bytes besides times.
     flops
         Work per node of a job: runtime, burst buffer, walltime.
     """
@@ -84,8 +84,7 @@ class Converted:
         return Workload(self.name, self.nb_res, jobs, profiles, self.description, head, begins_s=self.begins_s)
 
     def text(self) -> Iterator[bytes]:
-        """The text of the workload's file, in pieces: the bytes of
-        :func:`spillway.workloads.batsim_json.format_batsim`."""
+        """Text of the workload's file in pieces, equal to :func:`spillway.workloads.batsim_json.format_batsim`."""
         head = {"name": self.name, "description": self.description, "nb_res": self.nb_res} | self._head()
         lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
         yield f'{{\n{lines}"jobs": [\n'.encode()
@@ -105,7 +104,7 @@ class Converted:
         return f"{len(self)} jobs from {self.table.format} job number {first} to {last} inclusive"
 
     def _head(self) -> dict[str, Any]:
-        """Further fields of the file: what a site's scheduler needs of all jobs together."""
+        """Further fields of the file that a site's scheduler needs."""
         return {BEGINS_FIELD: self.begins_s} if self.site_fields and self.begins_s is not None else {}
 
     def _jobs(self) -> Iterator[WorkloadJob]:
@@ -147,13 +146,13 @@ class Converted:
         return {name: column for name, column in wanted.items() if column is not None}
 
     def _named(self, field: str) -> npt.NDArray[np.object_] | None:
-        """A column of names as texts, "" where the log states none; of ``nice`` numbers. ``None`` where all are ""."""
+        """A column of names as texts (``nice``: as numbers), "" where not stated; ``None`` where all are ""."""
         read = int if field == "nice" else str
         names = ["" if name in ("", -1) else read(name) for name in self.table.names[field]]
         return np.array(names, dtype=object)[self.table[field]] if any(name != "" for name in names) else None
 
     def _gpus(self) -> npt.NDArray[np.object_] | None:
-        """GPUs on each node, rounded up, "" where the log states none; ``None`` where all are so."""
+        """GPUs on each node, rounded up, "" where not stated; ``None`` where all are ""."""
         gpus, nodes = self.table["gpus"], np.maximum(self.nodes, 1)
         found = np.where(gpus > 0, -(-gpus // nodes), 0)
         return np.array([count or "" for count in found.tolist()], dtype=object) if found.any() else None

@@ -1,4 +1,4 @@
-"""One way in: a file, a public log's name or a generator's name becomes a workload."""
+"""Workloads from files, names of public logs and names of generators."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def load_workload(
     machine
         The machine that logs are converted for.
     options
-        How logs are converted; the default is the thesis's Alloc-Only model.
+        Options of the conversion of logs; the default is the thesis's Alloc-Only model.
     reading
-        How logs are read.
+        Options of reading logs.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def load_workload(
 
 
 def load_log(source: Path | str, reading: Reading = STRICT) -> tuple[SwfLog, str]:
-    """Load a log as one in the Standard Workload Format, for what reads nothing else; see :func:`load_table`."""
+    """Load a log in the Standard Workload Format, for callers that take no other; see :func:`load_table`."""
     if str(source).partition(":")[0] in GENERATORS:
         made = generator(str(source))()
         log = as_swf(narrowed(as_table(made), reading.where)) if reading.where else made
@@ -82,7 +82,7 @@ def load_table(source: Path | str, reading: Reading = STRICT) -> tuple[JobTable,
 
 
 def refuse_address(text: str) -> None:
-    """Raise :class:`WorkloadError` for the address of a page or file on the web: what is there may change."""
+    """Raise :class:`WorkloadError` for the address of a page or file on the web: its content may change."""
     if text.partition("://")[0].lower() in ("http", "https", "ftp"):
         raise WorkloadError(
             f"{text} is an address; logs are read from files: download it first (curl -LO ADDRESS) and give the file, "

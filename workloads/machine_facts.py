@@ -42,7 +42,7 @@ class MachineFacts:
     network_bytes_per_s
         Bandwidth of a node's link into the compute network, > 0 (kappa rule of the IO-Aware model).
     storage_nodes
-        Storage nodes that hold burst buffers, >= 0; with 0, jobs request none.
+        Storage nodes that hold burst buffers, >= 0; with 0, jobs request no burst buffers.
     storage_bytes
         Burst-buffer capacity of one storage node in bytes, >= 0; of the smallest where they differ.
     unequal_bytes
@@ -73,10 +73,10 @@ class MachineFacts:
     def from_platform(cls, platform: _PlatformLike) -> MachineFacts:
         """Read the facts from a loaded platform.
 
-        Compute nodes are the hosts whose ``role`` is empty or ``compute_node`` (Batsim's default master, a host named
-        ``master_host``, is none); burst buffers the storage hosts with
-        ``capacity_bytes`` > 0 that are no ``pfs``. The network's bandwidth is that of the first link on the way from
-        the first compute node to the last. A request is drawn for the smallest storage node.
+        Compute nodes are the hosts with an empty ``role`` or ``compute_node`` (Batsim's default master, a host named
+        ``master_host``, is excluded); burst buffers are the storage hosts with ``capacity_bytes`` > 0 other than
+        ``pfs``. The network's bandwidth is that of the first link on the route from the first compute node to the last.
+        A request is drawn for the smallest storage node.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class MachineFacts:
             if role == "storage" and capacity > 0 and host.properties.get("storage_kind") != "pfs":
                 capacities.append(capacity)
         if not compute:
-            raise WorkloadError("the platform has no compute node (a host whose role is empty or 'compute_node')")
+            raise WorkloadError("the platform has no compute node (a host with role 'compute_node' or without role)")
         bandwidth = _DEFAULT_NETWORK_BYTES_PER_S if len(compute) < 2 else _first_link(platform, compute[0], compute[-1])
         return cls(
             nodes=len(compute),

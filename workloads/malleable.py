@@ -31,7 +31,7 @@ _FACTORS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MalleableOptions:
-    """How applications are drawn; spreads are those of log-normal distributions."""
+    """Options of drawn applications; spreads are those of log-normal distributions."""
 
     share: float = option(
         0.5, low=0.0, high=1.0, help="share of malleable jobs; with a larger share the same jobs are, and some more"
@@ -57,7 +57,7 @@ class MalleableOptions:
         0.25,
         low=0.0,
         high=0.99,
-        help="largest share of I/O in a period that has the file system for itself; more bytes are cut",
+        help="largest share of I/O in an uncontended period; more bytes are cut",
     )
     pfs: float = option(5e9, unit="bytes/s", low=1.0, high=1e15, help="bandwidth of the file system")
     serial_most: float = option(
@@ -67,7 +67,7 @@ class MalleableOptions:
         help="the share of an iteration that more nodes do not speed up is drawn evenly from 0 to this",
     )
     growth: float = option(
-        4.0, low=1.0, high=1e6, help="a malleable job may grow to so many times its size, but not beyond the machine"
+        4.0, low=1.0, high=1e6, help="a malleable job may grow to this many times its size, but not beyond the machine"
     )
     overhead_s: float = option(5.0, unit="s", low=0.0, high=1e6, help="time of a reconfiguration")
     variation: float = option(0.01, low=0.0, high=0.5, help="relative spread of the intervals' durations")
@@ -75,7 +75,7 @@ class MalleableOptions:
         1.5,
         low=1.0,
         high=1e3,
-        help="walltimes are multiplied with this: waiting for the file system is not the user's fault",
+        help="walltimes are multiplied by this: waiting for the file system is not the user's fault",
     )
 
     def __post_init__(self) -> None:
@@ -90,12 +90,12 @@ def make_malleable(workload: Workload, machine: MachineFacts, options: Malleable
     workload
         Its profiles state computing work (``cpu``, flop per node) or a ``delay``; other kinds stay as they are.
     machine
-        Speeds turn work into seconds; a node's bandwidth bounds what it can write.
+        Speeds turn work into seconds; a node's bandwidth bounds its writes.
 
     Raises
     ------
     WorkloadError
-        No job has a profile of which the runtime is known.
+        No job has a profile with a known runtime.
     """
     options = options or MalleableOptions()
     draws = _Drawn(len(workload.jobs), options)
@@ -117,7 +117,7 @@ def make_malleable(workload: Workload, machine: MachineFacts, options: Malleable
         described += 1
         malleable += resizable
     if not described:
-        raise WorkloadError(f"workload {workload.name!r} has no job whose runtime is known from 'cpu' or 'delay'")
+        raise WorkloadError(f"workload {workload.name!r} has no job with a runtime known from 'cpu' or 'delay'")
     notes = (*workload.notes, f"{described} jobs with I/O phases, {malleable} of them malleable")
     return replace(workload, name=f"{workload.name}-malleable", jobs=tuple(jobs), profiles=profiles, notes=notes)
 

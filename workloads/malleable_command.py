@@ -28,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Draw, write, and print what was drawn."""
+    """Draw applications, write the workload, and print a summary."""
     machine = MachineFacts(
         nodes=options.nodes,
         node_speed_flops=options.node_speed,

@@ -1,7 +1,7 @@
-"""What a log says of its machine: its size, and what its jobs need, nodes and burst buffers in use at once.
+"""Size of a log's machine: as stated, and as its jobs need it, by nodes and burst buffers in use at once.
 
-One rule for all formats and for everything that plays a log (:mod:`spillway.experiments.campaign.machines`): a machine
-with less than this could not have made the log.
+One rule for all formats and for all commands that play a log (:mod:`spillway.experiments.campaign.machines`): a smaller
+machine could not have produced the log.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UNBOUNDED = MachineFacts(nodes=2**40, storage_nodes=1, storage_bytes=2**60)
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What jobs need at least.
+    """Least resources that jobs need.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Needs:
     largest_buffer
         The largest request of a job, bytes.
     buffers
-        Most bytes of burst buffers in use at once; 0: none, or the log does not state when jobs started.
+        Most bytes of burst buffers in use at once; 0: no requests, or the log does not state when jobs started.
     drawn
-        Whether requests for burst buffers are drawn, for the log states none.
+        Whether requests for burst buffers are drawn, because the log states no requests.
     partitions
         Most nodes in use at once in each of several partitions, the one with the most jobs first.
     """
@@ -58,16 +58,16 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a workload says about its machine.
+    """Size of a machine, by its workload.
 
     Attributes
     ----------
     nodes
-        Compute nodes that it states; 0: none.
+        Compute nodes that the workload states; 0: not stated.
     needs
-        What its jobs need by the log's own times; ``None``: it is no log of a site.
+        Needs of its jobs by the log's own times; ``None``: not a log of a site.
     part
-        Conditions that choose a part of the machine (``partition=batch``): what is stated of the whole does not count.
+        Conditions that choose a part of the machine (``partition=batch``): the stated size of the whole does not count.
     processors
         Processors of a node where jobs and machine are counted in them; 0: the log counts nodes.
     """
@@ -78,7 +78,7 @@ class Stated:
     processors: int = 0
 
     def nodes_and_why(self, needs: Needs) -> tuple[int, str]:
-        """Compute nodes of the machine, and where they come from; 0: only the widest job says something of them."""
+        """Compute nodes of the machine, and their source in words; 0: only the widest job indicates a number."""
         if self.nodes and not self.part:
             more = (
                 f", though {needs.nodes} were in use at once by the log's own times" if needs.nodes > self.nodes else ""
@@ -93,7 +93,7 @@ class Stated:
 
 
 def stated_of(table: JobTable, options: ConvertOptions) -> Stated:
-    """What a site's log says of its machine, its processors counted as the options say.
+    """Size of a machine by the log of its site, with processors counted as the options state.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def fitting_nodes(sizes: Sequence[int], few: int = 0) -> int:
     Parameters
     ----------
     few
-        So many jobs may be wider than the thesis machine.
+        Number of jobs that may be wider than the thesis's machine.
     """
     thesis = THESIS_MACHINE.nodes
     return thesis if sum(size > thesis for size in sizes) <= few else max(sizes)
@@ -127,14 +127,15 @@ def rounded_up(size: int) -> float:
 
 
 def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
-    """What the jobs of a log need.
+    """Least resources that the jobs of a log need.
 
     Parameters
     ----------
     table
         The log.
     options
-        How it is converted: processors of a node, and the model of requests for burst buffers that it does not state.
+        Options of the conversion: processors of a node, and the model of burst-buffer requests that the log does not
+        state.
     """
     options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False)
     jobs = usable_jobs(table, _UNBOUNDED, options)
@@ -153,14 +154,14 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
 
 
 def _most_in_use(table: JobTable, amounts: Ints) -> int:
-    """Most of an amount, a number for each job, that was held at a time by the log's own starts; 0: it has none."""
+    """Largest sum of jobs' amounts held at a time, by the log's own starts; 0: it states no starts."""
     ran = (table["start_s"] >= 0) & (table["run_s"] > 0) & (amounts > 0)
     start, run, used = table["start_s"][ran], table["run_s"][ran], amounts[ran]
     if not len(start):
         return 0
     times = np.concatenate((start, start + run))
     changes = np.concatenate((used, -used))
-    order = np.lexsort((changes, times))  # at one instant, what ends gives back first
+    order = np.lexsort((changes, times))  # at one instant, ends come before starts
     return int(np.cumsum(changes[order]).max())
 
 

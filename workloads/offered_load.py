@@ -1,4 +1,4 @@
-"""Offered load: what the jobs of a workload request of a machine, as a share of what it has."""
+"""Offered load: requests of a workload's jobs as a share of the machine's resources."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HIGH = 0.95
 class Offered:
     """Offered loads of the compute nodes and of the burst buffers.
 
-    A load is the sum over jobs of what one holds times how long it computes, over the machine's size times the period
-    in which the jobs were submitted. Waiting and staging are no part of it, so that a real load is higher. Jobs that
-    are larger than the machine are left out: they are rejected.
+    A load is the sum over jobs of size times computing time, divided by the machine's size times the period of
+    submissions. It does not include waiting and staging, so the real load is higher. Jobs that are larger than the
+    machine are left out: they are rejected.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Offered:
 
 
 def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
-    """The loads of a workload; ``None`` where fewer than 100 jobs state what they compute, or all come at once."""
+    """The loads of a workload; ``None`` where fewer than 100 jobs state their work, or all are submitted at once."""
     rows = _held(workload, machine)
     if _unknown(rows):
         return None
@@ -76,12 +76,12 @@ def offered_load(workload: Workload, machine: MachineFacts) -> Offered | None:
 
 
 def why_no_load(workload: Workload, machine: MachineFacts) -> str:
-    """Why :func:`offered_load` gives none, in words; "" where it gives one."""
+    """Reason for which :func:`offered_load` returns ``None``, in words; "" where it returns loads."""
     return _unknown(_held(workload, machine))
 
 
 def buffers_fit(workload: Workload, job: WorkloadJob, machine: MachineFacts) -> bool:
-    """Whether an empty machine can give a job its burst buffers; where its storage nodes differ, by bytes alone."""
+    """Whether an empty machine can hold a job's burst buffers; by total bytes where its storage nodes differ."""
     size = workload.burst_buffer_bytes(job)
     if not size:
         return True
@@ -94,7 +94,7 @@ def buffers_fit(workload: Workload, job: WorkloadJob, machine: MachineFacts) -> 
 
 
 _Held = list[tuple[float, float, float]]
-"""Of each job: submission (s), node-seconds, byte-seconds."""
+"""Submission (s), node-seconds and byte-seconds of each job."""
 
 
 def _unknown(rows: _Held) -> str:
@@ -129,7 +129,7 @@ class _Loads:
     @classmethod
     def of(cls, submit_s: npt.NDArray[np.float64], held: npt.NDArray[np.float64], size: float, span_s: float) -> _Loads:
         mean = float(held.sum() / (size * span_s))
-        weeks = int(span_s // WEEK_S)  # whole weeks only: a last piece of a day is no week
+        weeks = int(span_s // WEEK_S)  # whole weeks only: a remaining day is not a week
         if weeks < 2:
             return cls(mean, mean)
         number = ((submit_s - submit_s.min()) // WEEK_S).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What a log states of its jobs and no run plays: counted, with its share of the node-hours."""
+"""Properties of a log's jobs that no run plays: numbers of jobs, and their shares of the node-hours."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from spillway.workloads.logs.table import Ints, JobTable
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something that is left out of every run of a log, and the jobs that it concerns.
+    """A property of a log's jobs that every run leaves out.
 
-    Where there is one, a difference between the site's schedule and a policy's is not the policy's doing alone.
+    With an omission, a difference between the site's schedule and a policy's has more causes than the policy.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class Omission:
         One of ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``, ``components``, ``array limits``,
         ``bytes moved``.
     words
-        What the log states of the jobs, and what a run makes of it; follows their number in a sentence.
+        The stated property and its treatment in a run; follows the number of jobs in a sentence.
     jobs
-        How many.
+        Number of jobs.
     share
-        Their part of the node-seconds (nodes times run time) of all jobs played, 0 to 1.
+        Their share of the node-seconds (nodes times run time) of all jobs played, 0 to 1.
     """
 
     name: str
@@ -51,7 +51,7 @@ def omissions_of(
     limits_are_played: bool = False,
     tables: Sequence[str] = (),
 ) -> tuple[Omission, ...]:
-    """Everything that no run plays of these jobs.
+    """Omissions of these jobs.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def omissions_of(
     moved_is_played
         Whether the workload plays the bytes that the log recorded.
     depends
-        The jobs that each waits for where these are played, "" for none of them; ``None``: no job waits for others.
+        Dependencies of each job that are played, "" without one; ``None``: no job waits for others.
     limits_are_played
-        Whether tasks of arrays wait for places, where the site limited these.
+        Whether limits on the tasks of arrays are played.
     tables
         Tables of a site's description that are played (``partition``, ``license``).
     """
@@ -125,7 +125,7 @@ def _concerned(
         limited = np.array(sorted(table.intake.limited_arrays), dtype=np.int64)
         yield (
             "array limits",
-            "are tasks of arrays of which only some may run at a time: here any number may",
+            "are tasks of arrays with a limit on running tasks: here any number may run",
             np.isin(table["number"], limited),
         )
     if not moved_is_played:
@@ -137,6 +137,6 @@ def _concerned(
 
 
 def shortened(names: list[str], most: int = 4) -> str:
-    """Some names, and how many more there are."""
+    """Some names, and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"

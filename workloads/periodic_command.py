@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Draw, write, and print what was drawn."""
+    """Draw a workload, write it, and print a summary."""
     drawn = draw_jeannot(build(JeannotOptions, given(options, JeannotOptions)))
     write_batsim(drawn.workload, options.output)
     rejected = ", ".join(f"{load:.3f}" for load in drawn.rejected) or "none"

@@ -1,4 +1,4 @@
-"""Checks the profiles of a workload file: the table of :mod:`spillway.protocol.profiles`, errors with their place."""
+"""Checks of the profiles of a workload file: the table of :mod:`spillway.protocol.profiles`, errors with places."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Located(Fields):
         return self.data[key]
 
     def wrong(self, key: str, expected: str, value: Any) -> ValueError:
-        """The error for a member that is not what was expected."""
+        """The error for a member with an unexpected kind or value."""
         return self.fault(key, f"must be {_WORDS.get(expected, expected)}, got {_shown(value)}")
 
     def fault(self, key: str, text: str) -> ValueError:
-        """The error for a member of which ``text`` says what is wrong."""
+        """The error for a member with the fault ``text``."""
         return WorkloadError(f"{key!r} {text}", f"{self.where}.{key}")
 
 
@@ -49,7 +49,7 @@ def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:
     where
         File and JSON path, for the error.
     folder
-        Folder of the workload file, where traces are looked for; ``None`` skips that check.
+        Folder of the workload file, which is searched for traces; ``None`` skips that check.
 
     Raises
     ------

@@ -1,14 +1,14 @@
-"""List or packs? A recommendation from the workload alone, with coefficients that the study ``jeannot`` has learned.
+"""Lists or packs? A recommendation from the workload alone, with coefficients learned by the study ``jeannot``.
 
-What is measured of a workload needs no execution: sizes, uncontended times and volumes of its jobs, which the paper
-expects of monitoring (Darshan) and of users.
+The features of a workload need no execution: they follow from sizes, uncontended times and volumes of its jobs, which
+the paper expects from monitoring (Darshan) and from users.
 
 * *I/O load*: equation (2).
 * *homogeneity*: coefficients of variation of characteristic times, of shares of I/O, of sizes.
-* *steady state*: what packs, longest first, would draw from the file system in their first and second half as planned,
-  without contention: the relative change, signed; and the correlation of a job's duration with its share of I/O.
+* *steady state*: the signed relative change of the bandwidth that packs, longest first, use as planned (without
+  contention), from their first half to their second; and the correlation of a job's duration with its share of I/O.
 
-Two linear models (ridge) predict by how much packs (longest first) differ from lists: in makespan (the platform's view)
+Two linear models (ridge) predict the difference of packs (longest first) from lists: in makespan (the platform's view)
 and in mean stretch (the user's), both as logarithms of ratios. The objective decides which is used.
 
 References
@@ -36,17 +36,17 @@ from spillway.workloads.workload import Workload
 Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = ("makespan", "stretch")
-"""What can be minimised."""
+"""Quantities that can be minimised."""
 LEARNED = Path(__file__).with_name("lists_or_packs.csv")
 """The learned coefficients: ``python -m spillway.experiments.studies.jeannot.learning`` writes them."""
 _RIDGE = 1.0
 DIGITS = 6
-"""Significant digits of what is kept, so that another machine's rounding learns the same."""
+"""Significant digits of the coefficients in the file, so that they do not depend on a machine's rounding."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """What is measured of a workload (see the module)."""
+    """Features of a workload (see the module)."""
 
     io_load: float
     characteristic_variation: float
@@ -108,17 +108,17 @@ def _from_text(text: str) -> Recommender:
 
 
 def shipped() -> Recommender:
-    """The recommender of the product."""
+    """The recommender with the learned coefficients of :data:`LEARNED`."""
     return _from_text(LEARNED.read_text(encoding="utf-8"))
 
 
 def bandwidth_for(nodes: int) -> float:
-    """Bandwidth of the file system (bytes per second) of the machines that workloads are drawn for.
+    """Bandwidth of the file system (bytes per second) of the drawn workloads' machine with ``nodes`` nodes.
 
     Raises
     ------
     WorkloadError
-        None has so many nodes.
+        No such machine has this many nodes.
     """
     found = [protocol.bandwidth for protocol in PROTOCOLS.values() if protocol.processors == nodes]
     if not found:
@@ -134,7 +134,7 @@ def measure_workload(workload: Workload, bandwidth: float) -> Features:
     Parameters
     ----------
     bandwidth
-        Of the file system, bytes per second.
+        Bandwidth of the file system, bytes per second.
 
     Raises
     ------

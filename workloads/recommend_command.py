@@ -15,7 +15,7 @@ from spillway.workloads.recommend import OBJECTIVES, bandwidth_for, measure_work
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
-        "workload", type=Path, metavar="FILE.json[.xz|.gz]", help="workload whose profiles state periods"
+        "workload", type=Path, metavar="FILE.json[.xz|.gz]", help="workload with profiles that state periods"
     )
     parser.add_argument(
         "--bandwidth",

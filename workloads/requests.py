@@ -1,4 +1,4 @@
-"""What a site lets a job request, and the fields of a job that its directives become.
+"""Limits of a site on requests, and the fields of a job that follow from its directives.
 
 References
 ----------
@@ -23,7 +23,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Site:
-    """What a site allows and has names for.
+    """Limits, presets and profiles of a site.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Site:
         return self.profiles.get(buffer.profile, self.stripes)
 
     def refusals(self, requests: Requests, nodes: int) -> Iterator[str]:
-        """Each inequality that a request of a job of so many nodes breaks."""
+        """Inequalities that the requests of a job of ``nodes`` nodes break."""
         for buffer in (*requests.buffers, *requests.creates):
             name = f"{buffer.name or 'the buffer'} ({buffer.kind or 'striped'})"
             per_node, most = buffer.node_bytes(nodes), self.maximums.get(buffer.kind)
@@ -66,7 +66,7 @@ class Site:
             if share > largest:
                 yield f"{name}: {share:,} bytes per node > {largest:,}, the largest storage node"
             elif nodes > served and share:
-                yield f"{name}: {nodes} nodes of {share:,} bytes > {served}, what the storage nodes hold"
+                yield f"{name}: {nodes} nodes of {share:,} bytes > {served}, as many as fit on the storage nodes"
             return
         total, room = buffer.total_bytes(nodes), sum(self.storages)
         if total > room:
@@ -87,7 +87,7 @@ def read_site(path: Path) -> Site:
     Raises
     ------
     WorkloadError
-        It is no such file, with the key.
+        The file is malformed; the message names the key.
     """
     try:
         table = parse_toml(text_of(read_file(path)))
@@ -125,11 +125,10 @@ def _require(holds: bool, key: str, expected: str, value: Any, path: Path) -> No
 
 
 def fields_of(requests: Requests, nodes: int, site: Site, where: str = "") -> dict[str, Any]:
-    """The fields of a job of so many nodes: ``bb``, or ``bb_total`` and ``bb_stripes``; kind, staging, persistent ones.
+    """Fields of a job of ``nodes`` nodes: ``bb`` or ``bb_total`` and ``bb_stripes``; kind, staging, persistent buffers.
 
-    The kind is stated where all of its buffers are of one.
-
-    A transfer states no size: where there is one the whole buffer is staged, where there is none nothing.
+    The kind is stated where all buffers have the same. Transfers state no size: with a transfer the whole buffer is
+    staged, without one nothing.
 
     Raises
     ------
@@ -179,11 +178,11 @@ def _persistent(requests: Requests, site: Site, where: str) -> dict[str, Any]:
 
 
 def read_requests(path: Path, site: Site) -> tuple[Requests, int]:
-    """What a file requests, and the nodes that it states (0: none).
+    """Requests of a file, and the nodes that it states (0: not stated).
 
-    A job script; or JSON: a list of directives, a workflow object (``spec.dwDirectives``), or a Flux jobspec, whose
-    directives are the attribute ``system.dw`` (text, list, or the name of a preset) and whose resource ``ssd`` counts
-    GiB.
+    The file is a job script; or JSON: a list of directives, a workflow object (``spec.dwDirectives``), or a Flux
+    jobspec, with directives in the attribute ``system.dw`` (text, list, or the name of a preset) and GiB in the
+    resource ``ssd``.
 
     Raises
     ------

@@ -14,14 +14,14 @@ _REPLACED = (
     *("bb", "bb_total", "bb_stripes", "stage_in_bytes", "stage_out_bytes"),
     *("bb_kind", "bb_create", "bb_use", "bb_destroy"),
 )
-"""Fields that a script states, or leaves at nothing: those of the workload go."""
+"""Fields that a script states or leaves out: the workload's values are dropped."""
 
 
 def scripted(workload: Workload, scripts: Mapping[str, Requests], site: Site) -> Workload:
-    """Give each job that has a script the fields of what it requests; the others stay as they are.
+    """Give each job that has a script the fields of the script's requests; other jobs stay as they are.
 
-    A job whose request breaks one of the site's limits is left out, as the site would reject it; a note has the
-    inequality. A profile that states a buffer is copied for a job that has a script, without it.
+    A job with a request that breaks one of the site's limits is left out, as the site would reject it; a note has the
+    inequality. A profile that states a buffer is copied without it for a job that has a script.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def scripted(workload: Workload, scripts: Mapping[str, Requests], site: Site) ->
             profiles[name] = {key: value for key, value in profile.items() if key not in _REPLACED}
         jobs.append(WorkloadJob(job.id, job.subtime, job.res, name, job.walltime, extras | fields))
     if not found:
-        raise WorkloadError(f"none of the {len(workload.jobs)} jobs has one of the {len(scripts)} scripts")
+        raise WorkloadError(f"no job has a script ({len(workload.jobs)} jobs, {len(scripts)} scripts)")
     used = {job.profile for job in jobs}
     return replace(
         workload,

@@ -1,7 +1,7 @@
 """Input shaking: the same jobs with changes so small that no site could tell them from its own.
 
-One log under one policy is one number, and a job more or less in front of a wide one changes it. How much a figure
-moves when nothing that matters changes is the least that a difference must exceed.
+One log under one policy gives one number, and one job more or less in front of a wide job changes it. A difference must
+exceed at least the variation of a figure under such irrelevant changes.
 
 References
 ----------
@@ -25,7 +25,7 @@ RUN_TIME = 0.01
 """Run times change by at most this share, either way."""
 
 _WORK = {"parallel_homogeneous": "cpu", "parallel_homogeneous_total": "cpu", "io_stream": "cpu", "delay": "delay"}
-"""By type of profile the field that a run time is in proportion to; other profiles are left as they are."""
+"""Field in proportion to the run time, by type of profile; other profiles are left as they are."""
 
 _NAMES_OTHERS = ("composed", "recv")
 
@@ -39,11 +39,11 @@ def shaken(workload: Workload, number: int, seed: int, speed_flops: float) -> Wo
     Parameters
     ----------
     number
-        Which shake, from 1 on.
+        Number of the shake, from 1 on.
     seed
         The same seed and number give the same jobs.
     speed_flops
-        Of a node: tells whether a job ends within its walltime.
+        Speed of a node; decides whether a job ends within its walltime.
     """
     jobs = workload.jobs
     shifts = SUBMISSION_S * _both_ways(len(jobs), seed, f"shake {number}, submissions")

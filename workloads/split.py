@@ -5,7 +5,7 @@ References
 J. Kopanski, *Optimisation of job scheduling for supercomputers with burst buffers*, 2020, arXiv 2111.10200, section
 4.1: 16 periods of 20.81 days of the KTH SP2 log. The rule is read off the published parts: with T from the first to
 the last submission, part i holds the records submitted in [i T/16, (i+1) T/16), the last part its end too. One
-record, number 27154, stands twice there (last of the 15th part, first of the 16th): a slip, available as
+record, number 27154, occurs twice there (last of the 15th part, first of the 16th): a slip, available as
 ``repeat_in_last``.
 """
 
@@ -26,13 +26,13 @@ from spillway.workloads.workload import BEGINS_FIELD, Workload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """How to cut."""
+    """Options of cutting a log or a workload."""
 
     parts: int = option(16, low=1, help="number of periods")
     repeat_in_last: bool = option(
         False, help="begin the last part with the last record of the part before it, as the published 16th part does"
     )
-    first_submit_s: int = option(1, unit="s", low=0, help="when each part's first job is submitted, of workloads")
+    first_submit_s: int = option(1, unit="s", low=0, help="submission of each part's first job, of workloads")
 
     def __post_init__(self) -> None:
         check(self)
@@ -78,12 +78,12 @@ def split_workload(workload: Workload, options: SplitOptions | None = None) -> l
 
 
 def part_of(workload: Workload, part: int, indices: Sequence[int], first_submit_s: int) -> Workload:
-    """Some of a workload's jobs, in the order given, as a workload whose first one is submitted then (s).
+    """Some of a workload's jobs, in the given order, as a workload that starts at ``first_submit_s``.
 
     Parameters
     ----------
     part
-        Its number, for its name.
+        Number of the part, for its name.
     """
     chosen = among([workload.jobs[index] for index in indices])
     shift = first_submit_s - chosen[0].subtime

@@ -1,8 +1,9 @@
-"""What jobs stage into their burst buffers before they run and out of them afterwards, and how long it takes at least.
+"""Bytes that jobs stage into their burst buffers before they run and out of them afterwards, and the least times.
 
-No public log records either. The bytes are a share of the buffer, or what a log or Darshan measured. The times are the
-pace of the source (an archive, a file system of another site, a throttled mover), which no machine here describes.
-Its draws come from streams of their own: a workload with staging has the same jobs and buffers as the one without.
+No public log records either. The bytes are a share of the buffer, or those that a log or Darshan measured. The times
+follow the pace of the source (an archive, a file system of another site, a throttled mover), which no machine here
+describes. The draws come from streams of their own: a workload with staging has the same jobs and buffers as the one
+without.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _MOST_MINUTES = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """What each job stages: bytes of a request of its buffer, and the least seconds, in and out."""
+    """Staging of each job: bytes per request of its buffer, and the least seconds, in and out."""
 
     in_bytes: Ints
     out_bytes: Ints
@@ -80,14 +81,14 @@ class StagingModel:
             raise WorkloadError(f"staging: {error}") from None
 
     def draw(self, request_bytes: Ints, read_bytes: Ints, written_bytes: Ints, seed: int) -> Staged:
-        """Draw what each job stages.
+        """Draw the staging of each job.
 
         Parameters
         ----------
         request_bytes
-            Bytes of a request of each job's buffer; 0: the job has none, and stages nothing.
+            Bytes of a request of each job's buffer; 0: no buffer, nothing is staged.
         read_bytes, written_bytes
-            What was recorded of each job, shared out to its requests; below 0 where nothing was.
+            Recorded bytes of each job, divided among its requests; below 0 where not recorded.
         seed
             The same seed gives the same to the job at the same place in the list.
         """
@@ -108,7 +109,7 @@ class StagingModel:
         return np.where(recorded >= 0, np.minimum(recorded, request_bytes), size)
 
     def _seconds(self, size: Ints, seed: int, stream: str) -> Floats:
-        """Whole milliseconds."""
+        """Least times (s), in whole milliseconds."""
         minutes = np.minimum(self.minutes * self._factors(len(size), seed, stream), _MOST_MINUTES)
         return np.where(size > 0, np.rint(minutes * 60_000.0) / 1000.0, 0.0)
 

@@ -1,4 +1,4 @@
-"""Options of what jobs stage and of the kind of their buffers, the same on every command line."""
+"""Options for staging and for the kind of buffers, the same on every command line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from spillway.workloads.staging import StagingModel
 
 
 def add_buffers(group: argparse._ActionsContainer) -> None:
-    """Add them."""
+    """Add both options."""
     group.add_argument(
         "--staging",
         type=_staging,
         default="",
         metavar="KEY=VALUE,...",
-        help="what jobs stage: share_in, share_out (share of the buffer, 1), minutes (least time of a staging, 0 to "
+        help="staging of jobs: share_in, share_out (share of the buffer, 1), minutes (least time of a staging, 0 to "
         "60, 0), spread (each is uniform between 1 - spread and 1 + spread times that, 0), volumes=measured (bytes "
-        "that the log recorded, the shares where it has none); such as minutes=30,spread=0.5 (none)",
+        "that the log recorded, else the shares); such as minutes=30,spread=0.5 (none)",
     )
     group.add_argument(
         "--stripes",

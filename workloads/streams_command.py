@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser, source_help: str) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    """Fit, draw, write, and print what was written."""
+    """Fit the model, draw a workload, write it, and print a summary."""
     log, name = load_log(options.source, reading_of(options))
     chosen = given(options, HerbeinOptions) | {"form": PORTABLE if options.portable else STREAM}
     chosen |= {"mean_gap_s": None} if options.log_rate else {}

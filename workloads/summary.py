@@ -43,7 +43,7 @@ def summarise_workload(workload: Workload) -> list[Row]:
 def common_rows(
     submit: npt.NDArray[np.float64], size: npt.NDArray[np.int64], wall: npt.NDArray[np.float64]
 ) -> list[Row]:
-    """Rows about submissions, sizes and requested times (NaN: none)."""
+    """Rows about submissions, sizes and requested times (NaN: not stated)."""
     gaps = np.diff(np.sort(submit))
     rows: list[Row] = [
         ("submissions span, days", f"{(submit.max() - submit.min()) / 86400:,.2f}"),

@@ -84,7 +84,7 @@ class SwfHeader:
     Attributes
     ----------
     lines
-        Comment lines as they stand, without the semicolon.
+        Comment lines as in the file, without the semicolon.
     """
 
     lines: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class SwfHeader:
         return [match[2].strip() for match in found if match and match[1].lower() == name.lower()]
 
     def number(self, name: str) -> int | None:
-        """Value of a numeric directive such as ``MaxProcs``; ``None`` where the log has none or states -1."""
+        """Value of a numeric directive such as ``MaxProcs``; ``None`` where it is missing or -1."""
         for value in self.values(name):
             found = _LEADING_NUMBER.match(value)
             if found and int(found[0]) >= 0:
@@ -109,7 +109,7 @@ class SwfHeader:
 
     @property
     def max_procs(self) -> int | None:
-        """Processors of the machine (the nodes, where the log states none)."""
+        """Processors of the machine; its nodes where the log does not state them."""
         return self.number("MaxProcs") or self.max_nodes
 
     @property
@@ -153,7 +153,7 @@ def read_swf(path: Path | str) -> SwfLog:
     Raises
     ------
     WorkloadError
-        With file and line number, what was expected and what came.
+        A line is malformed; the message states file, line number, the expected and the given text.
     """
     path = Path(path)
     return parse_swf(read_bytes(path), str(path))
@@ -170,12 +170,12 @@ def parse_swf(data: bytes | str, where: str = "<text>") -> SwfLog:
 def read_jobs(
     blocks: Iterable[Block], where: str, comments: list[str], make: Callable[[Sequence[Any]], T]
 ) -> Iterator[T]:
-    """Yield what ``make`` makes of the 18 fields of each job; comments are appended to ``comments``.
+    """Yield the result of ``make`` for the 18 fields of each job; append comments to ``comments``.
 
     Raises
     ------
     WorkloadError
-        With the line, what was expected and what came.
+        A line is malformed; the message states the line, the expected and the given text.
     """
     for first, lines in blocks:
         for line_number, line in enumerate(lines, start=first):
@@ -224,7 +224,7 @@ def _comment(line: str, where: str) -> str:
 
 
 def _fields(parts: list[str], where: str) -> list[Number]:
-    """Read the fields of a line that is not 18 plain whole numbers: its fractions, or raise what is wrong with them."""
+    """Read the fields of a line that is not 18 plain whole numbers; raise :class:`WorkloadError` for a wrong field."""
     if len(parts) != len(FIELDS):
         begin = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         remedy = "; --lenient leaves out the further ones" if len(parts) > len(FIELDS) else ""

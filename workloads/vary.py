@@ -15,7 +15,7 @@ from spillway.workloads.workload import Workload, WorkloadJob
 
 
 def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Jobs that come faster or slower after each other: ``x1.1``, ``+10%``, or the nodes' offered load (``0.9``).
+    """Change the times between submissions: ``x1.1``, ``+10%``, or to an offered load of the nodes (``0.9``).
 
     Raises
     ------
@@ -33,8 +33,7 @@ def with_load(workload: Workload, text: str, machine: MachineFacts) -> Workload:
 
 
 def _with_walltimes(workload: Workload, text: str, machine: MachineFacts) -> Workload:
-    """Requested times times a factor (``x0.5``, ``-50%``), or none above a limit (``24h``); jobs that take longer are
-    killed.
+    """Multiply requested times by a factor (``x0.5``, ``-50%``), or limit them (``24h``); longer jobs are killed.
 
     Raises
     ------
@@ -55,7 +54,7 @@ CHANGES: Mapping[str, tuple[str, Callable[[Workload, str, MachineFacts], Workloa
     ),
     "walltime": ("requested times: x0.5, or a longest one such as 24h", _with_walltimes),
 }
-"""What can be changed, by name: its meaning, and how."""
+"""Possible changes, by name: help text and function."""
 
 
 def varied(workload: Workload, changes: Mapping[str, str], machine: MachineFacts) -> Workload:
@@ -70,7 +69,7 @@ def _each(workload: Workload, fields: Callable[[WorkloadJob], Mapping[str, float
 
 
 def _changed(text: str, expected: str, scale: units.Scale | None = None) -> float:
-    """A factor, or the value that a text states; an error that says what was expected for all else."""
+    """A factor, or the value that a text states; raise :class:`WorkloadError` with ``expected`` for all else."""
     try:
         return units.changed(text, 1.0, scale)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A Batsim workload in memory: jobs, profiles, and a checksum of what matters in them."""
+"""A Batsim workload in memory: jobs, profiles, and a checksum of its content."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WorkloadJob(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def name(self) -> str:
-        """The id as text, as it stands behind the ``!`` on the wire."""
+        """The id as text, as after the ``!`` on the wire."""
         return str(self.id)
 
     def to_object(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Workload:
     notes
         Remarks of a reader or converter (jobs dropped, assumptions made); not written to the file.
     omissions
-        What the log that it was made of states and no run plays; not written to the file.
+        Properties of jobs that its log states and no run plays; not written to the file.
     begins_s
         Date of its time 0, in seconds since 1970; ``None``: not known.
     """
@@ -105,7 +105,7 @@ class Workload:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def burst_buffer_bytes(self, job: WorkloadJob) -> int | float:
-        """Burst-buffer bytes per node that a job requests; 0 if none.
+        """Burst-buffer bytes per node that a job requests; 0: no request.
 
         Field ``bb`` of the job or of its profile, or the node's share of ``bb_total``, the buffer of the whole job.
         """

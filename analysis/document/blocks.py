@@ -1,4 +1,4 @@
-"""What documents consist of: headings, paragraphs, lists, tables, figures, sections."""
+"""Blocks of documents: headings, paragraphs, lists, tables, figures, sections."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from spillway.analysis.document.markup import Html
 from spillway.base.units import NONE
 
 _LONGEST_NUMBER = 32
-"""Characters of a cell that is a number with its interval; more of them are a text."""
+"""Characters of a cell that is a number with its interval; a longer cell is a text."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """A text that is shown as it is; in a plain ``str`` what stands between backquotes is code.
+    """A text that is shown as it is; in a plain ``str``, text between backquotes is code.
 
     ``mark`` is the class of its look (``better``, ``worse``, ``hint``), ``value`` a number by which a table is sorted
-    (NaN: not known); ``small`` stands behind it in smaller letters, a square of ``colour`` (``#rrggbb``) before it.
+    (NaN: not known). ``small`` follows in smaller letters, a square of ``colour`` (``#rrggbb``) precedes.
     """
 
     text: str
@@ -38,9 +38,9 @@ Cell = str | Words
 
 @dataclass(frozen=True)
 class Column:
-    """A column of figures: its name where they come from, its heading, how a figure is written, and what it is.
+    """A column of figures: its name in the source, its heading, the format of a figure, and its meaning.
 
-    ``words`` are a sentence or two, shown when the heading is pointed at.
+    ``words`` are a sentence or two, shown when the pointer is on the heading.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Terms:
-    """Names, each with the lines that are said about it."""
+    """Names, each with lines of explanation."""
 
     lines: Sequence[tuple[str, Sequence[str]]]
 
@@ -103,14 +103,14 @@ class Table:
         return [column if isinstance(column, str) else column.title for column in self.columns]
 
     def texts(self) -> list[bool]:
-        """Which columns are text: it begins on the left, and goes on in a line below where the page is narrow."""
+        """Whether each column is text, which is aligned to the left, and wrapped where the page is narrow."""
         places = range(1, len(self.columns))
         return [False, *(any(len(str(row[place])) > _LONGEST_NUMBER for row in self.rows) for place in places)]
 
 
 @dataclass(frozen=True)
 class Image:
-    """A picture (PNG or SVG) and what it shows."""
+    """A picture (PNG or SVG) and its caption."""
 
     path: Path
     caption: Cell
@@ -127,4 +127,4 @@ class Section:
 
 
 Block = Heading | Paragraph | Listing | Terms | Code | Table | Image | Section | Html
-"""A piece of a document; :class:`Html` is for pages alone (a form, a chart), other forms leave it out."""
+"""A piece of a document; :class:`Html` is for pages only (a form, a chart), other forms leave it out."""

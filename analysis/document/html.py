@@ -19,7 +19,7 @@ _MEDIA = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def shown(paths: Iterable[Path]) -> list[Path]:
-    """Of figures in several formats the file of each that a page shows: SVG, else PNG; none of those in neither."""
+    """The file of each figure that a page shows: SVG, else PNG; figures in other formats are left out."""
     found: dict[Path, list[Path]] = {}
     for path in paths:
         if path.suffix in _MEDIA:
@@ -43,9 +43,9 @@ def to_html(blocks: Sequence[kit.Block], *, contents: bool = True, script: str =
     Parameters
     ----------
     contents
-        Whether links to the headings of level 2 stand below the title.
+        Whether links to the headings of level 2 follow the title.
     script, data
-        The page's own program, and what it reads from the element ``data``.
+        The page's own program, and its input in the element ``data``.
     """
     title = next((block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 1), "")
     links = [block.text for block in blocks if isinstance(block, kit.Heading) and block.level == 2] if contents else []
@@ -110,7 +110,7 @@ def _to_element(block: kit.Block, *, anchors: bool = False) -> Html:
 
 
 def _dark_too(picture: bytes) -> bytes:
-    """A figure whose letters, lines and ground, where it is SVG, are light on dark in a dark page; colours stay."""
+    """Add a style to an SVG figure: letters and lines light on dark in a dark page; colours stay. PNG is unchanged."""
     return re.sub(rb"(<svg\b[^>]*[^/]>)", rb"\1" + _DARK.encode(), picture, count=1)
 
 

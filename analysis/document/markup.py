@@ -1,4 +1,4 @@
-"""HTML by type: what is trusted is :class:`Html`; every other value is escaped when it is put into a page."""
+"""HTML by type: only :class:`Html` is trusted; every other value is escaped when it is put into a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from string import Template
 
 @dataclass(frozen=True, slots=True)
 class Html:
-    """A fragment of a page that is trusted as it stands.
+    """A fragment of a page that is trusted as it is.
 
     Made from the text of a program or of a file of the package, never from data: data comes in through :func:`fill`.
 
@@ -78,7 +78,7 @@ def fill_page(template: str, *, style: str, script: str = "", **values: object) 
 
 
 def _source(text: str) -> str:
-    """How a Content-Security-Policy names an inline script or style sheet: by its sha256."""
+    """Source of an inline script or style sheet in a Content-Security-Policy: its sha256."""
     if not text:
         return "'none'"
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -31,9 +31,9 @@ def bars(
     values
         Policy name to its runs, one value per job in order of submission, in the order of the bars.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        What the values are.
+        Name of the values.
     seconds
         Whether the values are seconds (then the axis takes a fitting unit).
     marks
@@ -54,7 +54,7 @@ def bars(
         if marks and name in marks:
             mark = marks[name] / scale
             ax.plot(mark, row, marker="D", markersize=5, color="white", markeredgecolor=INK, zorder=4)
-            if high < mark < high + NUMBER * top / scale:  # the number would be upon the diamond
+            if high < mark < high + NUMBER * top / scale:  # the number would overlap the diamond
                 beside, points = mark, 7
         words = duration(interval.value) if seconds else number(interval.value)
         ax.annotate(words, (beside, row), xytext=(points, 0), textcoords="offset points", va="center")

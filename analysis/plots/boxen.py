@@ -24,16 +24,16 @@ def boxen(
     seconds: bool = True,
     depth: int = 4,
 ) -> Axes:
-    """Draw nested boxes per policy: the middle half, then the next halves of what remains, ``depth`` boxes deep.
+    """Draw nested boxes per policy: the middle half, then the next halves of the rest, ``depth`` boxes deep.
 
     Parameters
     ----------
     values
         Policy name to one value per job.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        What the values are.
+        Name of the values.
     seconds
         Whether the values are seconds (then the ticks are minutes, hours, days).
     depth

@@ -28,7 +28,7 @@ def distribution(
     values
         Policy name to one value per job.
     title
-        What the values are.
+        Name of the values.
     seconds
         Whether the values are seconds.
     tail

@@ -1,4 +1,4 @@
-"""Values against one that they should not exceed: what is beyond it has a colour of its own."""
+"""Bars of values against a limit; the excess has a colour of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITHIN, BEYOND = "#9AA5B1", "#D55E00"
 def excess_bars(
     values: Mapping[str, float], limit: float, ax: Axes | None = None, *, title: str, least: float = 0.0
 ) -> Axes:
-    """Draw one horizontal bar per name, a vertical line at the limit, and how much a bar exceeds it.
+    """Draw one horizontal bar per name, a vertical line at the limit, and the excess of each bar.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def excess_bars(
     limit
         Seconds.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        What the values are.
+        Name of the values.
     least
         Up to this excess (s) a bar counts as within the limit.
     """
@@ -35,7 +35,7 @@ def excess_bars(
     known = [limit, *(value for value in values.values() if math.isfinite(value))]
     scale, unit = time_unit(max(known))
     for row, value in enumerate(values.values()):
-        bound = min(value, max(known))  # what never ends is as long as the longest
+        bound = min(value, max(known))  # an infinite value is as long as the longest
         within = bound if value <= limit + least else limit
         words = "not played" if math.isnan(value) else "never" if math.isinf(value) else f"{value / scale:.0f}"
         if not math.isnan(value):

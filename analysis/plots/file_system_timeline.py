@@ -1,4 +1,4 @@
-"""How much crosses the parallel file system's link, over time."""
+"""Traffic on the parallel file system's link over time."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def file_system_timeline(
     rate
         From :func:`spillway.analysis.traffic.file_system_rate`.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        Above the chart.
+        Title above the chart.
     end_s
         End of the time axis; default: the last transfer's.
     """

@@ -11,14 +11,14 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from spillway.analysis.plots.style import FAINT, INK, new_axes
 
 OPEN = "#8A8A8A"
-"""Colour of an estimate whose interval has the reference in it."""
+"""Colour of an estimate with the reference in its interval."""
 
 _TICKS = (
     (1.6, tuple(tenth / 10 for tenth in range(1, 50))),
     (2.6, tuple(fifth / 5 for fifth in range(1, 25))),
     (math.inf, tuple(sign * 10.0**power for power in range(-6, 7) for sign in (1, 1.5, 2, 3, 5, 7))),
 )
-"""Ticks of the axis by how wide it is (largest over smallest value, exclusive)."""
+"""Ticks of the axis by its width (largest over smallest value, exclusive)."""
 
 
 def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float = 1.0, ax: Axes | None = None) -> Axes:
@@ -29,9 +29,9 @@ def forest(rows: Mapping[str, tuple[float, float, float]], *, reference: float =
     rows
         Value, lower and upper end of its interval, by name; all above 0, as the axis is logarithmic.
     reference
-        Where a line is drawn.
+        Value of the vertical line.
     ax
-        Where to draw; a new figure where absent.
+        Axes to draw into; a new figure by default.
     """
     ax = new_axes(ax)
     places = range(len(rows))

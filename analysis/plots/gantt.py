@@ -19,7 +19,7 @@ def gantt(table: JobTable, *, title: str, begin_s: float = 0.0, end_s: float | N
     table
         A run.
     title
-        Above the charts.
+        Title above the charts.
     begin_s, end_s
         Part of the simulated time to show; default: all of it.
     """

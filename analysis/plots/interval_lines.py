@@ -29,7 +29,7 @@ def interval_lines(
     log
         Whether the measure's axis is logarithmic; where a value is 0, from the smallest other one on.
     ax
-        Where to draw; a new figure where absent.
+        Axes to draw into; a new figure by default.
     """
     ax = new_axes(ax)
     palette = colours or in_order(lines)

@@ -1,4 +1,4 @@
-"""Names beside points: none upon another name or another point."""
+"""Names beside points, without overlaps of names and points."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ WIDTH = 0.62
 """Width of a letter as a share of the height, on average (DejaVu Sans)."""
 
 _RADIUS = 6.0
-"""Of a marker in points, with some air."""
+"""Radius of a marker in points, with a margin."""
 
 _REACHES = (8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 150.0)
-"""How far from its point a name may be, in points; beyond the first a line leads to it."""
+"""Distances of a name from its point (pt); beyond the first, a line connects them."""
 
 _SIDES = ((1, 0.4), (1, -0.4), (-1, 0.4), (-1, -0.4), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 
@@ -42,7 +42,7 @@ class Box(NamedTuple):
 
 
 def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Box]:
-    """Write each name beside its point; return where, in points of the figure. Scales and limits must be final."""
+    """Write each name beside its point; return the boxes, in points of the figure. Scales and limits must be final."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     unit, size = 72.0 / figure.dpi, font_size()
@@ -64,7 +64,7 @@ def label_points(ax: Axes, points: Mapping[str, tuple[float, float]]) -> list[Bo
 
 
 def _best(x: float, y: float, wide: float, tall: float, taken: Sequence[Box], frame: Box) -> Box:
-    """The nearest place that is free; where there is none, that which covers least."""
+    """The nearest free place, or the place with the least overlap."""
     tried: list[tuple[float, int, Box]] = []
     for reach, (across, up) in itertools.product(_REACHES, _SIDES):
         middle_x = x + across * (reach + wide / 2) if across else x

@@ -1,4 +1,4 @@
-"""Demand of the waiting jobs, over time, in relation to what the machine has."""
+"""Demand of the waiting jobs over time, against the capacity of the machine."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _GIGABYTE = 1e9
 def load_timeline(table: JobTable, ax: Axes | None = None, *, storage: bool = False, title: str = "Queue load") -> Axes:
     """Draw the compute nodes (or the burst-buffer bytes) that all waiting jobs together request.
 
-    Dashed: what the machine has, where that is known. Dotted: the mean over time. Marks at the bottom: moments at
-    which the queue became empty.
+    Dashed: the capacity of the machine, where known. Dotted: the mean over time. Marks at the bottom: moments at which
+    the queue became empty.
 
     Parameters
     ----------
     table
         A run.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     storage
         Whether to draw burst buffers (in GB) instead of compute nodes.
     title
-        Above the chart.
+        Title above the chart.
     """
     ax = new_axes(ax, 11.0, 3.0)
     load = queued_bytes(table) if storage else queued_nodes(table)

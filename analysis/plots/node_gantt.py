@@ -1,4 +1,4 @@
-"""Which job held which compute node when."""
+"""Gantt chart of the jobs on compute nodes."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def node_gantt(
     title: str = "Compute nodes",
     colouring: Colouring = by_wait,
 ) -> Axes:
-    """Draw jobs as rectangles over time and compute nodes, coloured by how long they waited.
+    """Draw jobs as rectangles over time and compute nodes, coloured by waiting time or another ``colouring``.
 
     A job that was pre-empted has a rectangle per time slice. Rows are compute nodes in the order of their places
-    (``machine.json``), by resource id where that is unknown. Jobs that were killed are hatched.
+    (``machine.json``), by resource id where places are unknown. Jobs that were killed are hatched.
 
     Parameters
     ----------
     table
         A run.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     begin_s, end_s
         Part of the simulated time to show; default: all of it.
     title
-        Above the chart.
+        Title above the chart.
     colouring
-        What the colours mean (:mod:`spillway.analysis.job_colours`).
+        Meaning of the colours (:mod:`spillway.analysis.job_colours`).
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()

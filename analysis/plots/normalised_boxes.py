@@ -1,4 +1,4 @@
-"""How a policy compares with a baseline over many parts: one box of ratios per policy, one dot per part."""
+"""Ratios of policies to a baseline over many parts: one box per policy, one dot per part."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def normalised_boxes(
     ratios
         Policy name to one ratio per part, policy over baseline: below 1 is better for times.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        What is compared.
+        Name of the compared metric.
     baseline
-        What the ratios divide by.
+        Name of the denominator of the ratios.
     marks
         A further median of some policies, drawn as a diamond (a published one, say).
     """

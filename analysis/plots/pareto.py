@@ -1,4 +1,4 @@
-"""Two metrics at once: which policies are not beaten in both."""
+"""Two metrics at once, and the policies that no other one beats in both."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def pareto(
     points
         Policy name to its two values.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     names
-        Of the axes.
+        Names of the axes.
     title
-        Above the chart.
+        Title above the chart.
     log
         Whether both axes are logarithmic.
     seconds
@@ -71,7 +71,7 @@ def pareto(
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
-    """An axis over a factor of :data:`LEAST` at least: what is nearly alike is drawn so, and ticks differ."""
+    """An axis over a factor of :data:`LEAST` at least: similar values look similar, and ticks differ."""
     if low <= 0 or high / low >= LEAST:
         return low, high
     middle = math.sqrt(low * high)

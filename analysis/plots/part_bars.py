@@ -14,7 +14,7 @@ WIDTH = 0.84
 """Width of a part's group of bars."""
 
 _WIDE_RANGE = 30.0
-"""From this ratio of the means on the axis is logarithmic: on a linear one the small bars would be gone."""
+"""Ratio of the means above which the axis is logarithmic: a linear one would hide the small bars."""
 
 
 def part_bars(
@@ -32,11 +32,11 @@ def part_bars(
     values
         Policy name to part name to one value per job.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        What the values are.
+        Name of the values.
     unit
-        Unit of the axis ("" if none).
+        Unit of the axis, or "".
     marks
         Further values (published ones, say) by policy and part, drawn as small diamonds.
     """

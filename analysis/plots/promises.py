@@ -22,9 +22,9 @@ def promises(
     promised_s, actual_s
         Waiting times in seconds (:func:`spillway.analysis.story.first_promises`).
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        Above the chart.
+        Title above the chart.
     """
     ax = new_axes(ax, 5.6, 5.2)
     top = float(max(promised_s.max(initial=1.0), actual_s.max(initial=1.0)))

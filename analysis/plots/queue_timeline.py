@@ -1,4 +1,4 @@
-"""How many jobs wait, over time, one line per policy."""
+"""Number of waiting jobs over time, one line per policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spillway.analysis.tables import Floats, JobTable
 from spillway.analysis.timelines import Steps, queue_length
 
 _SPANS = 1200
-"""More steps than these are drawn as the longest queue in each of so many equal spans of time."""
+"""Most steps that are drawn; more of them become the longest queue in each of as many equal spans of time."""
 
 
 def queue_timeline(
@@ -27,9 +27,9 @@ def queue_timeline(
     tables
         Policy name to its run.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     title
-        Above the chart.
+        Title above the chart.
     end_s
         End of the time axis; default: the last start of all runs.
     """

@@ -1,4 +1,4 @@
-"""Gantt charts are thousands of rectangles: collect them and draw each colour at once."""
+"""The rectangles of Gantt charts, thousands of them drawn at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which job held how much of which burst buffer when."""
+"""Gantt chart of the bytes that jobs held on storage nodes."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def storage_gantt(
 ) -> Axes:
     """Draw one lane per storage node, as high as its capacity, and in it the bytes that each job held over time.
 
-    Where a request lies within its lane has no meaning (capacity has no addresses); it may be split when the free
-    bytes are. Lanes are numbered in the order of the
-    machine's places, and need ``machine.json`` and ``allocations.csv`` beside ``jobs.csv``.
+    The place of a request within its lane has no meaning (capacity has no addresses); a request is split over gaps in
+    the lane. Lanes are numbered in the order of the machine's places, and need ``machine.json`` and ``allocations.csv``
+    beside ``jobs.csv``.
 
     Parameters
     ----------
     table
         A run.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     begin_s, end_s
         Part of the simulated time to show; default: all of it.
     title
-        Above the chart.
+        Title above the chart.
     colouring
-        What the colours mean (:mod:`spillway.analysis.job_colours`).
+        Meaning of the colours (:mod:`spillway.analysis.job_colours`).
     legend
-        Whether that is said above the chart.
+        Whether the legend of the colours is drawn above the chart.
     """
     ax = new_axes(ax, 11.0, 4.6)
     ran = table.ran()
@@ -93,14 +93,14 @@ def storage_gantt(
 
 
 def _every(ax: Axes, lanes: int) -> int:
-    """Of how many lanes one has its name, so that names do not overlap."""
+    """Step between lanes with a name, so that names do not overlap."""
     figure = ax.get_figure(root=True)
     points = 72 * ax.get_position().height * (float(figure.get_figheight()) if figure is not None else 4.0)
     return max(1, math.ceil(lanes * 1.4 * font_size() / points))
 
 
 def _met(ran: JobTable, begin_s: float, end_s: float) -> JobTable:
-    """Jobs that ran or held burst buffers in a part of the time."""
+    """Jobs that ran or held burst buffers within an interval."""
     met = (ran.finish_s > begin_s) & (ran.start_s < end_s)
     for span in storage_spans(ran) if any(ran.storage_lives) else ():
         met[span.job] |= span.end_s > begin_s and span.start_s < end_s

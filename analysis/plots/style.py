@@ -1,4 +1,4 @@
-"""What all figures share: settings, sizes, time axes, legends, saving."""
+"""Common parts of all figures: settings, sizes, time axes, legends, saving."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def plain(name: str) -> str:
 
 
 def policy_colours(names: Iterable[str]) -> dict[str, str]:
-    """The colour of each policy (:mod:`spillway.analysis.colours`); names may have gone through :func:`plain`."""
+    """The colour of each policy (:mod:`spillway.analysis.colours`); names may be those of :func:`plain`."""
     return {name: colour_of(name.replace(r"\$", "$")) for name in names}
 
 
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.2)), (0, (2, 1)), (0, (6, 1, 1.5, 1)))
-"""Lines differ in more than their colours."""
+"""Line styles: lines differ in more than their colours."""
 
 _DASHES_OF = {
     "replay": 0,
@@ -73,7 +73,7 @@ _DASHES_OF = {
 
 
 def policy_dashes(name: str) -> Any:
-    """The line style of a policy, the same in every picture: it follows from the name alone, as the colour does."""
+    """The line style of a policy, the same in every picture: it follows from the name, as the colour does."""
     known = name.replace(r"\$", "$")
     return _DASHES[_DASHES_OF.get(known, zlib.crc32(known.encode()) % len(_DASHES))]
 
@@ -87,7 +87,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "pdf": {"metadata": {"CreationDate": None, "ModDate": None}},
     "pgf": {},
 }
-"""Kinds of files, and how each is written without a date."""
+"""Formats of files, with the options that leave out the date."""
 
 
 _formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=("png", "svg"))
@@ -95,16 +95,16 @@ _formats: ContextVar[tuple[str, ...]] = ContextVar("formats", default=("png", "s
 
 @contextmanager
 def drawing(width_mm: float = 0.0, style: str = "", formats: Sequence[str] = ()) -> Iterator[None]:
-    """Draw figures of this width, by a Matplotlib style that comes before our settings, and keep them as such files.
+    """Draw figures of this width, with a Matplotlib style that overrides our settings, and save them in these formats.
 
     Parameters
     ----------
     width_mm
-        Width of every figure; 0: its own. Heights follow by the square root, so that rows keep room for their letters.
+        Width of every figure; 0: its own. Heights change by the square root, so that letters fit into their rows.
     style
-        A file of Matplotlib's (``.mplstyle``); "": none. Its ``figure.figsize`` is the width where none is given.
+        A style file of Matplotlib (``.mplstyle``), or "". Its ``figure.figsize`` is the width where ``width_mm`` is 0.
     formats
-        What :func:`save` writes (:data:`FORMATS`); none: PNG and SVG.
+        Formats that :func:`save` writes (:data:`FORMATS`); default: PNG and SVG.
     """
     given: Any = dict(mpl.rc_params_from_file(style, use_default_template=False)) if style else {}
     if width_mm:
@@ -119,7 +119,7 @@ def drawing(width_mm: float = 0.0, style: str = "", formats: Sequence[str] = ())
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure without a window; its size (inches) is that of :func:`drawing` where one is in force."""
+    """A figure without a window, of this size (inches) or of the width that :func:`drawing` sets."""
     settings: Any = {}
     if mpl.rcParams["svg.hashsalt"] != SETTINGS["svg.hashsalt"]:
         settings = SETTINGS
@@ -173,19 +173,19 @@ _NARROW_COLUMNS = 4
 
 
 def font_size() -> float:
-    """Size of the letters that is in force (points)."""
+    """Current size of the letters (points)."""
     return float(mpl.rcParams["font.size"])
 
 
 def legend_of_jobs(ax: Axes, colours: JobColours) -> None:
-    """Say above the axes what the colours of the jobs mean: at the right, on narrow figures from the left."""
+    """Put the legend of the jobs' colours above the axes: at the right, on narrow figures from the left."""
     handles = [Patch(alpha=0.0), *(Patch(facecolor=colour) for colour, _ in colours.legend)]
     names = [f"{colours.title}:", *(plain(name) for _, name in colours.legend)]
     _beside_the_title(ax, handles, names, len(names), handlelength=1.0, handleheight=0.9, handletextpad=0.4)
 
 
 def _beside_the_title(ax: Axes, handles: Any, names: list[str], columns: int, **more: Any) -> None:
-    """A legend above the axes, at the right, on narrow figures in rows from the left; the title leaves its height."""
+    """Put a legend above the axes, at the right, on narrow figures in rows from the left; the title is above these."""
     narrow = width_of(ax) < NARROW
     legend = ax.legend(
         handles, names, ncols=_NARROW_COLUMNS if narrow else columns, loc="lower left" if narrow else "lower right",
@@ -239,9 +239,8 @@ def time_ticks(begin_s: float, end_s: float, *, log: bool, most: int = 7) -> lis
 def save(ax: Axes, stem: Path, formats: Sequence[str] = ()) -> list[Path]:
     """Write the figure once for each format, as ``stem.png`` and so on; return the paths.
 
-    Formats (:data:`FORMATS`) are those of :func:`drawing` where none is given.
-
-    The same data give the same bytes. Names of axes that are longer than their axes go on in a line below.
+    The default formats are those of :func:`drawing`. The same data give the same bytes. Labels that are longer than
+    their axes are wrapped.
     """
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)

@@ -1,4 +1,4 @@
-"""The largest values of a metric by policy, one dot each: what means and quantiles hide."""
+"""The largest values of a metric by policy, one dot each: means and quantiles hide them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def tail_strip(
     values
         Policy name to one value per job.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     count
         Dots per policy at most. The thesis draws 8000 (section 4.2) or 4000.
     title
-        What the values are.
+        Name of the values.
     seconds
         Whether the values are seconds (then the axis takes a fitting unit).
     """

@@ -1,4 +1,4 @@
-"""How much of the nodes and of the burst buffers is held, over time."""
+"""Shares of the nodes and of the burst buffers that are held, over time."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def utilisation_timeline(
     table
         A run; without ``machine.json`` nothing can be drawn and the chart states that.
     ax
-        Where to draw; a new figure by default.
+        Axes to draw into; a new figure by default.
     begin_s, end_s
         Part of the simulated time to show; default: all of it.
     title
-        Above the chart.
+        Title above the chart.
     """
     ax = new_axes(ax, 11.0, 3.0)
     ran = table.ran()

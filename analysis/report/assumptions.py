@@ -1,4 +1,4 @@
-"""What the figures of a report rest on: machine, jobs, load, what was made up, model, engine, code."""
+"""Assumptions behind the figures of a report: machine, jobs, load, imputed values, model, engine, code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spillway.base.limits import InputError
 from spillway.base.units import number, size
 
 _MANY_NOTES = 12
-"""More of them are folded."""
+"""Most notes that are shown unfolded."""
 
 ENGINES = {
     "fluid": "embedded simulator; tasks on one link or node get fair shares of it, as in SimGrid",
@@ -37,12 +37,12 @@ _SEED = re.compile(r", seed (\d+): ")
 
 
 def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -> list[Block]:
-    """What was assumed, and below it all notes on workloads and machines.
+    """The assumptions, and below them all notes on workloads and machines.
 
     Parameters
     ----------
     machines
-        By name of a run's folder.
+        Machines by name of a run's folder.
     """
     records = {row.run: results.record(row) for row in results.rows}
     lines = [
@@ -55,11 +55,11 @@ def assumptions(results: CampaignResults, machines: Mapping[str, MachineInfo]) -
         ("Checked", _checked(results)),
         ("Code", _code(results.rows, records)),
     ]
-    return [Heading("What was assumed"), Terms(lines), *_notes(results.assumptions)]
+    return [Heading("Assumptions"), Terms(lines), *_notes(results.assumptions)]
 
 
 def load_warnings(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each resource of which jobs requested more than queues can work off."""
+    """A sentence for each resource with an offered load above :data:`HIGH`."""
     worst = {name: max(loads, default=0.0) for name, loads in _loads_of(records).items()}
     return [
         f"The jobs request up to {load:.2f} times the {_LOADS[name]} of the machine: queues grow until the last "
@@ -128,7 +128,7 @@ def _loads(rows: Sequence[RunRow], records: Mapping[str, Mapping[str, Any]], not
         reasons = _reasons(records[row.run] for row in rows if (row.workload, row.platform) == workload)
         if parts or reasons:
             lines.append(f"{workload[0]}: {'; '.join([*parts, *reasons])}")
-    if not lines:  # runs of before loads were on record
+    if not lines:  # runs from before loads were on record
         lines = [note.replace(_LOAD_NOTE, ": ") for note in notes if _LOAD_NOTE in note]
     return [*(lines or ["not on record"]), *load_warnings(records.values())]
 
@@ -146,7 +146,7 @@ def _loads_of(records: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
 
 
 def _reasons(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Why loads are not stated, each reason once."""
+    """Reasons why loads are not stated, each once."""
     found = (record["assumed"].get("offered_load") for record in records if isinstance(record.get("assumed"), dict))
     return list(dict.fromkeys(load for load in found if isinstance(load, str)))
 
@@ -173,7 +173,7 @@ def _engines(rows: Sequence[RunRow]) -> list[str]:
 
 
 def _checked(results: CampaignResults) -> list[str]:
-    """What stands behind the figures, and how to look for oneself."""
+    """Sentences on checks of the figures, and the commands that repeat them."""
     old = sum(row.of_other_code for row in results.rows)
     lines = [f"{old} of {len(results.rows)} runs were made by other code than the rest"] if old else []
     if any(row.engine not in ("batsim", "docker") for row in results.rows):
@@ -204,12 +204,12 @@ def _notes(notes: Sequence[str]) -> list[Block]:
     shown = merged(notes)
     if not shown:
         return []
-    words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: what was left out or imputed"
+    words = f"{len(shown)} note{'s' * (len(shown) > 1)} on workloads and machines: omissions and imputed values"
     return [Section([Listing([*map(Words, shown)])], summary=words, is_open=len(shown) <= _MANY_NOTES)]
 
 
 def merged(notes: Sequence[str]) -> list[str]:
-    """Notes of several seeds that say the same, as one; those on offered loads stand elsewhere, but for warnings."""
+    """Notes, with equal notes of several seeds as one; without those on offered loads, except for warnings."""
     found: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         if _LOAD_NOTE in note:

@@ -40,7 +40,7 @@ FIGURES = {
     "trade-off": "Mean against longest waiting time; on the dotted line are policies that no other beats in both",
     "queue": "Number of waiting jobs over simulated time, in the first workload and seed",
 }
-"""Files in ``plots`` and what they show."""
+"""Files in ``plots`` and their captions."""
 
 
 def build_report(folder: Path, out: Path | None = None) -> Path:
@@ -89,7 +89,7 @@ def _asset(name: str) -> str:
 
 
 def _subject(results: CampaignResults) -> list[Block]:
-    """How many runs of what; jobs are counted once, however many policies played them."""
+    """Numbers of jobs, factors and runs; jobs are counted once, however many policies played them."""
     workloads = list(dict.fromkeys(row.workload for row in results.rows))
     names = ", ".join(workloads[:4]) + (" ..." if len(workloads) > 4 else "")
     inputs: dict[tuple[str, str], int] = {}
@@ -118,7 +118,7 @@ def _subject(results: CampaignResults) -> list[Block]:
 
 
 def _answer(results: CampaignResults, loaded: Mapping[str, JobTable]) -> Section:
-    """What holds, for each machine, engine and model; loads at which nothing can are said at once."""
+    """The answer for each machine, engine and model, with warnings of overload."""
     blocks: list[Block] = [Heading("Answer")]
     for key, rows in results.groups.items():
         runs: dict[str, dict[tuple[str, str], JobTable]] = {}
@@ -177,7 +177,7 @@ def _group(
         blocks += [Heading(f"Against {baseline}, one by one", 3), Listing(points)]
     further = _insights(results, rows, loaded)
     losses = [column for column in losses if any(np.isfinite(values[column.name]) for values in further.values())]
-    blocks += [Heading("What is lost, and which jobs pay", 3)]
+    blocks += [Heading("Lost capacity and fairness", 3)]
     blocks += [tables.figures_table(losses, further, marks), tables.glossary(losses)]
     if comparisons:
         words = (
@@ -239,7 +239,7 @@ def _findings(policy: str, baseline: str, pairs: Sequence[tuple[JobTable, JobTab
 
 
 def _figures(results: CampaignResults, key: Group) -> list[Block]:
-    """The campaign's figures, as far as they were drawn."""
+    """The figures that the campaign has drawn."""
     folder = results.folder / "plots"
     if len(results.groups) > 1:
         folder /= slug(f"{key[0]}-{key[2]}")
@@ -250,7 +250,7 @@ def _figures(results: CampaignResults, key: Group) -> list[Block]:
 
 
 def _chart_data(results: CampaignResults, loaded: dict[str, JobTable]) -> dict[str, Any]:
-    """Runs for the interactive charts: workload by workload, until there are enough jobs."""
+    """Runs for the interactive charts: workload by workload, up to :data:`CHART_JOBS` jobs."""
     order = list(dict.fromkeys((row.platform, row.model, row.workload, row.seed) for row in results.rows))
     rows = sorted(results.rows, key=lambda row: order.index((row.platform, row.model, row.workload, row.seed)))
     packed: list[dict[str, Any]] = []
@@ -287,7 +287,7 @@ def _repeat(results: CampaignResults) -> list[Block]:
     versions = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items() if version)
     made = ", ".join(filter(None, (versions, f"commit {record['commit']}" if record.get("commit") else "")))
     return [
-        Heading("How to repeat this"),
+        Heading("Repeating the runs"),
         *([Paragraph(Words(f"Made with {made}."))] if made else []),
         Paragraph(
             "Every run's folder has its resolved configuration and the command that repeats it (`run.json`); the "

@@ -1,4 +1,4 @@
-"""What the columns of the report's tables are called, how their figures are written, and what they mean."""
+"""Columns of the report's tables: their headings, the formats of their figures, and their meanings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.base.units import duration, number, share, size
 
 
 def explained(columns: Sequence[Column], tau_s: float | None) -> list[Column]:
-    """Columns whose words state the bound of the bounded slowdown (s)."""
+    """Columns with the bound of the bounded slowdown (s) in their words."""
     tau = duration(tau_s) if tau_s is not None else "a bound"
     return [replace(column, words=column.words.replace("{tau}", tau)) for column in columns]
 
@@ -52,13 +52,13 @@ SERVICE = (
     ),
     Column("makespan_s", "makespan", duration, "From time 0 of the log to the end of the last job."),
 )
-"""What users and operators get."""
+"""Figures of service, for users and operators."""
 
 LOST = Column(
     "lost_node_h",
     "lost to failures",
     lambda hours: f"{number(hours)} node-h",
-    "Node-hours that jobs held and no later attempt could use, for they were killed by failures.",
+    "Node-hours lost by jobs that failures killed: held, but of no use to a later attempt.",
 )
 """Only where external events were played."""
 
@@ -77,7 +77,7 @@ FURTHER = (
     Column("wall_s", "wall time", duration, "Real time of the whole run."),
     Column("peak_rss_bytes", "memory", size, "Largest memory of the process."),
 )
-"""What is rarely of interest, and what it took to compute; stands in the table of all runs."""
+"""Figures of rare interest, and the cost of computing them; in the table of all runs."""
 
 LOSSES = (
     Column(
@@ -112,13 +112,13 @@ LOSSES = (
         "transfer_stretch",
         "transfer stretch",
         number,
-        "How many times longer a byte took on average than in the fastest transfer of its kind.",
+        "Time per byte over that of the fastest transfer of its kind, mean over transfers.",
     ),
     Column(
         "mean_contention_slowdown",
         "slowdown by contention, mean",
         number,
-        "A job's time over what it takes by itself on the same nodes (the stretch of Jeannot et al. 2023).",
+        "A job's time over its uncontended time on the same nodes (the stretch of Jeannot et al. 2023).",
     ),
     Column(
         "max_contention_slowdown",
@@ -127,4 +127,4 @@ LOSSES = (
         "The same for the job with the largest value.",
     ),
 )
-"""What is lost, and which jobs pay."""
+"""Lost capacity, fairness, and contention."""

@@ -24,16 +24,16 @@ _ROLES = {"started in order": "in its turn", "backfilled": "backfilled", "planne
 
 
 def pack_run(table: JobTable, folder: Path, names: dict[str, str]) -> dict[str, Any]:
-    """Return what the page needs of a run.
+    """Return a run's data for the page.
 
     Parameters
     ----------
     table
         The run; rejected jobs are left out.
     folder
-        Its folder, for the reasons if it kept them.
+        Its folder, for the reasons of waiting if it has them.
     names
-        Which run it is (policy, workload, seed ...).
+        Label, group, folder and colour of the run.
     """
     ran = table.ran()
     rows, lanes = _node_rows(ran), _lanes(ran)
@@ -105,7 +105,7 @@ def _lanes(table: JobTable) -> list[tuple[int, int, int, int, float, float]]:
 
 
 def _why(table: JobTable, folder: Path) -> list[str]:
-    """For each job in a few words how it started and what it waited for; empty where the run kept no reasons."""
+    """For each job, its start and the reasons of its wait in a few words; empty where the run kept no reasons."""
     path = folder / "reasons.csv"
     if not path.exists():
         return []

@@ -95,7 +95,7 @@ function showKey() {
 }
 
 // ---------------------------------------------------------------- parts of a schedule, by their begin
-class Parts { // what a job held: of rows (place: first row, extent: last row) or of lanes (place: storage, from and to in thousandths)
+class Parts { // resources of jobs: rows (a: first row, b: last row) or lanes (a: storage node, b and c: from and to in thousandths)
   constructor(run, packed, width, lives) {
     const count = packed.length / width;
     const begin = (part) => (lives.length ? lives[2 * part] : run.start[packed[part * width]]);
@@ -332,7 +332,7 @@ function story(run, job) {
   say(nodesOf(run, job));
   say(storageOf(run, job));
   if (why) say(`waited for: ${why}`);
-  else if (waited && !run.why.length) say(`why it waited is not on record: spillway explain ${run.folder} ${run.id[job]}`);
+  else if (waited && !run.why.length) say(`the reasons of its wait are not on record: spillway explain ${run.folder} ${run.id[job]}`);
   return lines;
 }
 function comparison(chart, id) {
@@ -364,7 +364,7 @@ function find(id) {
   byId("status").replaceChildren(...joined(stories, lineBreak));
 }
 const chartsOf = (shown, id) => shown.filter((chart) => chart.run.id.includes(id));
-function absent(id, shown) { // what there is instead
+function absent(id, shown) { // a hint with jobs that exist
   const elsewhere = runs.filter((run) => run.id.includes(id)), ids = shown.length ? shown[0].run.id : [];
   const hint = elsewhere.length ? `It ran in: ${elsewhere.slice(0, 3).map((run) => run.label).join("; ")}.` : `These have ${ids.length.toLocaleString("en")} jobs that ran, such as ${ids.slice(0, 3).join(", ")}; jobs that were rejected never ran.`;
   return `There is no job ${id} in these schedules. ${hint}`;

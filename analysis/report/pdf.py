@@ -43,7 +43,7 @@ def print_pdf(page: Path, out: Path) -> Path:
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         raise AnalysisError(
-            f"a PDF is printed by Chromium, and none of {', '.join(PROGRAMS)} is on PATH: install one, or open {page} "
+            f"a PDF is printed by Chromium, but PATH has no {', '.join(PROGRAMS)}: install one, or open {page} "
             "in a browser and print it (it has a style for paper)"
         )
     with tempfile.TemporaryDirectory() as scratch:

@@ -13,14 +13,14 @@ from spillway.base.units import NONE
 
 
 def glossary(columns: Sequence[Column]) -> Section:
-    """What the columns mean, for readers without a pointer and on paper."""
-    return Section([Terms([(column.title, (column.words,)) for column in columns])], summary="What the columns mean")
+    """Meanings of the columns, for readers without a pointer and on paper."""
+    return Section([Terms([(column.title, (column.words,)) for column in columns])], summary="Meanings of the columns")
 
 
 def figures_table(
     columns: Sequence[Column], figures: Mapping[str, Mapping[str, float]], marks: Mapping[str, str]
 ) -> Table:
-    """A row per policy, a column per figure; ``marks`` stand behind names."""
+    """A row per policy, a column per figure; ``marks`` follow the names."""
     rows = [
         [_policy_name(policy, marks.get(policy, "")), *(column.cell(values[column.name]) for column in columns)]
         for policy, values in figures.items()
@@ -57,7 +57,7 @@ def class_table(comparisons: Mapping[str, Mapping[str, Paired]]) -> Table:
 
 def _ratio(paired: Paired) -> Words:
     ratio = paired.ratio
-    if not ratio.is_known:  # or nothing waited under the baseline
+    if not ratio.is_known:  # or no job waited under the baseline
         return Words(NONE if math.isnan(ratio.value) else f"{ratio.value:.2f}", value=ratio.value)
     mark = "better" if ratio.high < 1 else "worse" if ratio.low > 1 else ""
     return Words(f"{ratio.value:.2f}", mark, ratio.value, f"[{ratio.low:.2f}, {ratio.high:.2f}]")

@@ -1,8 +1,8 @@
 """Makes the gallery of the documentation: every kind of plot, with the command that makes it.
 
 ``python -m docs.tools.gallery`` runs all commands, keeps small copies of their pictures in ``docs/images/gallery`` and
-writes ``docs/gallery.md``; ``--only NAME`` makes the pictures of one of them, ``--from DIR`` takes what
-was made before.
+writes ``docs/gallery.md``; ``--only NAME`` makes the pictures of one command, ``--from DIR`` takes pictures that were
+made before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spillway.experiments.run.codehash import REPOSITORY
 PAGE = REPOSITORY / "docs" / "gallery.md"
 IMAGES = REPOSITORY / "docs" / "images" / "gallery"
 WIDEST = 1200
-"""Pixels of a picture's width in the gallery: twice what a phone shows, and what a page is wide."""
+"""Width of a picture in the gallery in pixels: that of a page, and twice that of a phone."""
 
 COLOURS = 192
 """Colours of a picture's palette, enough for shades of a scale."""
@@ -36,9 +36,9 @@ class Picture:
     Attributes
     ----------
     file
-        Where the command leaves it, below its folder; the first that matches, where it is a pattern.
+        Path below the folder of the command; of a pattern, the first match.
     words
-        What is to be seen.
+        Caption.
     plots
         The modules of :mod:`spillway.analysis.plots` that draw it.
     """
@@ -57,11 +57,11 @@ class Exhibit:
     name
         The folder ``results/NAME`` of the command, and the beginning of its pictures' names.
     title
-        Of the section.
+        Title of the section.
     command
         As it is typed after ``spillway``; ``{out}`` is the folder.
     pictures
-        What it makes.
+        Its pictures.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Exhibit:
         return self.command.format(out=out)
 
     def image(self, picture: Picture) -> Path:
-        """Where the gallery keeps a picture."""
+        """File of a picture in the gallery."""
         stem = Path(picture.file).stem.replace("*", "").strip("-")
         return IMAGES / f"{self.name}-{stem}.png"
 
@@ -88,17 +88,15 @@ EXHIBITS = (
         (
             Picture("plots/waiting-time.png", "Mean waiting time by policy; one workload: no interval.", ("bars",)),
             Picture("plots/waiting-time-distribution.png", "Waiting times of all jobs: letter values.", ("boxen",)),
-            Picture("plots/trade-off.png", "Mean against longest wait; what is unbeaten has a rim.", ("pareto",)),
-            Picture("plots/queue.png", "How many jobs wait, over time.", ("queue_timeline",)),
+            Picture("plots/trade-off.png", "Mean against longest wait; unbeaten policies have a rim.", ("pareto",)),
+            Picture("plots/queue.png", "Number of waiting jobs over time.", ("queue_timeline",)),
             Picture(
                 "plots/gantt-easy.png",
-                "Who had which node and which burst buffer when, and how much of them was held.",
+                "Jobs on nodes and burst buffers over time, and the shares that were held.",
                 ("gantt", "node_gantt", "storage_gantt", "utilisation_timeline", "rectangles"),
             ),
             Picture("plots/file-system-easy.png", "Traffic of the file system.", ("file_system_timeline",)),
-            Picture(
-                "plots/promises-easy.png", "What reservations promised, and when jobs really started.", ("promises",)
-            ),
+            Picture("plots/promises-easy.png", "Starts promised by reservations, and actual starts.", ("promises",)),
         ),
     ),
     Exhibit(
@@ -117,7 +115,7 @@ EXHIBITS = (
                 "Ratios to a baseline over the parts.",
                 ("normalised_boxes",),
             ),
-            Picture("figures/*-storage-load.png", "What waiting jobs request, over time.", ("load_timeline",)),
+            Picture("figures/*-storage-load.png", "Requests of waiting jobs over time.", ("load_timeline",)),
         ),
     ),
     Exhibit(
@@ -138,7 +136,7 @@ EXHIBITS = (
             Picture("**/figure5-utilisation-uniform.png", "The same for the uniform families (figure 5)."),
             Picture("**/max-stretch-over-load.png", "Maximum stretch by load (figure 6)."),
             Picture("**/mean-stretch-over-load.png", "Mean stretch by load (figure 7)."),
-            Picture("**/figure8-resources.png", "What held the machine (figure 8)."),
+            Picture("**/figure8-resources.png", "Resources over time: running, allocated, transferring (figure 8)."),
             Picture("**/figure9-idle-stretch.png", "Idle time against stretch (figure 9)."),
         ),
     ),
@@ -161,27 +159,27 @@ EXHIBITS = (
         (
             Picture("**/figure-4-slowdown.png", "Slowdown by load, two policies (figure 4).", ("interval_lines",)),
             Picture("**/figure-6-slowdown.png", "Slowdown by load, three policies (figure 6).", ("interval_lines",)),
-            Picture("**/figure-8-limit.png", "What the limit of migration does (figure 8).", ("interval_lines",)),
+            Picture("**/figure-8-limit.png", "Effect of the limit of migration (figure 8).", ("interval_lines",)),
             Picture("**/figure-9-slowdown.png", "Four policies, slowdown by load (figure 9).", ("interval_lines",)),
             Picture("**/figure-9-wait.png", "Four policies, wait by load (figure 9).", ("interval_lines",)),
         ),
     ),
     Exhibit(
         "transfer",
-        "Plans on logs that chose nothing",
+        "Plans on held-out logs",
         'study transfer-choosing --quick --set "period=kth-like 1;kth-like 3;lublin 1;lublin 3;lublin-256 1" '
         '--set "policy=plan-square literal;easy;easy area;portfolio;plan guarded;plan" --out {out}',
         (Picture("figures/ratios.png", "Waits over those of the published plan, with intervals.", ("forest",)),),
     ),
     Exhibit(
         "starvation",
-        "Who starves for a second resource",
+        "Starvation for a second resource",
         "conformance slurm --figure {out}/waits.png",
         (
             Picture(
                 "waits.png",
-                "How long a job waits that needs all of a pool: grey up to its start where reservations cover it, "
-                "orange what it waits longer.",
+                "Wait of a job that needs all of a pool: grey up to its start where reservations cover it, "
+                "orange beyond.",
                 ("excess_bars",),
             ),
         ),
@@ -223,7 +221,7 @@ def make(exhibit: Exhibit, folder: Path) -> None:
     Raises
     ------
     FileNotFoundError
-        The command made none of that name.
+        The command made no picture of that name.
     """
     if not all(_found(folder, picture) for picture in exhibit.pictures):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Running the notebooks of the documentation; ``python -m docs.tools.notebooks`` keeps their new outputs."""
+"""Runs the notebooks of the documentation; ``python -m docs.tools.notebooks`` keeps their new outputs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ PATIENCE_S = 300
 
 
 def executed(path: Path, folder: Path) -> NotebookNode:
-    """The notebook, each cell run in a kernel of its own in ``folder``; raise CellExecutionError where one fails."""
+    """Run a notebook in a kernel of its own in ``folder``; raise CellExecutionError where a cell fails."""
     notebook = nbformat.read(path, as_version=4)
     found = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     with mock.patch.dict(os.environ, {"PYTHONPATH": found, "JUPYTER_PLATFORM_DIRS": "1"}):
         NotebookClient(notebook, timeout=PATIENCE_S, resources={"metadata": {"path": str(folder)}}).execute()
     for cell in notebook.cells:
-        cell.metadata.pop("execution", None)  # when it ran
+        cell.metadata.pop("execution", None)  # times of the run
     return notebook
 
 
 def answers(notebook: NotebookNode) -> list[str]:
-    """What the cells' last expressions are, as text; what was printed has times of this machine in it."""
+    """Values of the cells' last expressions, as text; without printed output, which has times of this machine."""
     return [
         output["data"]["text/plain"]
         for cell in notebook.cells

@@ -36,7 +36,7 @@ INTRODUCTION = """
 A machine is a TOML file: `--platform machine.toml` everywhere, `source = "machine.toml"` in a campaign. Compute
 nodes, storage nodes with burst buffers, the links between them, a parallel file system. `spillway platform init`
 writes such a file with every key and its meaning in it, for the size that a log's header states; `spillway
-platform show FILE` prints what a file describes.
+platform show FILE` prints the machine of a file.
 """
 
 RULES = """

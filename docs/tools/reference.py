@@ -69,7 +69,7 @@ def pages() -> dict[str, str]:
 
 
 def limits() -> str:
-    """What the limits are, how to change them, what their errors say."""
+    """The limits of input, the options that change them, and the texts of their errors."""
     rows = [
         ("time or duration in a file or message", f"{LATEST_S:.0f} s", "fixed", f"... {time_fault(1e300)}"),
         (
@@ -110,14 +110,14 @@ def limits() -> str:
         for one in LIMITS
     ]
     return (
-        "# Limits of input\n\nWhat is read from outside is bounded, so that a damaged or hostile file ends a command "
+        "# Limits of input\n\nInput from outside is bounded, so that a damaged or hostile file ends a command "
         "with one line and exit code 2, without filling the memory. Options in capitals are environment variables: a "
         "whole number above 0.\n\n"
-        + _table(("what", "limit", "option", "the error says"), rows)
-        + "\nOnly regular files are read: a folder, a pipe, a device or a socket is refused by what it is. Compressed "
-        "files are unpacked as streams. XML may declare no entities, and no encoding but those that expat knows; "
-        "nothing outside the file is fetched. A name in results is text for tables, charts and file names; what is not "
-        "safe in a file name is replaced there, and long names end with their checksum.\n"
+        + _table(("input", "limit", "option", "text of the error"), rows)
+        + "\nOnly regular files are read: a folder, a pipe, a device or a socket is refused with its kind. Compressed "
+        "files are unpacked as streams. XML may declare no entities, and only encodings that expat supports; "
+        "nothing outside the file is fetched. A name in results is text for tables, charts and file names; characters "
+        "that are not safe in a file name are replaced there, and long names end with their checksum.\n"
     )
 
 
@@ -127,7 +127,7 @@ def commands() -> dict[str, str]:
     index = [f"# Command lines\n\n`{PROGRAM} COMMAND --help` prints the same.\n"]
     for group, names in cli.GROUPS.items():
         rows = [(f"[`{PROGRAM} {name}`]({name}.md)", cli.module_of(name).HELP) for name in names]
-        index.append(f"## {group[:1].upper() + group[1:]}\n\n{_table(('command', 'what it does'), rows)}")
+        index.append(f"## {group[:1].upper() + group[1:]}\n\n{_table(('command', 'purpose'), rows)}")
         for name in names:
             made |= _command(name, cli.parser_of(name))
     return {"commands/index.md": "\n".join(index)} | made
@@ -138,7 +138,7 @@ def campaigns() -> str:
     tables = (
         ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
         ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
-        ("`read`", "Keys of a workload's `read` table: [how a log is read](../logs.md).", campaign_file.READ_KEYS),
+        ("`read`", "Keys of a workload's `read` table: [reading of logs](../logs.md).", campaign_file.READ_KEYS),
         ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
         ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
     )
@@ -151,7 +151,7 @@ def campaigns() -> str:
     parts.append(f"## Job models\n\n{words}\n\n{_table(('key', 'value', 'default', 'meaning'), rows)}")
     words = "Keys of a policy's `session` table; on the command line `--name VALUE` for all policies."
     parts.append(f"## Session settings\n\n{words}\n\n{_options(SETTINGS.values())}")
-    words = "Keys of a workload's `convert` table: how a log becomes a workload."
+    words = "Keys of a workload's `convert` table: conversion of a log to a workload."
     parts.append(f"## Conversion of logs\n\n{words}\n\n{_attributes(ConvertOptions)}")
     return "\n".join(parts)
 
@@ -160,12 +160,12 @@ def policies() -> str:
     """Every policy."""
     words = "`--policy NAME[:key=value,...]`, with these [options](policy-options.md)."
     rows = [(f"`{name}`", entry.summary, entry.reference) for name, entry in POLICIES.items()]
-    return f"# Policies\n\n{words}\n\n{_table(('policy', 'what it does', 'source'), rows)}"
+    return f"# Policies\n\n{words}\n\n{_table(('policy', 'rule', 'source'), rows)}"
 
 
 def policy_options() -> str:
     """The options of every policy."""
-    parts = ["# Options of policies\n\nWhat the [policies](policies.md) do stands on a page of its own.\n"]
+    parts = ["# Options of policies\n\nThe [policies](policies.md) are described on a page of their own.\n"]
     families: dict[type, list[str]] = {}
     for name, entry in POLICIES.items():
         families.setdefault(entry.cls, []).append(name)
@@ -183,8 +183,10 @@ def policy_options() -> str:
 def models() -> str:
     """Every job model and its options."""
     rows = [(f"`{name}`", _first_paragraph(cls), cls.source, ", ".join(_needs(cls))) for name, cls in MODELS.items()]
-    words = "What a started job does: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
-    parts = [f"# Job models\n\n{words}\n\n{_table(('model', 'what jobs do', 'source', 'needs'), rows)}"]
+    words = (
+        "Behaviour of started jobs: `--model NAME[:key=value,...]`. [Another](../adding-a-job-model.md) is one file."
+    )
+    parts = [f"# Job models\n\n{words}\n\n{_table(('model', 'behaviour of jobs', 'source', 'needs'), rows)}"]
     for name, cls in MODELS.items():
         options = describe(cls)
         columns = ", ".join(
@@ -197,7 +199,7 @@ def models() -> str:
 
 def lives() -> str:
     """Every life of burst buffers and its options."""
-    words = "How long burst buffers are held: `--bb-life NAME[:key=value,...]`; [what they mean](../lives.md)."
+    words = "The intervals over which burst buffers are held: `--bb-life NAME[:key=value,...]`; [details](../lives.md)."
     rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
     parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
     for name, cls in LIVES.items():
@@ -216,8 +218,8 @@ def _needs(cls: type[JobModel]) -> list[str]:
 def job_fields() -> str:
     """Fields of a job, from the tables of the readers."""
     words = (
-        "Fields that are read from a job of a workload, or from its profile, beside what Batsim itself reads there. A "
-        "job that describes something that the chosen job model does not play is rejected: the reason names the field "
+        "Fields that are read from a job of a workload, or from its profile, beside the fields that Batsim itself "
+        "reads. A job with a field that the chosen job model does not support is rejected: the reason names the field "
         "and the model."
     )
     groups = (
@@ -270,7 +272,7 @@ _WORDS = {
     "decision_p50_s": "Measured: median time of an answer.",
     "decision_p99_s": "Measured: 99th percentile of the times of an answer.",
     "wall_s": "Measured: real time of the run.",
-    "other_code": "1 where the run was made by other code than was there when the table was written, else 0.",
+    "other_code": "1 where the run was made by other code than the code that wrote the table, else 0.",
     "peak_rss_bytes": "Measured: largest memory of the run's process (plus the simulator's, if that is another).",
 }
 
@@ -300,7 +302,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> dict[str, str]:
         made |= _command(f"{name}-{action_name}", child)
     if children:
         rows = [(f"[`{child.prog}`]({name}-{key}.md)", _plain(child.description)) for key, child in children.items()]
-        text += "\n" + _table(("action", "what it does"), rows)
+        text += "\n" + _table(("action", "purpose"), rows)
     return {f"commands/{name}.md": text} | made
 
 
@@ -374,7 +376,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def write(folder: Path = FOLDER) -> list[Path]:
     """Write all pages; return their paths."""
     for stale in folder.rglob("*.md"):
-        stale.unlink()  # pages of commands that have another name now
+        stale.unlink()  # pages of renamed commands
     written = []
     for name, text in pages().items():
         path = folder / name

@@ -1,8 +1,8 @@
 """Writes verdicts into the pages of the papers: the table of all studies, and each paper's claims.
 
-``python -m docs.tools.verdicts`` makes the tables from ``docs/verdicts.csv``; with the file that ``spillway study
-verdicts`` writes it first takes over what that one has. What a claim was before stays, and so does what was not played
-this time. Tables stand between ``<!-- claims: STUDY -->`` and ``<!-- end of claims -->``.
+``python -m docs.tools.verdicts`` makes the tables from ``docs/verdicts.csv``; given the file that ``spillway study
+verdicts`` writes, it first takes over the rows of that file. Former verdicts stay, and so do the rows of claims that
+were not run this time. Tables are between ``<!-- claims: STUDY -->`` and ``<!-- end of claims -->``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SHORT = {
     "a value is not defined (a ratio to a mean of 0, or no such job)": "a wait of 0",
     "1 seeds, at least 5 are needed": "one draw of five",
 }
-"""Reasons as tables have them."""
+"""Short reasons for the tables."""
 
 MOVED = {
     "thesis": "whole log: five draws of its lost burst buffers, not one within 20 or 50 %; more are tested together",
@@ -45,9 +45,9 @@ MOVED = {
     "gang": "900 s between submissions, not 583 s; counts are those of one workload",
     "malleable-sharing": "a reading with nothing fitted is judged",
 }
-"""Why a claim has another verdict than before, by study."""
+"""Reasons why claims have another verdict than before, by study."""
 REWORDED = {("thesis", "2 narrow"): "the thesis speaks of narrow jobs that pass, not of their profit"}
-"""Claims that said something else before, with the reason, by study and name."""
+"""Claims with another statement than before, with the reason, by study and name."""
 
 
 def read(path: Path = TABLE) -> list[dict[str, str]]:
@@ -57,7 +57,7 @@ def read(path: Path = TABLE) -> list[dict[str, str]]:
 
 
 def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
-    """New rows in place of those of their studies, with what is only known of the former ones.
+    """Rows with new ones in place of those of their studies; former verdicts stay.
 
     A claim that was not run this time keeps its former row.
     """
@@ -99,7 +99,7 @@ def _block(name: str, rows: Sequence[Row]) -> str:
 
 
 def _summary(rows: Sequence[Row]) -> str:
-    """Per study how many claims have which verdict, before and now."""
+    """Numbers of claims by study and verdict, before and now."""
     studies = list(dict.fromkeys(row["study"] for row in rows))
     lines = [_counts(study, [row for row in rows if row["study"] == study]) for study in studies]
     lines.append(_counts("all", rows))
@@ -131,7 +131,7 @@ MOST_NAMED = 14
 
 
 def _claims(rows: Sequence[Row]) -> str:
-    """Each claim that stands alone; then how many of each group got which verdict."""
+    """Each claim without a group; then the numbers of claims of each group by verdict."""
     alone = [
         (row["place"], row["statement"], row["published"], _ours(row), _verdict(row))
         for row in rows
@@ -232,7 +232,7 @@ BLOCKS: Mapping[str, Callable[[Sequence[Row]], str]] = {
 
 
 def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, float]]:
-    """Values with the interval for one run, as shares of the published ones; intervals below 0 are left out."""
+    """Values with the interval for one run, as shares of the published ones; intervals that reach 0 are left out."""
     found = {}
     for row in rows:
         one = re.match(r"(\S+), one run (\S+) to (\S+)", row["ours"]) if row["study"] == study else None
@@ -245,7 +245,7 @@ def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, flo
 
 
 def draw(rows: Sequence[Row], study: str = "herbein") -> Path:
-    """Draw them beside the published ones, which are at 1."""
+    """Draw the :func:`shares` of a study beside the published values, which are at 1."""
     from spillway.analysis.plots.forest import forest
     from spillway.analysis.plots.style import drawing, save
 

@@ -1,4 +1,4 @@
-"""Comparisons, what-if questions, studies and explanations: what the commands do, as calls."""
+"""The commands as calls: comparisons, what-if questions, studies and explanations."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def compare(
     Parameters
     ----------
     logs
-        One or several, as :func:`read` gives them or as the command line takes them.
+        One or several, as :func:`read` returns them or as the command line takes them.
     policies
-        Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, classes, their instances, or what
-        :func:`policy` returns; default: the five of the demo.
+        Names with their options (``"easy:depth=2"``), ``FILE.py:CLASS``, classes, their instances, or results of
+        :func:`policy`; default: the five of the demo.
     machine
-        What :func:`machine` returns; or a built-in name, description (``.toml``), SimGrid XML,
-        ``nodes:240,burst_buffer_total=80TB``, or ``auto,burst_buffer_total=80TB``; default: what the log states, and
-        what its jobs had in use.
+        A result of :func:`machine`, a built-in name, description (``.toml``), SimGrid XML,
+        ``nodes:240,burst_buffer_total=80TB``, or ``auto,burst_buffer_total=80TB``; default: the nodes that the log
+        states, else the most in use, and the burst buffers that its jobs request.
     models
-        Job models with their options; default: what goes with the policies.
+        Job models with their options; default: as the policies need.
     seeds
-        How many seeds from 0, or the seeds themselves.
+        Number of seeds from 0, or the seeds themselves.
     engine
         ``fluid`` (contention) or ``fixed`` (stated durations).
     settings
@@ -79,7 +79,7 @@ def compare(
         Whether a log is also played on a machine that cannot be its own (more than 1.5 times its nodes requested, or
         more than 2 % of the jobs rejected).
     folder
-        Where results are kept, and gone on with by the next call; default: a temporary folder.
+        Folder of the results, which the next call continues; default: a temporary folder.
     progress
         Whether progress and notes are shown.
 
@@ -131,15 +131,15 @@ def whatif(
     folder: str | Path | None = None,
     progress: bool = True,
 ) -> Results:
-    """Ask what would change: one change at a time against the machine, the jobs and the policy as they are.
+    """Ask a what-if question: one change at a time against the machine, the jobs and the policy as they are.
 
     Parameters
     ----------
     changes
         As ``spillway whatif --set`` takes them: ``"storage.capacity=x1.2"``, ``"policy=plan"``, ``"load=x1.1"``.
     shakes
-        How often each run is repeated with shaken input; default: 10 where there are fewer than five seeds, else none.
-        Bands are over them; too few for the number of comparisons are refused.
+        Repetitions of each run with shaken input; default: 10 with fewer than five seeds, else 0. Bands are over these;
+        too few for the number of comparisons are refused.
     together
         Whether all of them are tried at once, too.
 
@@ -189,7 +189,7 @@ def study(name: str, *options: str, folder: str | Path | None = None) -> Results
 
 
 def explain(run: Results | str | Path, job: str | int, *, trust: bool = False, **chosen: Any) -> list[str]:
-    """Why a job waited, in lines (``spillway explain``); the run is repeated where it kept no reasons.
+    """Give the reasons why a job waited, in lines (``spillway explain``); a run without reasons is repeated.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def explain(run: Results | str | Path, job: str | int, *, trust: bool = False, *
     trust
         Whether policies from outside (``FILE.py:CLASS``) that a folder names may run; those of results do.
     **chosen
-        Which run: values that it alone has (``policy="easy"``, ``seed=0``).
+        Values that only one run has (``policy="easy"``, ``seed=0``).
 
     Raises
     ------

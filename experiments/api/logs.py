@@ -1,4 +1,4 @@
-"""Logs by name: how they are read, which of their jobs are taken, what they have."""
+"""Logs by name: options of reading, selection of jobs, figures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Log:
     convert: Mapping[str, Any] = field(default_factory=dict)
 
     def spec(self) -> WorkloadSpec:
-        """The description that campaigns take."""
+        """The description for campaigns."""
         return WorkloadSpec(source=self.source, read=dict(self.reading), convert=dict(self.convert))
 
 
@@ -81,7 +81,7 @@ def where(
     Parameters
     ----------
     partition, user, account, state
-        Names as the log has them; ``state`` is how a job ended (completed, failed, cancelled, timeout).
+        Names as the log has them; ``state`` is the end of a job (completed, failed, cancelled, timeout).
     time
         Ranges of submissions, ``2024-01-01..2024-02-01`` or seconds of the log; one end may be missing.
 
@@ -90,7 +90,7 @@ def where(
     SpecError
         No condition is given, or the log is filtered by that field already.
     WorkloadError
-        A range is none.
+        A range is malformed.
     """
     asked = {"partition": partition, "user": user, "account": account, "state": state, "time": time}
     given = {name: [values] if isinstance(values, str) else list(values) for name, values in asked.items() if values}
@@ -107,7 +107,7 @@ def where(
 
 
 def info(log: str | Path | Log, *, nodes: int | None = None) -> dict[str, str]:
-    """What a log has: figures by name, as ``spillway workload info`` prints them.
+    """Figures of a log by name, as ``spillway workload info`` prints them.
 
     Parameters
     ----------

@@ -21,25 +21,25 @@ def machine(
     burst_buffer: str | None = None,
     burst_buffer_total: str | None = None,
 ) -> Machine:
-    """Load a machine; :func:`compare` and :func:`whatif` take it, and what it has can be looked at before.
+    """Load a machine for :func:`compare` and :func:`whatif`; its facts can be inspected before.
 
     Parameters
     ----------
     of
-        Built-in name, description (``.toml``) or SimGrid XML; or a log (:func:`read`), whose machine it is: what the
-        log states, else what its jobs had in use.
+        Built-in name, description (``.toml``) or SimGrid XML; or a log (:func:`read`), for its own machine: the nodes
+        that it states, else the most in use, and the burst buffers that its jobs request.
     nodes, burst_buffer, burst_buffer_total
-        What is stated in place of that, as ``spillway run`` takes it (``burst_buffer_total="80TB"``).
+        Sizes in place of those, as ``spillway run`` takes them (``burst_buffer_total="80TB"``).
 
     Returns
     -------
     Machine
-        ``facts`` has its nodes and burst buffers (bytes), ``notes`` what was taken from where, ``xml`` its platform.
+        ``facts`` has its nodes and burst buffers (bytes), ``notes`` the origin of its figures, ``xml`` its platform.
 
     Raises
     ------
     SpecError, PlatformError, WorkloadError
-        There is no such machine or log, or what is stated does not fit together.
+        There is no such machine or log, or the sizes do not fit together.
     """
     from spillway.experiments.campaign import machines
     from spillway.experiments.campaign.inputs import sizes_and_machine
@@ -57,5 +57,5 @@ def machine(
 
 
 def spec_of(given: str | Machine) -> PlatformSpec:
-    """The description that campaigns take."""
+    """The description for campaigns."""
     return PlatformSpec(source=given or AUTO) if isinstance(given, str) else given.spec

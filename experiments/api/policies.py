@@ -22,7 +22,7 @@ from spillway.experiments.run.spec import PolicySpec
 T = TypeVar("T")
 
 Policies = Sequence[str | type | object] | str | type | object
-"""What :func:`policy` returns; names with their options, classes, or instances of classes (frozen dataclasses: their
+"""Results of :func:`policy`; names with their options, classes, or instances of classes (frozen dataclasses: their
 fields are the options)."""
 
 
@@ -47,13 +47,13 @@ def policy(of: str | type, **options: Any) -> Any:
     Returns
     -------
     PolicySpec or object
-        The name with its options; of a class the instance.
+        The name with its options; for a class the instance.
 
     Raises
     ------
     SpecError, OptionError
         The policy or an option is unknown (names the nearest), a value is out of range, an option is given twice, or
-        the class is no policy.
+        the class is not a policy.
     """
     from spillway.base.options import build
     from spillway.base.plugins import checked
@@ -68,8 +68,10 @@ def policy(of: str | type, **options: Any) -> Any:
 
 
 def specs_of(given: Policies, settings: Mapping[str, Any], root: Path) -> list[PolicySpec]:
-    """The descriptions that campaigns take, with settings of the session; sources of a script's classes go beside
-    ``root``."""
+    """Descriptions of policies for campaigns, with settings of the session.
+
+    Sources of classes that a script defines are written beside ``root``.
+    """
     from spillway.experiments.run import policies, sessions
 
     several = list(given) if isinstance(given, list | tuple) else [given]
@@ -111,7 +113,7 @@ def _options_of(policy: object) -> dict[str, Any]:
     Raises
     ------
     SpecError
-        It is no instance of a dataclass.
+        It is not an instance of a dataclass.
     """
     if not is_dataclass(policy):
         raise SpecError(f"expected names, classes or instances of policies, got {policy!r}")
@@ -119,7 +121,7 @@ def _options_of(policy: object) -> dict[str, Any]:
 
 
 def _in_a_file(cls: type, root: Path) -> str:
-    """How a class is named for other processes: its module, or a file with its source where it is a script's own."""
+    """Name of a class for other processes: by its module, or by a file with its source if it is a script's own."""
     if cls.__module__ != "__main__":
         return f"{cls.__module__}:{cls.__qualname__}"
     try:

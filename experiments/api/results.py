@@ -1,4 +1,4 @@
-"""What was played: the folder of results with its tables, figures and explanations."""
+"""Results of a call: their folder with its tables, figures and explanations."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Results:
-    """What was played: a folder as the commands write it, and its tables.
+    """Results of a call: a folder as the commands write it, and its tables.
 
     Attributes
     ----------
     folder
-        Where it is: a temporary folder until :meth:`save`, unless one was given.
+        Its path: a temporary folder until :meth:`save`, unless one was given.
     answer
-        Sentences of a what-if question, one a setting; empty for a comparison.
+        Sentences of a what-if question, one per setting; empty for a comparison.
     """
 
     folder: Path
@@ -40,23 +40,23 @@ class Results:
 
     @cached_property
     def runs(self) -> list[dict[str, Any]]:
-        """One row per run: what was played, and its figures (seconds, bytes, counts); numbers are numbers."""
+        """One row per run: its names and its figures (seconds, bytes, counts), which are numbers."""
         with (self.folder / "summary.csv").open(encoding="utf-8", newline="") as stream:
             return _rows(stream)
 
     @cached_property
     def table(self) -> list[dict[str, Any]]:
-        """The table of a what-if question, one row a setting, with bands; empty for a comparison."""
+        """The table of a what-if question, one row per setting, with bands; empty for a comparison."""
         return self._table("whatif.csv")
 
     @cached_property
     def left_out(self) -> list[dict[str, Any]]:
-        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it, and how."""
+        """Jobs that a what-if question does not compare: ``job``, the ``setting`` that ends it, and its ``end``."""
         return self._table("whatif-left-out.csv")
 
     @cached_property
     def omissions(self) -> list[dict[str, Any]]:
-        """What the log states and no run plays: ``name``, ``words``, ``jobs``, ``share`` of the node-hours."""
+        """Parts of the log that no run plays: ``name``, ``words``, ``jobs``, ``share`` of the node-hours."""
         record = json.loads((self.folder / str(self.runs[0]["run"]) / "run.json").read_text(encoding="utf-8"))
         return list(record["assumed"]["omissions"])
 
@@ -68,12 +68,12 @@ class Results:
             return _rows(stream)
 
     def run_folder(self, **chosen: Any) -> Path:
-        """Folder of the one run whose columns have these values (``policy="easy"``, ``seed=1``).
+        """Folder of the one run with these values in its columns (``policy="easy"``, ``seed=1``).
 
         Raises
         ------
         SpecError
-            No run, or more than one, has them; lists what there is.
+            No run, or more than one, has them; lists the runs.
         """
         found = [row for row in self.runs if all(row.get(name) == value for name, value in chosen.items())]
         if len(found) != 1:
@@ -83,13 +83,13 @@ class Results:
         return self.folder / str(found[0]["run"])
 
     def jobs(self, **chosen: Any) -> JobTable:
-        """Jobs of one run, a column an array (seconds, nodes, bytes); which run: see :meth:`run_folder`."""
+        """Jobs of one run (see :meth:`run_folder`), one array per column (seconds, nodes, bytes)."""
         from spillway.analysis.tables import read_run
 
         return read_run(self.run_folder(**chosen))
 
     def holdings(self, **chosen: Any) -> list[dict[str, Any]]:
-        """Which job of one run held which nodes and burst buffers, since when: the rows of ``allocations.csv``."""
+        """Nodes and burst buffers that the jobs of one run held, with times: the rows of ``allocations.csv``."""
         with (self.run_folder(**chosen) / "allocations.csv").open(encoding="utf-8", newline="") as stream:
             return _rows(stream)
 
@@ -117,7 +117,7 @@ class Results:
 
     @property
     def notes(self) -> list[str]:
-        """What was left out or made up, a line each."""
+        """Omissions and assumptions, a line each."""
         return (self.folder / "assumptions.txt").read_text(encoding="utf-8").splitlines()
 
     def plot(self, figure: str = "mean_waiting_time_s", ax: Axes | None = None, **chosen: Any) -> Axes:
@@ -130,14 +130,15 @@ class Results:
             and seed; ``nodes``, ``buffers`` and ``utilisation`` of one run over time; or a figure of :attr:`runs`: bars
             of its means over logs and seeds.
         ax
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         **chosen
-            Which runs count (``policy="easy"``, ``seed=1``); for ``nodes``, ``buffers`` and ``utilisation`` one run.
+            Values that select the runs (``policy="easy"``, ``seed=1``): one run for ``nodes``, ``buffers`` and
+            ``utilisation``.
 
         Raises
         ------
         SpecError
-            There is no such figure (lists those that there are), or no such run.
+            There is no such figure (lists all of them), or no such run.
         """
         from matplotlib import pyplot
 
@@ -150,11 +151,11 @@ class Results:
         with drawing():
             drawn = _PLOTS.get(figure) or _bars_of(figure)
             if figure in _ONE_RUN:
-                self.run_folder(**chosen)  # says which runs there are, where it is not one
+                self.run_folder(**chosen)  # lists the runs unless it is one
             return drawn(self, rows, pyplot.subplots(layout="constrained")[1] if ax is None else ax)
 
     def explain(self, job: str | int, **chosen: Any) -> list[str]:
-        """Why a job of one run waited, in lines; the run is repeated where it kept no reasons."""
+        """Give the reasons why a job of one run waited, in lines; a run without reasons is repeated."""
         from spillway.experiments.run.explain import explain as told
 
         return told(self.run_folder(**chosen), str(job), trust=True)  # the call named its policies
@@ -262,7 +263,7 @@ def _rows(stream: TextIO) -> list[dict[str, Any]]:
 
 
 def _number(text: str) -> Any:
-    """A field of a table: a whole number or another one where it is one, else the text."""
+    """Read a field of a table as a whole number, else as a float, else as a text."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -40,12 +40,12 @@ class Conclude(Protocol):
 
     @property
     def shakes(self) -> int:
-        """How often each run is repeated with shaken input (:mod:`spillway.experiments.campaign.shakes`)."""
+        """Repetitions of each run with shaken input (:mod:`spillway.experiments.campaign.shakes`)."""
 
     def __call__(
         self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console
     ) -> Sequence[Path]:
-        """Get the runs of each grid, the shaken ones, the folder, and where to print; give the files written."""
+        """Evaluate the runs of each grid and the shaken ones in a folder; print, and return the files written."""
 
 
 _ENVIRONMENT = "environment.txt"
@@ -91,26 +91,26 @@ def run_grids(
     force: bool = False,
     notes: bool = True,
 ) -> int:
-    """The same for several grids in one folder: runs that are in more than one of them are run once.
+    """Run several grids in one folder as :func:`run_campaign`; runs that are in more than one of them are run once.
 
     Parameters
     ----------
     campaigns
-        At least one. The first decides on engine, events, figures and all else that is no axis of a grid.
+        At least one. The first decides on engine, events, figures and everything else that is not an axis of a grid.
     conclude
         Gets the runs of each grid when all have finished, and writes further files in the folder.
     force
         Whether logs are also played on machines that cannot be theirs, which are else refused
         (:func:`spillway.experiments.campaign.inputs.refuse_hopeless`).
     notes
-        Whether to print what was assumed of the inputs, or how many notes there are and where.
+        Whether to print the assumptions on the inputs, or only the number of notes and their place.
     """
     if place := loading():  # each of its runs would load it, and play again
         raise SpecError(
             f"{place} is being loaded for a class in it and begins to play: put its calls below "
             "if __name__ == '__main__':"
         )
-    paper_of(campaigns[0])  # what is wrong there is said before anything runs
+    paper_of(campaigns[0])  # its errors come before any run
     with results_folder(root):
         campaigns = _with_sites(_with_site_waits(campaigns))
         return _run_grids(campaigns, root, executor, console, rerun, max_runs, conclude, force, notes)
@@ -197,7 +197,7 @@ def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec
 
 
 def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
-    """The campaigns, logs converted with their jobs' waiting times where one of the policies needs those."""
+    """The campaigns, with the waiting times of logs converted, too, if one of the policies needs those."""
     if not any(SITE_WAIT in policies.needed_fields(spec) for campaign in campaigns for spec in campaign.policies):
         return campaigns
     return [
@@ -212,7 +212,7 @@ def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
 
 
 def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
-    """Campaigns with a site: on its machine where no platform is named, logs with what they state for its scheduler.
+    """Campaigns with a site: on its machine unless a platform is named, logs with the fields for its scheduler.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def _with_sites(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:
 
 
 def _site_nodes(campaign: Campaign, sites: Sequence[Site]) -> int:
-    """Nodes of the sites of a campaign; 0 where none states them."""
+    """Nodes of the sites of a campaign; 0 if no site states them."""
     counts = {site.nodes for site in sites} - {0}
     if len(counts) > 1 and any(spec.source.partition(",")[0] == AUTO for spec in campaign.platforms):
         numbers = " and ".join(map(str, sorted(counts)))
@@ -248,7 +248,7 @@ def _site_nodes(campaign: Campaign, sites: Sequence[Site]) -> int:
 
 
 def warned(runs: Sequence[RunSpec], root: Path) -> list[str]:
-    """What looked wrong at the end of the kept runs, a line each."""
+    """Warnings at the end of the kept runs, a line each."""
     return [
         f"{run.policy.label} on {run.workload.name}, {run.platform.name}, seed {run.seed}: {warning}"
         for run in runs
@@ -266,7 +266,7 @@ def _write_results(
     console: Console,
     further: Sequence[Path] = (),
 ) -> None:
-    """Write tables, what was assumed, figures and report, and last the manifest of all of them."""
+    """Write tables, assumptions, figures and report, and last the manifest of all of them."""
     manifest.unseal(root)
     paper = paper_of(campaign)
     table = summary.write_tables(rows, root)
@@ -283,7 +283,7 @@ def _write_results(
         from spillway.analysis.plots.style import drawing
         from spillway.analysis.report.build import build_report
         from spillway.experiments.campaign import (
-            figures,  # loads matplotlib: half a second that a refused command does not wait
+            figures,  # loads matplotlib: half a second that a refused command saves
         )
 
         console.print("drawing figures and the report", highlight=False)

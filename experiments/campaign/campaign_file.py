@@ -28,18 +28,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Key:
-    """What a key of a campaign file takes.
+    """A key of a campaign file, and its valid values.
 
     Attributes
     ----------
     check
-        Whether a value is one of them.
+        Whether a value is valid.
     words
-        What a value must be, in words.
+        The valid values, in words.
     help
-        What the key means.
+        Meaning of the key.
     default
-        What holds where it is not given ("" where it must be given).
+        The value if the key is absent ("" if it is required).
     """
 
     check: Callable[[Any], bool]
@@ -119,9 +119,7 @@ CAMPAIGN_KEYS: dict[str, Key] = {
     "workload": _tables("workloads, see below"),
     "platform": _tables("machines, see below", "the one that each workload states, as for run"),
     "policy": _tables("policies, see below"),
-    "models": _models(
-        "what started jobs do: NAME[:key=value,...] or a table with name and options", "as the policy needs"
-    ),
+    "models": _models("job models: NAME[:key=value,...] or a table with name and options", "as the policy needs"),
     "site": _text("file of the site that all policies schedule (its partitions, shares, weights, pools)", "none"),
     "seeds": _list_of(_whole(), "seeds of everything random; each is a run of its own", "[0]"),
     "thesis_literal": _flag("whether all policies follow the published experiment to the letter"),
@@ -142,8 +140,8 @@ READ_KEYS = {
 }
 PLATFORM_KEYS: dict[str, Key] = {
     "source": _text(
-        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; behind "
-        "the last two may stand ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
+        "built-in name, description (.toml), SimGrid XML, nodes:N, or auto: the one that the workload states; the "
+        "last two may end in ,burst_buffer=SIZE (of each storage node) or ,burst_buffer_total=SIZE (one pool)"
     ),
     "name": _name("name in the results", "the file's"),
 }
@@ -162,7 +160,7 @@ def read_campaign(path: Path, most: int = RUNS.most) -> Campaign:
     Raises
     ------
     SpecError
-        The file is missing, no TOML, or holds something that is not understood (named with its place).
+        The file is missing, is not TOML, or has an invalid key or value (named with its place).
     """
     try:
         text = text_of(read_file(path, DESCRIPTION_BYTES))

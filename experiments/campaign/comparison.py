@@ -1,4 +1,4 @@
-"""From the options of a command line to a campaign, and through it."""
+"""From the options of a command line to a campaign and its results."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def play(campaign: Campaign, out: Path, options: argparse.Namespace) -> int:
-    """Run a campaign where and how the options say, and show its results; return the exit code."""
+    """Run a campaign as the options say, and show its results; return the exit code."""
     return play_grids([campaign], out, options)
 
 
 def play_grids(
     campaigns: Sequence[Campaign], out: Path, options: argparse.Namespace, conclude: Conclude | None = None
 ) -> int:
-    """The same for several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
+    """Run several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
     from spillway.experiments.cli.arguments import executor_of, load_early
 
     engines = {campaign.engine for campaign in campaigns}
@@ -65,7 +65,7 @@ def _count(campaign: Campaign) -> int:
 
 
 def campaign_of(options: argparse.Namespace) -> Campaign:
-    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for what does not fit together."""
+    """Turn the options of ``run`` into a campaign; raise :class:`SpecError` for options that do not fit together."""
     from spillway.base.arguments import given
     from spillway.base.options import build
     from spillway.experiments.cli.arguments import logs_of
@@ -93,7 +93,7 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
 
 
 def with_the_site(campaign: Campaign) -> Campaign:
-    """The comparison with what the site did (policy ``replay``) first, where each log states when its jobs started.
+    """The comparison with the site's schedule (policy ``replay``) first, if each log states the starts of its jobs.
 
     Where jobs share nodes in time, or a real Batsim plays, nothing is added.
     """
@@ -120,7 +120,7 @@ def with_the_site(campaign: Campaign) -> Campaign:
 
 
 def platform_of(options: argparse.Namespace) -> PlatformSpec:
-    """The machine that ``--platform`` names, or what is stated of the log's: ``--nodes``, ``--burst-buffer`` ..."""
+    """The machine that ``--platform`` names, or that of the log with ``--nodes``, ``--burst-buffer`` ..."""
     from spillway.experiments.campaign.machines import stated
 
     return stated(

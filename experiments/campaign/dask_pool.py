@@ -1,7 +1,7 @@
 """The same runs on a Dask cluster. Its workers must see the campaign's folder under the same path.
 
-A run whose worker dies is given to another worker by Dask; since a run's outcome depends on its description only, the
-results are the same. A run that killed several workers counts as failed.
+When a worker dies, Dask gives its run to another worker; the result is the same, since it depends on the run's
+description only. A run that killed several workers counts as failed.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ CLOSE_S = 5.0
 POLL_S = 0.5
 
 PATIENCE_S = 300.0
-"""How long a cluster may be without workers (s)."""
+"""Longest time of a cluster without workers (s)."""
 
 _SAID_AFTER_S = 5.0
-"""After how long without workers that is said (s)."""
+"""Time without workers after which a warning is given (s)."""
 
 
 class DaskPool:
@@ -58,7 +58,7 @@ class DaskPool:
     connect
         Makes the client; called once, when the runs begin.
     patience_s
-        How long the cluster may be without any worker (s) before the command ends.
+        Time without any worker (s) after which the command ends.
     warn
         Called when the cluster has had no worker for :data:`_SAID_AFTER_S`.
     """
@@ -97,7 +97,7 @@ class DaskPool:
                 future.add_done_callback(lambda done, name=name: news.put((name, _end(done))))
             yield from _listen(news, todo, _Watch(client, self._patience_s, self._warn))
         finally:
-            with contextlib.suppress(TimeoutError):  # a cluster that is lost may not answer; why it ended is known
+            with contextlib.suppress(TimeoutError):  # a lost cluster may not answer; its cause is known
                 client.close(timeout=CLOSE_S)
 
     @classmethod
@@ -108,9 +108,9 @@ class DaskPool:
         warn: Callable[[str], None] = lambda _: None,
         tls: Sequence[str] = (),
     ) -> DaskPool:
-        """Use a cluster whose scheduler listens at an address (``tcp://host:8786``).
+        """Use the cluster of a scheduler that listens at an address (``tcp://host:8786``).
 
-        ``tls``: files of the authority, of our certificate and of its key, where it is ``tls://host:8786``.
+        ``tls``: files of the authority, of our certificate and of its key, for an address ``tls://host:8786``.
         """
         return cls(lambda: _client(address, tls), patience_s, warn)
 
@@ -133,7 +133,7 @@ class _Watch:
         self._said = False
 
     def look(self) -> None:
-        """Say that there is no worker, once; raise :class:`ClusterLost` where nothing is left to wait for."""
+        """Warn once about a cluster without workers; raise :class:`ClusterLost` where waiting is no use."""
         now_s = time.monotonic()
         if self._client.status != "running":
             raise ClusterLost("the scheduler of the Dask cluster is gone")
@@ -175,7 +175,8 @@ def _listen(
 def _work(task: Task, topic: str, folder: str) -> Failed | None:
     """Do one run on a worker; failures are results, so that Dask does not try them again elsewhere.
 
-    ``folder`` is the command's own: files of classes from outside and the folder of results may be named from there.
+    ``folder`` is the command's working directory: files of outside classes and the folder of results may be relative to
+    it.
     """
     from distributed import get_worker
 
@@ -184,7 +185,7 @@ def _work(task: Task, topic: str, folder: str) -> Failed | None:
     try:
         code = provenance.code_of_run(run.policy.policy, run.model.name, run.model_options)
     except SpillwayError as error:
-        return Failed(f"this Dask worker cannot load what the command could: {error}")
+        return Failed(f"this Dask worker cannot load code that the command could load: {error}")
     if run.code != code:
         return Failed("this Dask worker has other code than the command: restart the workers")
     worker = get_worker()
@@ -202,7 +203,7 @@ def _work(task: Task, topic: str, folder: str) -> Failed | None:
 
 
 def _placed(run: RunSpec, folder: Path) -> RunSpec:
-    """A run whose classes from files are found from the worker's folder, too; the same run where that is the same."""
+    """Make the paths of classes in files valid in the worker's folder, too; no change if both folders are the same."""
     if folder == Path.cwd():
         return run
 
@@ -220,7 +221,7 @@ def _decode(event: dict[str, Any]) -> tuple[str, News]:
 
 
 def _end(future: Any) -> News | None:
-    """How a run ended: what it returned, or its error; None where Dask gave it up, as without a scheduler."""
+    """The end of a run: its own result, or its error; ``None`` if Dask gave it up, as without a scheduler."""
     if future.status == "finished":
         failed: Failed | None = future.result()
         return failed or Finished()
@@ -230,7 +231,7 @@ def _end(future: Any) -> News | None:
 
 
 def _check_shared(client: Any, root: Path) -> None:
-    """Refuse a cluster whose workers do not see our files."""
+    """Refuse a cluster with workers that do not see our files."""
     token = root.resolve() / f".dask-{uuid.uuid4().hex}"
     token.touch()
     try:

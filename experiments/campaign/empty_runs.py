@@ -13,9 +13,9 @@ from spillway.experiments.campaign.summary import Row
 
 
 def remind(rows: Sequence[Row], root: Path, console: Console) -> None:
-    """Print below the results which runs have rejected every job, and the most frequent reason of each.
+    """Print below the results the runs that have rejected every job, and the most frequent reason of each.
 
-    Such a run has finished: that a machine or a policy takes none of the jobs is its result, so the exit code stays 0.
+    Such a run has finished: rejections by a machine or a policy are its result, so the exit code stays 0.
     """
     for row in rows:
         if row["jobs"] or not row["rejected"]:

@@ -1,4 +1,4 @@
-"""Which figures a campaign gets."""
+"""The figures of a campaign."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def draw_again(root: Path, paper: Paper) -> None:
     Raises
     ------
     SpecError
-        A run was made by a version whose description is not understood.
+        A run was made by a version with another description of runs.
     AnalysisError
-        The folder is no campaign's.
+        The folder is not a campaign's.
     """
     runs = [_described(root / row.run) for row in read_campaign(root).rows]
     with drawing(paper.width_mm, paper.style, paper.figures):

@@ -21,7 +21,7 @@ DIGEST_CHARACTERS = 8
 _LATER = (
     ("on_outage", "continue"), ("restart", "beginning"), ("site", ""), ("begins", ""), ("bf_window_linear", 0.0),
 )  # fmt: skip
-"""Settings and options that came later, at their defaults: they are left out of the digest, runs keep their folders."""
+"""Later settings and options, at their defaults: left out of the digest, so that earlier runs keep their folders."""
 
 EventsOf = Callable[[Prepared, Prepared, int], Prepared | None]
 """External events of a workload on a platform with a seed."""
@@ -39,15 +39,15 @@ def expand(
     Parameters
     ----------
     campaign
-        What is requested.
+        The request.
     workloads
         For each model (its label) and seed the (workload, platform) pairs to run, already prepared.
     most
         Most runs.
     events
-        External events of a workload on a platform with a seed, already prepared; ``None``: none.
+        External events of a workload on a platform with a seed, already prepared; ``None``: no events.
     begins_s
-        Date of a workload's time 0 (s since 1970); ``None``: it states none.
+        Date of a workload's time 0 (s since 1970); ``None``: no date is stated.
 
     Raises
     ------
@@ -120,8 +120,8 @@ def _replayed(spec: PolicySpec) -> PolicySpec:
 def with_labels(specs: Sequence[PolicySpec]) -> list[PolicySpec]:
     """Give every policy a label of its own; where two differ in literalness only, it becomes part of the label.
 
-    What the site did is called ``replay`` whatever the settings of the session, where it is there once: by that name
-    it is the baseline.
+    The site's own schedule, if the campaign has it once, is called ``replay`` whatever the settings of the session: the
+    name marks the baseline.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def run_id(run: RunSpec) -> str:
 
 
 def digest(run: RunSpec) -> str:
-    """Hash of all that is requested: contents of the inputs, not their places; settings, not labels.
+    """Hash of the whole request: contents of the inputs, not their places; settings, not labels.
 
     The code is not in it: a run keeps its place when a policy is edited, and :mod:`spillway.experiments.campaign.reuse`
     then marks its result as one of other code.

@@ -53,7 +53,7 @@ from spillway.workloads.vary import varied
 from spillway.workloads.workload import Workload
 
 _ANY_HOST = 2**62
-"""Number of hosts that no id of an event reaches: whether a machine has the host is looked at when it is played."""
+"""A number of hosts above the id in any event: the player checks that the machine has the host."""
 
 _FIGURE = re.compile(r"\d[\d.,]*")
 
@@ -70,15 +70,15 @@ class Inputs:
     tell
         Prints a note for the user.
     refuse
-        Whether logs whose jobs a machine cannot serve are refused (:func:`refuse_hopeless`).
+        Whether logs with jobs that a machine cannot serve are refused (:func:`refuse_hopeless`).
 
     Attributes
     ----------
     notes
-        What was assumed of the inputs so far, in the words that were printed.
+        Assumptions on the inputs so far, as printed.
     folded
-        Those of them that need not be read before the results: all but where the machine is from, and the first of
-        the warnings that differ in their figures alone.
+        Notes that can be read after the results: all but those on the choice of the machine, on jobs wider than it and
+        on settings of the session, and the first of warnings that differ only in their figures.
     """
 
     def __init__(self, root: Path, tell: Tell, *, refuse: bool = False) -> None:
@@ -124,19 +124,19 @@ class Inputs:
         return found
 
     def _expanded(self, spec: WorkloadSpec) -> list[Source]:
-        """Sources of a description; an archive is read once, however many runs it is for."""
+        """Sources of a description; an archive is read once for all runs."""
         key = repr(spec)
         if key not in self._sources:
             self._sources[key] = expand(spec)
         return self._sources[key]
 
     def events_of(self, source: str) -> EventsOf:
-        """External events of each run: those of a file, or the failures that a generator makes; "": none.
+        """External events of each run: those of a file, or failures from a generator; no events for "".
 
         Raises
         ------
         SpecError
-            The file cannot be read, a line is no event, or an option of the generator is wrong.
+            The file cannot be read, a line is not an event, or an option of the generator is wrong.
         """
         generator = failures.parse(source)
         if generator is None:
@@ -167,11 +167,11 @@ class Inputs:
         return self._jobs[workload.path]
 
     def begins_s(self, workload: Prepared) -> float | None:
-        """Date of time 0 of a prepared workload (s since 1970); ``None``: it states none."""
+        """Date of time 0 of a prepared workload (s since 1970); ``None``: no date is stated."""
         return self._begins_s[workload.path]
 
     def check_described(self, workload: Prepared, spec: ModelSpec) -> None:
-        """Refuse a job model that would do nothing: no job of the workload describes what it plays.
+        """Refuse a job model without effect: no job of the workload has a field that it plays.
 
         Raises
         ------
@@ -184,30 +184,31 @@ class Inputs:
         if model.only_with_fields and not played:
             fields = ", ".join(repr(field) for field in (*model.fields, *model.job_fields))
             raise SpecError(
-                f"no job of workload {workload.name!r} describes what --model {spec.name} plays (field {fields}): all "
-                "jobs would run as under --model rigid"
+                f"no job of workload {workload.name!r} has a field that --model {spec.name} plays ({fields}): all jobs "
+                "would run as under --model rigid"
             )
 
     def check_stated(self, workload: Prepared, spec: PolicySpec) -> None:
-        """Refuse a policy that needs more of a job than some jobs of the workload state.
+        """Refuse a policy that needs a field which some jobs of the workload lack.
 
         Raises
         ------
         SpecError
-            Names the policy, the field and how many jobs lack it.
+            Names the policy, the field and the number of jobs without it.
         """
         for field in policies.needed_fields(spec):
             jobs, stated = self._jobs[workload.path], self._stated[workload.path][field]
             if stated < jobs:
                 raise SpecError(
                     f"policy {spec.policy} needs the field {field!r} of every job, and {jobs - stated:,} of {jobs:,} "
-                    f"jobs of workload {workload.name!r} state none: take the log itself, or convert it anew with "
+                    f"jobs of workload {workload.name!r} lack it: take the log itself, or convert it anew with "
                     "--site-wait"
                 )
 
     def check_site(self, workload: Prepared, platform: Prepared, spec: PolicySpec) -> None:
-        """Refuse a machine whose number of nodes is not the site's: partitions state nodes by their place. Keep a copy
-        of the site.
+        """Refuse a machine with another number of nodes than the site; keep a copy of the site.
+
+        Partitions state nodes by their place.
 
         Raises
         ------
@@ -239,7 +240,7 @@ class Inputs:
             )
 
     def _platform(self, spec: PlatformSpec, source: Source, seed: int) -> tuple[Machine, Prepared, Machine]:
-        """The machine, its file, and the machine without what was changed."""
+        """The machine, its file, and the machine without changes."""
         if machines.is_chosen(spec):
             found, reason = machines.for_workload(*sizes_and_machine(source, seed), spec)
             spec = msgspec.structs.replace(found, changes=spec.changes)
@@ -260,7 +261,7 @@ class Inputs:
         return self._machines[key]
 
     def _note_load(self, prepared: Prepared, machine: Machine) -> None:
-        """Say what the jobs request of a machine that differs from the one that they were made for."""
+        """Note the load of the jobs on a machine that differs from the one that they were made for."""
         workload = parse_batsim(read_file(self._root / prepared.path), prepared.path)
         load = offered_load(workload, machine.facts)
         for line in _too_wide(workload, machine):
@@ -299,10 +300,10 @@ class Inputs:
         return self._workloads[key]
 
     def assumed(self, workload: Prepared, platform: Prepared, policy: PolicySpec) -> dict[str, Any]:
-        """What the result of a run on these inputs rests on.
+        """Assumptions behind the result of a run on these inputs.
 
-        Notes, the offered loads or why there are none, and what of the log is not played
-        (:class:`spillway.workloads.omissions.Omission`), and of the policy's site.
+        Notes, the offered loads or the reason why there are no loads, and the parts of the log
+        (:class:`spillway.workloads.omissions.Omission`) and of the policy's site that are not played.
         """
         load = self._loads[workload.path, platform.name]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
@@ -329,7 +330,7 @@ class Inputs:
 
 
 def write_input(root: Path, name: str, suffix: str, data: bytes, tell: Tell = lambda _: None) -> Prepared:
-    """Write an input into a campaign's ``inputs``, unless it is there whole; ``tell`` hears what was wrong with it."""
+    """Write an input into a campaign's ``inputs``, unless it is there whole; ``tell`` gets a fault of the old file."""
     sha256 = hashlib.sha256(data).hexdigest()
     path = f"{INPUTS}/{slug(name)}-{sha256[:DIGEST_CHARACTERS]}{suffix}"
     prepared = Prepared(name=name, path=path, sha256=sha256)
@@ -362,20 +363,20 @@ def read(source: Source, machine: Machine, model: ModelSpec, seed: int) -> tuple
 
 
 _MOST_LOAD = 1.5
-"""Offered load from which on queues only grow."""
+"""Offered load above which queues only grow."""
 
 _MOST_REJECTED = 0.02
 """Share of jobs that a machine may never be able to run."""
 
 
 def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: Offered | None) -> None:
-    """Refuse a log of a site on a machine that cannot be the site's: waits there would be an answer to nothing.
+    """Refuse a log of a site on a machine that cannot be the site's: waiting times there would mean nothing.
 
     Raises
     ------
     SpecError
         More than 2 % of the jobs never fit; or the jobs request more than 1.5 times its nodes, which are fewer than the
-        log had in use at once. Names the option that mends it.
+        log had in use at once. The error names the option that helps.
     """
     jobs, facts = workload.jobs, machine.facts
     wide = sum(job.res > facts.nodes for job in jobs)
@@ -406,7 +407,7 @@ def refuse_hopeless(source: Source, workload: Workload, machine: Machine, load: 
 
 
 def _options(source: Source, fields: dict[str, Any]) -> ConvertOptions:
-    """How a log is converted; raise :class:`SpecError` for an unknown option of its description."""
+    """Options of converting a log; raise :class:`SpecError` for an unknown one in its description."""
     try:
         return ConvertOptions(**(fields | source.spec.convert))
     except TypeError:
@@ -416,7 +417,7 @@ def _options(source: Source, fields: dict[str, Any]) -> ConvertOptions:
 
 
 def _contains_io(source: Source, model: ModelSpec) -> bool:
-    """Whether run times contain I/O that the model plays: those of logs do, unless the thesis's rule is asked for."""
+    """Whether run times contain I/O that the model plays: those of logs do, unless the thesis's rule is requested."""
     return model.name == "io" and not source.is_generated and "kappa" not in source.spec.convert
 
 
@@ -431,7 +432,7 @@ def _without_recorded_io(workload: Workload, machine: Machine, model: ModelSpec)
 
 
 def _refuse_drawn(source: Source) -> None:
-    """Refuse to choose jobs of a Batsim workload, which is taken as it is, and to draw what it states itself."""
+    """Refuse to choose jobs of a Batsim workload, which is taken as it is, and to draw fields that it states."""
     if source.spec.read.get("where"):
         raise SpecError(
             f"{source.text}: a Batsim workload is taken as it is; --where goes with logs and generators: choose when "
@@ -453,18 +454,18 @@ def _varied(workload: Workload, source: Source, machine: Machine, data: bytes = 
 
 
 def _converted_for(model: ModelSpec) -> str:
-    """How runtimes of a log are read: under the IO-Aware model part of them was staging (thesis 4.3)."""
+    """Job model for the conversion of a log: under ``io`` part of its run times was staging (thesis 4.3)."""
     return "io" if model.name == "io" else "alloc"
 
 
 class _Size(msgspec.Struct, gc=False):
-    """How many nodes a job of a Batsim workload requests."""
+    """Number of nodes that a job of a Batsim workload requests."""
 
     res: int
 
 
 class _Sizes(msgspec.Struct):
-    """What is read of a Batsim workload to choose its machine."""
+    """The fields of a Batsim workload that choose its machine."""
 
     nb_res: int
     jobs: list[_Size]
@@ -474,9 +475,9 @@ _SIZES = msgspec.json.Decoder(_Sizes)
 
 
 def sizes_and_machine(source: Source, seed: int) -> tuple[list[int], Stated]:
-    """Compute nodes that each job requests, and what is stated of the machine: ``nb_res``, or by the log.
+    """Compute nodes that each job requests, and the stated machine: from ``nb_res``, or from the log.
 
-    Generators state nothing: their logs are not a site's. What a log needs does not depend on the seed, so that all
+    Generators state nothing: their logs are not a site's. The needs of a log do not depend on the seed, so that all
     seeds are played on the same machine.
     """
     if source.is_json:

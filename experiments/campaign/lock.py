@@ -22,12 +22,11 @@ _held: set[int] = set()
 
 @contextlib.contextmanager
 def results_folder(path: Path) -> Iterator[Path]:
-    """Make a folder of results and hold it until the end of the block; what interrupted commands left is removed.
+    """Make a folder of results and lock it until the end of the block; leftovers of interrupted commands are removed.
 
-    Folders that were made for it go again where the block leaves them empty (a command was refused).
+    Folders made for it are removed again if the block leaves them empty (a refused command).
 
-    The kernel holds the lock (``flock``) and frees it when this process ends, however it ends; the text in the file is
-    for people.
+    The kernel holds the lock (``flock``) and frees it at any end of this process; the text in the file is for people.
 
     Raises
     ------
@@ -57,7 +56,7 @@ def _gone_if_empty(path: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> int:
-    """Lock the folder's file; one that its holder has removed meanwhile locks nothing, so that another is made."""
+    """Lock the folder's file; a file that its holder has removed meanwhile locks nothing, so a new one is made."""
     path = folder / LOCK_FILE
     while True:
         try:
@@ -97,7 +96,7 @@ def _let_go(stream: int) -> None:
 
 
 def _in_child() -> None:
-    """A worker process does not hold the folder: else it would go on holding it after its parent was killed."""
+    """Release the folder in a worker process, which would otherwise hold it after its parent was killed."""
     for stream in list(_held):
         _let_go(stream)
 

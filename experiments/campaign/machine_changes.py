@@ -1,4 +1,4 @@
-"""A machine with a few of its figures changed: what an operator could buy, sell or rewire."""
+"""A machine with some of its figures changed, as by an operator who buys, sells or rewires parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUANTITIES: Mapping[str, tuple[str, units.Scale | None]] = {
     STORAGE_BANDWIDTH: ("bandwidth of the link of each storage node", units.BANDWIDTH),
     PFS_BANDWIDTH: ("bandwidth of the file system", units.BANDWIDTH),
 }
-"""What can be changed: meaning, and units where it has any."""
+"""Quantities that can be changed: meaning, and units if any."""
 
 
 def text_of(changes: Mapping[str, str]) -> str:
@@ -35,7 +35,7 @@ def _new_value(key: str, text: str, now: float, scale: units.Scale | None = None
     Raises
     ------
     SpecError
-        It is no change and no value, or not above 0.
+        The text is neither a change nor a value, or the result is not above 0.
     """
     try:
         return units.changed(text, now, scale)
@@ -46,20 +46,20 @@ def _new_value(key: str, text: str, now: float, scale: units.Scale | None = None
 def changed(
     source: str, base: Description, changes: Mapping[str, str], resized: Callable[[int], tuple[int, Description]] | None
 ) -> tuple[Description, tuple[str, ...]]:
-    """A description with these changes, and notes that state both values of each.
+    """Make a description with these changes, and notes that state both values of each.
 
     Parameters
     ----------
     source
         Names the machine in errors.
     resized
-        Nodes of the machine, and how it looks with so many of them; ``None``: its description states the places of its
-        nodes one by one.
+        Returns, for a number of nodes, the present number and the description with the new one; ``None`` if the
+        description states the places of its nodes one by one.
 
     Raises
     ------
     SpecError
-        The machine has nothing of the kind, or the value is wrong.
+        The machine has no such part, or the value is wrong.
     """
     made, notes = base, []
     if NODES in changes:
@@ -104,7 +104,7 @@ def _own_capacities(machine: Description, text: str, now: float) -> Description:
 def _resized(
     base: Description, text: str, resized: Callable[[int], tuple[int, Description]]
 ) -> tuple[Description, str]:
-    """Another number of nodes; file system and storage nodes stay what they are, one by one."""
+    """Change the number of nodes; the file system and each storage node stay as they are."""
     now, _ = resized(1)
     nodes = _new_value(NODES, text, now)
     if units.factor_of(text) is not None:
@@ -127,12 +127,12 @@ def _part(source: str, machine: Description, key: str) -> Any:
         )
     if key == STORAGE_BANDWIDTH and machine.topology == "dragonfly":
         raise SpecError(
-            f"{key}: the machine {source!r} is a Dragonfly, whose storage nodes share the links of its routers; a "
+            f"{key}: the machine {source!r} is a Dragonfly: its storage nodes share the links of its routers; a "
             "description of its own (--platform FILE.toml) can change dragonfly.bandwidth"
         )
     if key == STORAGE_BANDWIDTH and machine.storage is not None and machine.storage.has_devices:
         raise SpecError(
-            f"{key}: the storage nodes of the machine {source!r} state what their devices read and write; edit "
+            f"{key}: the storage nodes of the machine {source!r} state the bandwidths of their devices; edit "
             "storage.read_bandwidth and storage.write_bandwidth in a description of its own (--platform FILE.toml)"
         )
     return part

@@ -28,16 +28,16 @@ from spillway.workloads.needs import Needs, Stated, fitting_nodes, rounded_up
 from spillway.workloads.omissions import shortened
 
 _FIT = "fit:"
-"""Beginning of the source of a machine on which a job fits: at least so many compute nodes (``fit:1152``)."""
+"""Beginning of the source of a machine on which a job fits: at least this many compute nodes (``fit:1152``)."""
 
 _OF_SITE = f"{AUTO}:"
 """Beginning of the source of a site's machine: its nodes, and the burst buffers that a workload needs (``auto:16``)."""
 
 _SIZED = "nodes:"
-"""Beginning of the source of a machine with exactly so many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
+"""Beginning of the source of a machine with exactly this many (``nodes:240``, ``nodes:240,burst_buffer=80GB``)."""
 
 EACH, TOTAL = "burst_buffer", "burst_buffer_total"
-"""What may follow it: capacity of each storage node, one for every eight nodes; capacity of one pool for all."""
+"""Keys that may follow: capacity of each storage node (one for every eight nodes), or of one pool for all."""
 
 CAPACITY = "40GB"
 """Burst-buffer capacity of a storage node of the thesis machine."""
@@ -46,7 +46,7 @@ NODES_PER_STORAGE = 8
 """Compute nodes per storage node of the thesis machine."""
 
 _LARGEST_DRAGONFLY = 192
-"""Up to here a fitting machine is a Dragonfly; its file has every route, which grows with the square of the nodes."""
+"""Most nodes of a fitting Dragonfly: its file has every route, and their number grows with the square of the nodes."""
 
 _THESIS_NODES = THESIS_MACHINE.nodes
 
@@ -67,7 +67,7 @@ class Machine:
     xml
         SimGrid platform file.
     facts
-        What converters of logs need.
+        Figures for converters of logs.
     notes
         Notes for the user.
     spec
@@ -88,21 +88,21 @@ def stated(
     burst_buffer_total: str | None,
     called: Callable[[str], str],
 ) -> PlatformSpec:
-    """The machine that is named, or what is stated of the log's.
+    """The named machine, or that of the log with the stated sizes.
 
     Parameters
     ----------
     platform
         Its name or file, or :data:`~spillway.experiments.run.spec.AUTO`.
     nodes, burst_buffer, burst_buffer_total
-        What is stated; ``None``: nothing is.
+        Stated sizes; ``None``: not stated.
     called
-        How errors spell one of these parameters (``--nodes``).
+        Spelling of one of these parameters in errors (``--nodes``).
 
     Raises
     ------
     SpecError
-        Two of them state the same, or a size is none.
+        Two of them state the same, or a size is malformed.
     """
     given = [
         (key, text.replace(" ", ""))
@@ -147,8 +147,10 @@ def load(spec: PlatformSpec) -> Machine:
 
 
 def of_site(spec: PlatformSpec, nodes: int) -> PlatformSpec:
-    """The machine of a site with so many nodes, where no other one is named; burst buffers as stated, else as the
-    workload needs them."""
+    """The machine of a site with this many nodes, unless another one is named.
+
+    Its burst buffers are as stated, else as the workload needs them.
+    """
     source, comma, given = spec.source.partition(",")
     if source != AUTO or not nodes:
         return spec
@@ -162,7 +164,7 @@ def is_chosen(spec: PlatformSpec) -> bool:
 
 
 def _assumed(source: str) -> tuple[str, ...]:
-    """Notes for the user on a machine that is given by its number of nodes; none on one that is described."""
+    """Notes for the user on a machine that is given by its number of nodes; empty for a described one."""
     if source.startswith(_FIT):
         return (f"made for this workload: at least {source.removeprefix(_FIT)} compute nodes",)
     if not source.startswith(_SIZED):
@@ -176,7 +178,7 @@ def _assumed(source: str) -> tuple[str, ...]:
 
 
 def _changed(spec: PlatformSpec) -> Machine:
-    """A machine with what differs from its description."""
+    """The machine with the changes to its description."""
     nodes = _nodes_stated(spec.source)
     pool = spec.source.startswith(_SIZED) and _sized(spec.source).pool
     resized = None if nodes is None else lambda number: (nodes, sized(number, pool=pool))
@@ -187,14 +189,14 @@ def _changed(spec: PlatformSpec) -> Machine:
 
 
 def _nodes_stated(source: str) -> int | None:
-    """Compute nodes of a machine that is given by them; ``None`` for one that is described."""
+    """Compute nodes of a machine given by their number, or of the thesis machine; ``None`` for any other."""
     if source.startswith(_SIZED):
         return _sized(source).nodes
     return _THESIS_NODES if source == "thesis" else None
 
 
 def _description_of(source: str) -> Description:
-    """The description of a machine; raise :class:`PlatformError` for SimGrid XML, which has none."""
+    """The description of a machine; raise :class:`PlatformError` for SimGrid XML, which lacks one."""
     if source.startswith(_FIT):
         return _fitting(int(source.removeprefix(_FIT)))
     if source.startswith(_SIZED):
@@ -224,7 +226,7 @@ def _with_paths(xml: str, source: str) -> tuple[str, tuple[str, ...]]:
 
 
 def facts_of(platform: Platform, source: str) -> MachineFacts:
-    """Read what converters need; raise :class:`SpecError` that names the platform."""
+    """Read the facts for converters of logs; raise a :class:`SpecError` that names the platform."""
     try:
         return MachineFacts.from_platform(platform)
     except ValueError as error:
@@ -242,18 +244,18 @@ def fitting(sizes: list[int], name: str = "", few: int = 0) -> PlatformSpec:
 
 
 def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[PlatformSpec, str]:
-    """The machine of a workload, and the sentence that says where it comes from.
+    """Choose the machine of a workload; also return a sentence on the origin of its size.
 
-    Nodes are those that the workload states, else the most that were in use at once; where a log states neither, the
+    Its nodes are those that the workload states, else the most that were in use at once; if a log states neither, the
     widest job decides (:func:`fitting`). A log of a site gets burst buffers in one pool, as large as the largest
-    request and as all requests that were held at once; of any other workload the machine is the thesis's in proportion.
+    request and as all requests that were held at once; any other workload gets the thesis's machine in proportion.
 
     Parameters
     ----------
     sizes
         Compute nodes that each job requests.
     stated
-        What the workload says.
+        Size of the machine according to the workload.
     spec
         :data:`~spillway.experiments.run.spec.AUTO`, perhaps with burst buffers that the user states
         (``auto,burst_buffer_total=80TB``) or a site's nodes (:func:`of_site`), and the machine's name in the results.
@@ -282,7 +284,7 @@ def for_workload(sizes: list[int], stated: Stated, spec: PlatformSpec) -> tuple[
 
 
 def _guessed(sizes: list[int], few: int, name: str, buffers: str) -> PlatformSpec:
-    """A machine on which all but a few jobs fit; ``buffers``: what the user states of them, after a comma."""
+    """A machine on which all but a few jobs fit; ``buffers``: burst buffers that the user states, after a comma."""
     found = fitting(sizes, name, few)
     if not buffers:
         return found
@@ -298,7 +300,7 @@ def _given(size: _Size) -> str:
 
 
 def _buffers(needs: Needs, capacity: str) -> str:
-    drawn = ", drawn because the log states none" if needs.drawn else ""
+    drawn = ", drawn because the log states no requests" if needs.drawn else ""
     largest, held = (units.SIZE.write(rounded_up(size)) for size in (needs.largest_buffer, needs.buffers))
     return (
         f"{capacity} of burst buffers in one pool (requests of {needs.buffer_jobs:,} jobs{drawn}: up to {largest} by "
@@ -314,7 +316,7 @@ def _partitions(needs: Needs) -> str:
 
 
 def _fitting(nodes: int) -> Description:
-    """A machine like the thesis's with at least so many compute nodes.
+    """A machine like the thesis's with at least this many compute nodes.
 
     Up to 192 nodes it is the thesis's Dragonfly with more chassis; above, a tree of switches with eight nodes and one
     storage node of 40 GB each. The file system's bandwidth grows with the nodes.
@@ -326,11 +328,11 @@ def _fitting(nodes: int) -> Description:
 
 
 def sized(nodes: int, capacity: str = CAPACITY, *, pool: bool = False) -> Description:
-    """Describe a machine with exactly so many compute nodes, >= 1; ``capacity`` of each storage node.
+    """Describe a machine with exactly this many compute nodes, >= 1; ``capacity`` of each storage node.
 
-    As a fitting machine where a Dragonfly of that size exists; else a tree of switches with eight nodes and
-    one storage node each, and what is left over at a last, smaller switch. With ``pool`` all nodes hang at one switch
-    with a single storage node, whose link is as fast as those of one storage node for every eight nodes together.
+    Equal to a fitting machine where a Dragonfly of that size exists; else a tree of switches with eight nodes and one
+    storage node each, and the remaining nodes at a last, smaller switch. With ``pool`` all nodes are at one switch with
+    a single storage node; its link is as fast as those of one storage node for every eight nodes together.
     """
     if pool:
         return _pooled(nodes, capacity)
@@ -349,7 +351,7 @@ class _Size(NamedTuple):
 
 
 def _sized(source: str) -> _Size:
-    """What a source such as ``nodes:240,burst_buffer=80GB`` or ``nodes:240,burst_buffer_total=80TB`` states."""
+    """Read a source such as ``nodes:240,burst_buffer=80GB`` or ``nodes:240,burst_buffer_total=80TB``."""
     number, _, given = source.removeprefix(_SIZED).partition(",")
     key, equals, capacity = given.partition("=")
     in_range = number.isdecimal() and 1 <= int(number) <= MOST_NODES
@@ -376,7 +378,7 @@ def _dragonfly(chassis: int, file_system: str, capacity: str) -> Description:
 
 
 def _pooled(nodes: int, capacity: str) -> Description:
-    """All nodes at one switch, beside a storage node with all burst buffers; none where their capacity is 0."""
+    """All nodes at one switch, with one storage node for all burst buffers unless their capacity is 0."""
     bandwidth = f"{1250 * -(-nodes // NODES_PER_STORAGE)}MBps"
     storage = f"""
 [storage]
@@ -404,7 +406,7 @@ bandwidth = "{file_system(nodes)}"
 
 
 def _tree(switches: int, rest: int, file_system: str, capacity: str) -> Description:
-    """Switches with eight nodes each, and one with what is left over."""
+    """Switches with eight nodes each, and one with the remaining nodes."""
     clusters = [_cluster("fitting", switches, NODES_PER_STORAGE)] if switches else []
     clusters += [_cluster("rest" if switches else "fitting", 1, rest)] if rest else []
     text = f"""

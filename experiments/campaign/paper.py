@@ -1,4 +1,4 @@
-"""How figures and tables are written: kinds of files, the width of a paper's column, a style of one's own."""
+"""Formats of figures and tables: kinds of files, the width of a paper's column, a style of one's own."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from spillway.experiments.run.spec import Playing
 FIGURES = ("png", "svg", "pdf", "pgf")
 TABLES = ("tex", "parquet")
 OPTIONS = ("figures", "width", "style")
-"""Options of :class:`spillway.experiments.run.spec.Playing` on how figures are written: of every command that draws."""
+"""Options of :class:`spillway.experiments.run.spec.Playing` for figures, on every command that draws."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What :class:`spillway.experiments.run.spec.Playing` says of it, read.
+    """Formats that :class:`spillway.experiments.run.spec.Playing` states, parsed.
 
     Attributes
     ----------
     figures, tables
         Kinds of files of each figure, and of the summary besides CSV.
     width_mm
-        Width of every figure; 0: its own.
+        Width of every figure; 0: the figure's own.
     style
-        File of a Matplotlib style; "": none.
+        File of a Matplotlib style; "": no such file.
     """
 
     figures: tuple[str, ...]
@@ -43,17 +43,17 @@ class Paper:
 
 
 def add_figures(parser: Parser) -> None:
-    """Add how figures are written to a command line."""
+    """Add the options for figures to a command line."""
     add_declared(parser.add_argument_group("figures"), Playing, *OPTIONS)
 
 
 def paper_given(options: argparse.Namespace) -> Paper:
-    """What a command line says of it; raise :class:`SpecError` as :func:`paper_of`."""
+    """Formats that a command line states; raise :class:`SpecError` as :func:`paper_of`."""
     return paper_of(build(Playing, given(options, Playing)))
 
 
 def paper_of(playing: Playing) -> Paper:
-    """How figures and tables are written.
+    """Parse the formats of figures and tables.
 
     Raises
     ------
@@ -62,7 +62,9 @@ def paper_of(playing: Playing) -> Paper:
     """
     figures, tables = _kinds("--figures", playing.figures, FIGURES), _kinds("--tables", playing.tables, TABLES)
     if "pgf" in figures and not shutil.which("xelatex"):
-        raise SpecError("--figures pgf: Matplotlib asks xelatex for the size of letters, which is not on PATH; use pdf")
+        raise SpecError(
+            "--figures pgf: Matplotlib needs xelatex for the size of letters, which is not on PATH; use pdf"
+        )
     if "parquet" in tables and not importlib.util.find_spec("pyarrow"):
         raise SpecError("--tables parquet needs pyarrow: pip install 'spillway[parquet]'")
     if playing.style:
@@ -79,7 +81,7 @@ def _kinds(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _millimetres(text: str) -> float:
-    """A length in millimetres; 0 where none is given."""
+    """A length in millimetres; 0 for no text."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?) ?(mm|cm|in)", text)
     length = float(found[1]) * {"mm": 1.0, "cm": 10.0, "in": 25.4}[found[2]] if found else 0.0
     if text and not 40.0 <= length <= 1000.0:
@@ -88,7 +90,7 @@ def _millimetres(text: str) -> float:
 
 
 def _check_style(path: Path) -> None:
-    """Refuse a style of which Matplotlib would leave something out: it only logs that."""
+    """Refuse a style from which Matplotlib would leave something out and only log that."""
     import logging
 
     import matplotlib as mpl

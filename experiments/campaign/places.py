@@ -1,4 +1,4 @@
-"""Where a comparison's results go: a folder each, named by its workload and its question, and nothing else in it.
+"""Folders of results: one per comparison, named by its workload and its question, with nothing else in it.
 
 ``comparison.json`` in a folder states the workloads of the comparison that it holds, with their checksums.
 """
@@ -25,11 +25,11 @@ RECORD = "comparison.json"
 _DIGITS = 7
 _LOOKS = ("plots", "figures", "width", "style", "tables")
 _SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport", "player")
-"""Fields of a campaign that no run's schedule depends on: with others the same runs are kept."""
+"""Fields of a campaign that no run's schedule depends on: runs are kept when they change."""
 
 
 def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
-    """``WORKLOAD-DIGEST`` below a folder; the digest is that of the contents of the workloads and of what is compared.
+    """``WORKLOAD-DIGEST`` below a folder; the digest is that of the workloads' contents and of the comparison.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def default_folder(campaign: Campaign, below: Path, prefix: str = "") -> Path:
 
 
 def checksums(specs: Iterable[WorkloadSpec]) -> dict[str, str]:
-    """Workloads by name, each with the sha256 of its file, or of its text where it is no file."""
+    """Workloads by name, each with the sha256 of its file, or of its text if it is not a file."""
     return {source.name: _checksum(source) for source in with_names([one for spec in specs for one in expand(spec)])}
 
 
 def check(folder: Path, campaign: Campaign) -> dict[str, str]:
-    """Look whether a folder may take a comparison; give the checksums of its workloads.
+    """Check that a folder may take a comparison; return the checksums of its workloads.
 
     Raises
     ------
@@ -68,14 +68,14 @@ def check(folder: Path, campaign: Campaign) -> dict[str, str]:
 
 
 def claim(folder: Path, workloads: Mapping[str, str]) -> None:
-    """State in a folder which workloads its comparison has."""
+    """Record the workloads of a comparison in its folder."""
     if read_json(folder / RECORD).get("workloads") != workloads:
         manifest.unseal(folder)
         write_json(folder / RECORD, {"workloads": workloads})
 
 
 def clear(folder: Path, written: Collection[Path]) -> list[str]:
-    """Remove report, answer and figures that were not written now: they show what stood here before.
+    """Remove report, answer and figures that were not written now: they show an earlier comparison.
 
     Returns
     -------

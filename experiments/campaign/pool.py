@@ -3,8 +3,8 @@
 A small server process imports the numerical code once; each run is forked from it, which costs milliseconds and
 gives it memory of its own. A run that dies (killed, out of memory) is a failed run, not a failed campaign.
 
-A single run needs no protection from others: it is played in the process that wants it (:meth:`Pool.run_here`), which
-saves a second process with all its modules.
+A single run needs no protection from others: it is played in the calling process (:meth:`Pool.run_here`), which saves
+a second process with all its modules.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ LAST_WORDS_S = 5.0
 
 @dataclass(frozen=True)
 class Progress:
-    """A sign of life of a run.
+    """Progress of a run.
 
     Attributes
     ----------
     time_s
         Simulated time.
     done, submitted, waiting
-        jobs that have ended, jobs that have come, jobs in the queue.
+        Numbers of jobs that have ended, have been submitted, are in the queue.
     """
 
     time_s: float
@@ -68,7 +68,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """A run failed; ``cause`` is one line, ``details`` the traceback where there is one."""
+    """A run failed; ``cause`` is one line, ``details`` the traceback, if any."""
 
     cause: str
     details: str = ""
@@ -82,7 +82,7 @@ class Executor(Protocol[Task]):
     """Runs tasks somewhere."""
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """Yield what happens, as it happens; each task ends with ``Finished`` or ``Failed``.
+        """Yield events as they occur; each task ends with ``Finished`` or ``Failed``.
 
         Closing the iterator (or an exception in its user) ends all runs.
         """
@@ -97,7 +97,7 @@ class Pool(Generic[Task]):
     work
         A function that can be imported by name; returning is success, raising is failure.
     workers
-        How many processes at a time, at least 1.
+        Number of concurrent processes, at least 1.
     fluid
         Whether the tasks need the kernels of the fluid engine: they are then loaded once for all.
     """
@@ -109,7 +109,7 @@ class Pool(Generic[Task]):
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
-        """See :meth:`Executor.run`; in a process that may have none of its own, the tasks are run there."""
+        """See :meth:`Executor.run`; in a daemonic process, which may have no children, the tasks run in it itself."""
         todo = iter(tasks)
         if multiprocessing.current_process().daemon:
             yield from self._run_all_here(todo)
@@ -126,17 +126,17 @@ class Pool(Generic[Task]):
             self._end_all()
 
     def run_here(self, task: Task, hear: Callable[[News], None]) -> None:
-        """Run one task in this process; ``hear`` is told as soon as something happens.
+        """Run one task in this process; ``hear`` is called with each event as it occurs.
 
         Raises
         ------
         KeyboardInterrupt
-            A signal came; the task was left in the middle.
+            A signal arrived; the task was left unfinished.
         """
         hear(Started())
         try:
             news = _end_of(self._work, task, hear)
-        except SystemExit as end:  # of a policy from outside: here it would end all that is still to be done
+        except SystemExit as end:  # of an outside policy: it would end this process and the remaining tasks
             news = Failed(_obituary(end.code if isinstance(end.code, int) else 1))
         hear(news)
 
@@ -188,11 +188,11 @@ class Pool(Generic[Task]):
 
 
 def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection) -> None:
-    """Run one task in its own process and report how it went."""
+    """Run one task in its own process and report the outcome."""
     offspring.die_with_parent(os.getppid())
-    offspring.end_without_reader(connection.fileno())  # the fork server lives as long as any worker: it is no sign
+    offspring.end_without_reader(connection.fileno())  # the fork server, its parent, runs as long as any worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver, which gets it too, ends its workers
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as Ctrl-C: the driver receives it, too, and ends its workers
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         connection.send(_end_of(work, task, connection.send))
@@ -205,7 +205,7 @@ def _main(work: Callable[[Any, Report], None], task: Any, connection: Connection
 
 
 def _end_of(work: Callable[[Any, Report], None], task: Any, report: Report) -> News:
-    """Do a task, and say how it ended."""
+    """Do a task, and return its end."""
     try:
         work(task, report)
     except Exception as error:
@@ -214,13 +214,13 @@ def _end_of(work: Callable[[Any, Report], None], task: Any, report: Report) -> N
 
 
 def describe(error: BaseException) -> str:
-    """One line about an error: its message where it is one of ours or about input, else with its type."""
+    """One line about an error: its message if it has an exit code (spillway's own error), else type and message."""
     text = " ".join(str(error).split())
     return text if hasattr(error, "exit_code") and text else f"{type(error).__name__}: {text}"
 
 
 def _plain(work: Callable[..., Any]) -> Callable[..., Any]:
-    """The function behind one with some arguments given."""
+    """The function below any ``functools.partial``."""
     return _plain(work.func) if isinstance(work, functools.partial) else work
 
 
@@ -229,13 +229,14 @@ def _obituary(exit_code: int | None) -> str:
         name = signal.Signals(-exit_code).name if -exit_code in set(signal.Signals) else str(-exit_code)
         hint = " (out of memory?)" if name == "SIGKILL" else ""
         return f"its process was ended by {name}{hint}"
-    return f"its process ended with exit code {exit_code} before it had ended"
+    return f"its process ended early, with exit code {exit_code}"
 
 
 def begin_loading(*, fluid: bool = True) -> None:
-    """Start the server process of the pools that are made later: it loads what runs need while inputs are prepared.
+    """Start the server process of later pools: it loads the modules of runs while inputs are prepared.
 
-    Not where that would compile kernels: this is announced first (:func:`spillway.experiments.cli.warm.ensure`).
+    Does nothing where that would compile kernels, which is announced first
+    (:func:`spillway.experiments.cli.warm.ensure`).
     """
     cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
     if cached:
@@ -243,13 +244,15 @@ def begin_loading(*, fluid: bool = True) -> None:
 
 
 def _ensure_server(context: BaseContext) -> None:
-    """Start the server process where there is none, and one is needed. Ctrl-C, which all processes get, is this one's
-    to deal with (here once the server is there): the server would say where in its imports it was.
+    """Start the server process if the start method needs one and it does not run yet.
+
+    Ctrl-C, which all processes receive, is handled by this process alone (once the server runs): the server would print
+    a traceback of its imports.
     """
     if context.get_start_method() != "forkserver":
         return
-    multiprocessing.resource_tracker.ensure_running()  # where this one starts it, no signal is blocked any more
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits what is blocked
+    multiprocessing.resource_tracker.ensure_running()  # first, since its start unblocks signals
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the server inherits the mask
     try:
         multiprocessing.forkserver.ensure_running()
     finally:

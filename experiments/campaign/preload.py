@@ -1,7 +1,6 @@
-"""What the fork server of :mod:`spillway.experiments.campaign.pool` loads before it forks: what every run needs, so
-that none loads it.
+"""Modules that the fork server of :mod:`spillway.experiments.campaign.pool` loads before it forks, for all runs.
 
-Kernels that only some policies compute with are loaded by the runs that do.
+Kernels that only some policies need are loaded by their runs.
 """
 
 from __future__ import annotations

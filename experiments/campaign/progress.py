@@ -1,4 +1,4 @@
-"""What is shown while a campaign runs: bars on a terminal, one line in a notebook, plain lines elsewhere."""
+"""Display of a campaign's progress: bars on a terminal, one line in a notebook, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from spillway.experiments.run.spec import RunSpec
 
 _PLAIN_EVERY_S = 30.0
 MANY_RUNS, MANY_EVERY_S = 24, 5.0
-"""Of more runs than these not each ended one gets a line: one in so many seconds does, and the last."""
+"""With more runs than this, one ended run in this many seconds gets a line, besides failed runs and the last."""
 
 
 class _Display(Protocol):
@@ -45,14 +45,14 @@ class _Display(Protocol):
     ) -> None: ...
 
     def started(self, run: RunSpec, jobs: int) -> None:
-        """A run begins; ``jobs`` is how many its workload has (0: unknown)."""
+        """A run begins; ``jobs`` is the number of jobs of its workload (0: unknown)."""
 
     def heard(self, run: RunSpec, news: News) -> None:
-        """A run moved on, or ended."""
+        """A run made progress, or ended."""
 
 
 class NotebookConsole(Console):
-    """Keeps what is printed in :attr:`file`; only progress is shown, in the output of the notebook's cell."""
+    """Keeps printed lines in :attr:`file`; only progress is shown, in the output of the notebook's cell."""
 
     def __init__(self) -> None:
         super().__init__(file=io.StringIO(), width=160, force_jupyter=False)
@@ -66,7 +66,7 @@ def make_display(console: Console, runs: Sequence[RunSpec]) -> _Display:
 
 
 def _names_of(runs: Sequence[RunSpec]) -> dict[str, str]:
-    """By id what a reader calls each run: workload and policy, and of machine, model and seed what differs."""
+    """Displayed name of each run, by id: workload, policy, and whichever of machine, model and seed differ."""
     machines, models, seeds = (len({key(run) for run in runs}) > 1 for key in (_machine, _model, _seed))
     names = {}
     for run in runs:
@@ -113,7 +113,7 @@ class LineDisplay:
         self._first = min(self._first, self._begun[run.id])
 
     def heard(self, run: RunSpec, news: News) -> None:
-        """Print a line when there is something worth it."""
+        """Print a line when a run has ended, and every half minute while it plays."""
         now = time.monotonic()
         if isinstance(news, Progress):
             if now - self._said[run.id] >= _PLAIN_EVERY_S:
@@ -135,7 +135,7 @@ class LineDisplay:
 
 
 class _NotebookDisplay:
-    """One line in the output of a notebook's cell, written anew: a bar, how many runs have ended, what is under way."""
+    """One line in the output of a notebook's cell, rewritten: a bar, the number of ended runs, the runs under way."""
 
     def __init__(self, console: Console, runs: Sequence[RunSpec]) -> None:
         self._console = console
@@ -182,7 +182,7 @@ class _NotebookDisplay:
 
 
 class _RateColumn(ProgressColumn):
-    """Jobs per second (runs have jobs, the campaign has none)."""
+    """Jobs per second of a run; empty in the campaign's bar."""
 
     def render(self, task: RichTask) -> Text:
         """Text of the rate of one bar."""
@@ -190,7 +190,7 @@ class _RateColumn(ProgressColumn):
 
 
 def columns(width: int) -> list[ProgressColumn]:
-    """What of a run is shown on a terminal of so many characters, so that each column has the place that it needs.
+    """Columns of a run on a terminal of this width (characters), each with the space that it needs.
 
     Below 70 there is no bar, below 145 neither the rate nor the state of the run. Long names are cut.
     """
@@ -240,7 +240,7 @@ class BarDisplay:
         self._tasks[run.id] = self._bars.add_task(name, total=jobs or None, state="starting")
 
     def heard(self, run: RunSpec, news: News) -> None:
-        """Move a run's bar, or take it away and move the campaign's."""
+        """Advance a run's bar, or remove it and advance the campaign's."""
         task = self._tasks[run.id]
         if isinstance(news, Progress):
             self._bars.update(task, completed=news.done, state=_state(news))

@@ -1,11 +1,11 @@
-"""What is kept of earlier commands, and whether it may be taken for a result of this one: one law for all commands.
+"""Kept results of earlier commands, and whether they are valid for this one: one rule for all commands.
 
-A result is kept with a digest of what was requested (inputs and settings), a hash of the code that made it
+A result is kept with a digest of its request (inputs and settings), a hash of the code that made it
 (:mod:`spillway.experiments.run.codehash`), that code's commit, and the checksums of its contents. Next time it is
 
-* *current* where all are as they would be now;
-* *of other code* where only the code differs: it is named, kept and marked, and done again with ``--rerun``;
-* *no result* where it answers another question or its contents are not what was written: it is named and done again.
+* *current* if all are as they would be now;
+* *of other code* if only the code differs: it is named, kept and marked, and repeated with ``--rerun``;
+* *no result* if it answers another question or its contents are not as they were written: it is named and repeated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMED = 3
 
 
 class Standing(enum.Enum):
-    """What a kept result is to the command that finds it."""
+    """Validity of a kept result for the command that finds it."""
 
     MISSING = "missing"
     CURRENT = "current"
@@ -52,11 +52,11 @@ class Found:
     standing
         Whether it may be taken for a result of this command.
     name
-        Name for people.
+        Displayed name.
     commit
         Commit of the code that made it ("": not known).
     why
-        What is wrong with its files ("": nothing, or it is one file).
+        Fault of its files ("": no fault, or it is one file).
     """
 
     standing: Standing
@@ -66,7 +66,7 @@ class Found:
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):
-    """A result in one file, and what it is a result of.
+    """A result in one file, with its request and its code.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     code, commit
         Code that made it.
     sha256
-        Of the bytes of ``result``.
+        Checksum of the bytes of ``result``.
     result
         The result itself.
     """
@@ -92,7 +92,7 @@ class _Code(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """What a run's ``run.json`` has of its making."""
+    """Fields of a run's ``run.json`` on its origin."""
 
     id: str
     configuration: _Code
@@ -105,7 +105,7 @@ def digest(asked: Any) -> str:
 
 
 def judge(*, asked: bool, code: bool, contents: bool) -> Standing:
-    """Classify a result by what is as it should be: the request, the code, the contents."""
+    """Classify a result by whether its request, its code and its contents are as they should be."""
     if not (asked and contents):
         return Standing.NO_RESULT
     return Standing.CURRENT if code else Standing.OTHER_CODE
@@ -123,7 +123,7 @@ def keep(path: Path, asked: Any, code: str, result: Any) -> None:
     code
         Hash of the code that made it.
     result
-        What :func:`msgspec.json.encode` can write.
+        A value that :func:`msgspec.json.encode` can write.
     """
     raw = msgspec.json.encode(result)
     envelope = Envelope(
@@ -149,10 +149,10 @@ def look(path: Path, asked: Any, code: str) -> Found:
 
 
 def damage(path: Path) -> list[str]:
-    """What is wrong with a kept result, whatever it is a result of; empty where it is whole."""
+    """Faults of a kept result, whatever its request; empty if it is whole."""
     envelope = _open(path)
     if envelope is None:
-        return ["it is no result that was written here, or it was cut"]
+        return ["it is not a result that was written here, or it was cut"]
     return [] if hashlib.sha256(bytes(envelope.result)).hexdigest() == envelope.sha256 else ["it was changed"]
 
 
@@ -181,18 +181,18 @@ def read(path: Path, kind: type[T]) -> T:
 
 
 def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: str = "runs") -> list[Item]:
-    """Report what is kept, and choose what is to be done.
+    """Report the kept results, and choose the items that are to be done.
 
     Parameters
     ----------
     found
-        What there is of everything that is requested.
+        State of every requested item.
     console
-        Where every result that is not current is announced.
+        Prints the numbers of kept results and of results that are not current.
     rerun
         Whether results of other code are done again.
     what
-        What they are called.
+        Noun for the items.
     """
     commit()  # of the code that begins now; worker processes have it from here
     counts = Counter(one.standing for one in found.values())
@@ -202,7 +202,7 @@ def choose(found: Mapping[Item, Found], console: Console, *, rerun: bool, what: 
     if wrong := [_named(one) for one in found.values() if one.standing is Standing.NO_RESULT]:
         _say(
             console,
-            f"{len(wrong)} of {len(found)} kept {what} are not what this command wrote, or answer another question: "
+            f"{len(wrong)} of {len(found)} kept {what} are damaged, or answer another question: "
             f"done again ({_several(wrong)})",
         )
     if rerun and counts[Standing.OTHER_CODE]:
@@ -219,7 +219,7 @@ def left(found: Mapping[Item, Found], todo: Iterable[Item]) -> list[Found]:
 
 
 def remind(old: Sequence[Found], console: Console, *, what: str = "runs") -> None:
-    """Print below the results how many of them were made by other code (:func:`left`)."""
+    """Print below the results the number of those that were made by other code (:func:`left`)."""
     if old:
         _say(console, f"note: {_of_other_code(old, what)}; --rerun does them again")
 

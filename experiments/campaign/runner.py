@@ -1,6 +1,6 @@
-"""Runs a campaign: skips what is finished, spreads the rest over worker processes, goes on when one fails.
+"""Plays a campaign: skips finished runs, spreads the others over worker processes, and continues after failures.
 
-Where one run is left, it is played in this process.
+A single remaining run is played in this process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spillway.experiments.run.spec import Engine, RunSpec
 
 @dataclass
 class Outcome:
-    """How a campaign went.
+    """Outcome of a campaign.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Outcome:
     failed
         Causes of the failed runs by id.
     old
-        What is left of runs that other code made.
+        Kept results of other code.
     """
 
     finished: list[str] = field(default_factory=list)
@@ -52,28 +52,28 @@ def run_all(
     *,
     rerun: bool = False,
 ) -> Outcome:
-    """Do all tasks whose folders hold no result of theirs.
+    """Do all tasks that have no result in their folders.
 
     Parameters
     ----------
     tasks
         The campaign's runs.
     executor
-        Where they run: :class:`spillway.experiments.campaign.pool.Pool`,
+        Plays the runs: :class:`spillway.experiments.campaign.pool.Pool`,
         :class:`spillway.experiments.campaign.dask_pool.DaskPool`.
     console
-        Where progress is shown.
+        Shows progress.
     jobs
         Number of jobs of a run's workload, for the progress bars.
     rerun
-        Whether to do again what other code made (:mod:`spillway.experiments.campaign.reuse`).
+        Whether to repeat runs that other code made (:mod:`spillway.experiments.campaign.reuse`).
 
     Raises
     ------
     Interrupted
-        A signal came (Ctrl-C, SIGTERM, SIGHUP); all runs have been ended.
+        A signal arrived (Ctrl-C, SIGTERM, SIGHUP); all runs have been ended.
     ClusterLost
-        The executor's cluster is gone; what was under way is left undone.
+        The executor's cluster is gone; unfinished runs are left undone.
     """
     outcome = Outcome()
     found = {task.run.id: reuse.look_at_run(task.folder, task.run) for task in tasks}
@@ -111,12 +111,12 @@ def run_all(
 
 
 def _note(outcome: Outcome, task: Task, news: News) -> None:
-    """Keep how a run ended."""
+    """Record the end of a run."""
     if isinstance(news, Finished):
         outcome.finished.append(task.run.id)
     elif isinstance(news, Failed):
         outcome.failed[task.run.id] = news.cause
-        with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+        with contextlib.suppress(OSError):  # a full disk cannot keep even the cause
             keep_cause(task, news.cause)
 
 

@@ -25,20 +25,20 @@ SHAKES = "shakes"
 """Folder of shaken inputs and their runs."""
 
 Shaken = Mapping[str, Sequence[RunSpec]]
-"""By id of a run the same run with shaken input, one per shake, in order; below :data:`SHAKES`."""
+"""Runs with shaken input below :data:`SHAKES`, one per shake, in order, by id of the original run."""
 
 
 def shaken_runs(runs: Iterable[RunSpec], root: Path, shakes: int) -> dict[str, list[RunSpec]]:
     """Prepare shaken inputs, and list the runs that play them.
 
-    Recorded schedules are not shaken: they are what happened.
+    Recorded schedules are not shaken: they are facts.
 
     Parameters
     ----------
     runs
-        Runs whose inputs are prepared in ``root``.
+        Runs with inputs that are prepared in ``root``.
     shakes
-        How many of each.
+        Number of shakes of each run.
     """
     folder = root / SHAKES
     (folder / INPUTS).mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does: runs are ended, what is finished stays, one line says so."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: runs are ended, finished ones stay, and one line says so."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STOPPING = (signal.SIGTERM, signal.SIGHUP)
 
 
 class StopSignal(KeyboardInterrupt):
-    """A signal to stop arrived; whatever handles Ctrl-C handles it."""
+    """A signal to stop arrived; it is handled as Ctrl-C."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -28,5 +28,5 @@ def stopping_on_signals() -> Iterator[None]:
 
 
 def number_of(stop: KeyboardInterrupt) -> int:
-    """Give the signal behind an interruption."""
+    """Return the number of the signal behind an interruption."""
     return stop.number if isinstance(stop, StopSignal) else signal.SIGINT

@@ -1,4 +1,4 @@
-"""Waits beside the site's own: the files of a campaign, and what its log states of them."""
+"""Waiting times beside the site's own, from the files of a campaign and from its log."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from spillway.workloads.batsim_json import parse_batsim
 
 
 def write(unchanged: Sequence[RunSpec], root: Path, console: Console) -> list[Path]:
-    """Print and write how near waits are to the site's own; give the files that were written.
+    """Print and write a comparison of waiting times with the site's own; return the files that were written.
 
     Parameters
     ----------
     unchanged
-        The runs, the site's own schedule among them; of a what-if question those in which nothing is changed.
+        The runs, the site's own schedule among them; of a what-if question those without a change.
     """
     results = read_campaign(root)
     by_name = {run.id: run for run in unchanged}
@@ -43,7 +43,7 @@ def write(unchanged: Sequence[RunSpec], root: Path, console: Console) -> list[Pa
 
 
 def stated_waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
-    """How long the log states that each job waited, by its name (s): from when it might start, where others held it."""
+    """Waiting time of each job according to the log, by name (s); from its eligible time where other jobs held it."""
     jobs = parse_batsim(read_file(root / run.workload.path), run.workload.path).jobs
     eligible_s = {job: time_s for (_, job), time_s in read_eligible(root / run.id).items()}
     return {
@@ -53,11 +53,11 @@ def stated_waits_s(run: RunSpec, root: Path) -> Mapping[str, float]:
 
 
 def _as_stated(run: RunSpec, root: Path) -> JobTable:
-    """A run's jobs; of the site's own schedule as the log states it, which may not fit the machine."""
+    """The jobs of a run; for the site's own schedule with the starts of the log, which may not fit the machine."""
     table = read_run(root / run.id)
     if run.policy.policy != policies.REPLAY:
         return table
     waits_s = stated_waits_s(run, root)
-    table = table.only(np.array([name in waits_s for name in table.job_id], dtype=bool))  # of attempts no log says when
+    table = table.only(np.array([name in waits_s for name in table.job_id], dtype=bool))  # no log states attempts
     start_s = table.submit_s + np.array([waits_s[name] for name in table.job_id])
     return dataclasses.replace(table, start_s=np.where(table.executed, start_s, np.nan))

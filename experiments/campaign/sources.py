@@ -1,4 +1,4 @@
-"""From a source text to the workloads it stands for: files, patterns, members of archives, generators, public logs."""
+"""From a source text to its workloads: files, patterns, members of archives, generators, public logs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spillway.workloads.swf import SwfLog, parse_swf
 from spillway.workloads.synthetic import GENERATORS, generator
 
 _FEW_UNKNOWN = 0.01
-"""A log is replayed where at most this share of its jobs does not state when it started: those are left out."""
+"""A log is replayed where at most this share of its jobs states no start: those are left out."""
 
 MEMBER = "!"
 """Separates an archive from the member (or the pattern of members) in it."""
@@ -107,7 +107,7 @@ class Source:
         return load_table(self.text, reading)[0]
 
     def states_starts(self, seed: int) -> bool:
-        """Whether (nearly) all jobs state when they started at their site, which the policy ``replay`` repeats."""
+        """Whether (nearly) all jobs state their start at the site, which the policy ``replay`` repeats."""
         if self.is_generated:
             return False
         if self.is_json:
@@ -195,7 +195,7 @@ def _folder(source: Source) -> str:
 
 
 def _distinct(source: Source, others: Sequence[Source]) -> str:
-    """A name that tells a source from others of the same name."""
+    """A name that distinguishes a source from others of the same name."""
     if not source.is_generated:
         return f"{_folder(source)}-{source.name}"
     given = [_options(other) for other in others if other.is_generated]

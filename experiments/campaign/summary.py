@@ -1,4 +1,4 @@
-"""A campaign's tables: ``summary.csv`` (all columns), ``results.csv`` (without what was measured), printed ones."""
+"""A campaign's tables: ``summary.csv`` (all columns), ``results.csv`` (without measurements), printed ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = ("workload", "platform", "policy", "engine", "model", "seed")
 METRICS = tuple(field.name for field in fields(Summary))
 TIMINGS = ("scheduler_cpu_s", "simulator_cpu_s", "decision_p50_s", "decision_p99_s", "wall_s", "peak_rss_bytes")
 OTHER_CODE = "other_code"
-"""Column: 1 where the run was made by other code than is here now, else 0."""
+"""Column: 1 where the run was made by other code than the present, else 0."""
 
 COLUMNS = (*NAMES, *METRICS, *TIMINGS, OTHER_CODE, "run")
 _MARK = " *"
@@ -81,7 +81,7 @@ def write_tables(rows: Sequence[Row], root: Path) -> Path:
 
 
 def write_further(rows: Sequence[Row], root: Path, formats: Sequence[str]) -> list[Path]:
-    """Write ``summary.tex`` (means by policy, for a paper) and ``summary.parquet`` (all runs), as far as requested."""
+    """Write ``summary.tex`` (means by policy, for a paper) and ``summary.parquet`` (all runs), each if requested."""
     written = []
     if "tex" in formats and rows:
         written.append(root / "summary.tex")
@@ -112,7 +112,7 @@ def print_tables(rows: Sequence[Row], console: Console) -> None:
 
 
 def _metrics_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The metrics, and what was lost to failures where those were played."""
+    """The metrics, and the loss to failures if those were played."""
     return (*METRICS, *((LOST.name,) if rows and LOST.name in rows[0] else ()))
 
 
@@ -121,7 +121,7 @@ def _marked(label: str, rows: Sequence[Row]) -> str:
 
 
 def _subject(rows: Sequence[Row], workloads: Sequence[str]) -> str:
-    """What was played: jobs are counted once, not once for each policy and seed."""
+    """Words for the played jobs: each is counted once, not once for each policy and seed."""
     jobs = sorted({row["jobs"] + row["rejected"] for row in rows})
     seeds = len({row["seed"] for row in rows})
     counts = " to ".join(number(count) for count in dict.fromkeys((jobs[0], jobs[-1])))

@@ -1,4 +1,4 @@
-"""``spillway verify DIR``: is what is on the disk what was written?"""
+"""``spillway verify DIR``: a check that files on the disk are as they were written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spillway.experiments.run.folders import FAILED, FINISHED, INPUTS, MANIFEST,
 from spillway.experiments.run.spec import Prepared
 
 _DAMAGED = 1
-"""Exit code where something is not what was written."""
+"""Exit code for damage."""
 
 KEPT = "runs"
 """Folder in which the commands of the papers keep one file per result
@@ -28,14 +28,14 @@ _CAMPAIGN_TABLES = frozenset({SUMMARY, RESULTS})
 
 @dataclass
 class Findings:
-    """What was found below a folder.
+    """Findings below a folder.
 
     Attributes
     ----------
     whole
-        Number of runs and results that are what was written.
+        Number of runs and results that are as they were written.
     damaged
-        What is wrong, one line each.
+        Faults, one line each.
     failed
         Runs that failed and hold no result.
     open
@@ -64,7 +64,7 @@ class _Inputs(msgspec.Struct, frozen=True):
 
 
 def verify(top: Path, say: Callable[[str], None]) -> int:
-    """Check all runs, kept results and campaigns below a folder, and print what is damaged; return the exit code.
+    """Check all runs, kept results and campaigns below a folder, and print the damage; return the exit code.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def verify(top: Path, say: Callable[[str], None]) -> int:
 def check(top: Path) -> Findings:
     """Check everything below a folder; raise :class:`SpecError` where there is nothing to check."""
     if not top.is_dir():
-        raise SpecError(f"{str(top)!r} is no folder; expected a run's, a campaign's, or one with several of them")
+        raise SpecError(f"{str(top)!r} is not a folder; expected a run's, a campaign's, or one with several of them")
     verdict = Findings()
     inputs: dict[Path, str] = {}
     claimed: set[Path] = set()
@@ -135,7 +135,7 @@ def _check_run(folder: Path, name: str, verdict: Findings, inputs: dict[Path, st
 
 
 def _contents(folder: Path, record: dict[str, object], inputs: dict[Path, str]) -> list[str]:
-    """What is wrong with a run whose files are whole: another run's files, or its inputs."""
+    """Faults of a run with whole files: files of another run, a wrong status, damaged inputs."""
     faults = []
     if record.get("status") != FINISHED:
         faults.append(f"{RUN_FILE}: expected the status {FINISHED!r} or {FAILED!r}, found {record.get('status')!r}")

@@ -1,7 +1,7 @@
-"""What would change: one knob at a time against the machine, the jobs and the policy as they are.
+"""What-if questions: one knob at a time against the machine, the jobs and the policy as they are.
 
 A site's own schedule is recorded: a larger buffer does not change it. So a knob of the machine or of the jobs is
-compared with the same policy without it, and both stand beside what the site did.
+compared with the same policy without it, and both are shown beside the site's schedule.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KNOBS: Mapping[str, str] = (
         "nodes 0-15); 3d..9d/1d 12h tries each day",
     }
 )
-"""What can be set, and what it means."""
+"""Settings that can be changed, and their meaning."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Knob:
     values
         Texts as they were given.
     name
-        Of more settings than fit into a line; "": the settings.
+        Name of a knob with more settings than fit into a line; "": the settings are its name.
     """
 
     values: Mapping[str, str]
@@ -59,7 +59,7 @@ class _Knob:
 
     @property
     def text(self) -> str:
-        """What a reader calls it."""
+        """Displayed name."""
         return self.name or ",".join(f"{name}={value}" for name, value in self.values.items())
 
 
@@ -71,7 +71,7 @@ def parse_knob(text: str) -> _Knob:
     Raises
     ------
     SpecError
-        A name is unknown (the nearest one is named), or stands twice.
+        A name is unknown (the nearest one is named), or is given twice.
     """
     values: dict[str, str] = {}
     last = ""
@@ -85,13 +85,13 @@ def parse_knob(text: str) -> _Knob:
         if not equals or not value:
             raise SpecError(f"--set {text}: expected {name}=VALUE ({KNOBS[name]})")
         if name in values:
-            raise SpecError(f"--set {text}: {name!r} stands twice")
+            raise SpecError(f"--set {text}: {name!r} is given twice")
         values[name], last = value, name
     return _Knob(values)
 
 
 def _each_of(knob: _Knob) -> list[_Knob]:
-    """The knob; one for each begin where it states windows of maintenance from a first to a last one."""
+    """The knob, or one for each start where it states windows of maintenance from a first to a last one."""
     text = knob.values.get(MAINTENANCE, "")
     starts, _, rest = text.strip().partition(" ")
     if ".." not in starts:
@@ -113,7 +113,7 @@ def _all_of(knobs: Sequence[_Knob]) -> _Knob:
 
 
 def grids(base: Campaign, knobs: Sequence[_Knob], *, replay: bool) -> list[Campaign]:
-    """The campaign as it is, with the log's own schedule first where that is known, then one campaign a knob.
+    """The campaign as it is, with the log's own schedule first if it is known, then one campaign per knob.
 
     Parameters
     ----------
@@ -170,14 +170,14 @@ def workload_name(spec: WorkloadSpec) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """What is played: the grids, and what reads the answer from their runs."""
+    """A what-if question: the grids to play, and the answer that is read from their runs."""
 
     grids: Sequence[Campaign]
     answer: Answer
 
 
 SEEDS = FEWEST_RUNS
-"""Seeds of a generated workload: so many runs give an interval."""
+"""Seeds of a generated workload: this many runs give an interval."""
 
 SHAKES = 10
 """Shakes of each run where there are fewer seeds."""
@@ -206,7 +206,7 @@ def question_of(
     workload
         Log, workload, generator.
     settings
-        One text a knob.
+        One text per knob.
     platform
         The machine as it is.
     convert
@@ -214,12 +214,12 @@ def question_of(
     read
         Options of reading logs.
     policy, model
-        Beside the log's own schedule.
+        Policy and job model to compare with the log's own schedule.
     seed, seeds
-        First seed, and how many; default: five for generators, else one.
+        First seed, and number of seeds; default: five for generators, else one.
     shakes
-        How often each run is repeated with shaken input; default: ten where there are fewer than five seeds, else none.
-        More than 25 comparisons need more.
+        Repetitions of each run with shaken input; default: ten with fewer than five seeds, else 0. More than 25
+        comparisons need more.
     together
         Whether all settings are tried at once, too.
     session
@@ -230,7 +230,7 @@ def question_of(
     Raises
     ------
     SpecError, WorkloadError, OptionError
-        What is asked does not exist.
+        A named input, setting, policy or model does not exist.
     """
     knobs = [knob for text in settings for knob in _each_of(parse_knob(text))]
     if together and len(knobs) > 1:

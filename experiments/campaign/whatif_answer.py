@@ -1,4 +1,4 @@
-"""The answer to what would change: one table, and one sentence a setting with its price and its band."""
+"""The answer to a what-if question: one table, and one sentence per setting with its price and its band."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 _WAITS = Wording("less", "more", "times as long as")
 
 NAMED = 3
-"""Jobs that a sentence names of those that are left out; the file has all."""
+"""Most jobs left out that a sentence names; the file has all."""
 
 
 class Answer:
@@ -46,11 +46,11 @@ class Answer:
     tau_s
         Bound of the bounded slowdown (s).
     of_log
-        Whether the jobs are those of a log: then seeds differ in what was drawn for it, not in its jobs.
+        Whether the jobs are those of a log: then seeds differ in the values drawn for them, not in the jobs.
     shakes
-        How often each run is repeated with shaken input.
+        Repetitions of each run with shaken input.
     bands
-        How many comparisons are to hold together.
+        Number of comparisons that are to hold together.
     """
 
     def __init__(self, asked: Sequence[Asked], tau_s: float, *, of_log: bool, shakes: int = 0, bands: int = 1) -> None:
@@ -61,7 +61,7 @@ class Answer:
         self._bands = bands
 
     def __call__(self, grids: Sequence[Sequence[RunSpec]], shaken: Shaken, root: Path, console: Console) -> list[Path]:
-        """Print, write, and give the files that were written."""
+        """Print and write the answer; return the files that were written."""
         rows = rows_of(grids, shaken, self._asked, root, self._tau_s, together(self._bands))
         durable.write_text(root / CSV, _csv(rows.all))
         show(console, table_of(read_table(root / CSV)), "what if", names=2)
@@ -86,12 +86,12 @@ class Answer:
 
 
 def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
-    """One sentence a setting; before them, what the policy alone makes of it.
+    """One sentence per setting; before them, one on the policy without a setting.
 
     Parameters
     ----------
     others
-        What differs between the site and the runs beside the policy: with any of it, nothing is the policy's doing
+        Differences between the site and the runs besides the policy: with any of them, no effect is due to the policy
         alone.
     """
     same, said = rows.same, []
@@ -106,7 +106,7 @@ def sentences(rows: Rows, others: Sequence[str] = ()) -> list[str]:
 
 
 def _cheapest(rows: Rows) -> Iterator[str]:
-    """Which of several windows of maintenance costs least, by the mean wait."""
+    """A sentence on the cheapest and the dearest of several windows of maintenance, by the mean wait."""
     costs = [(row.to_same.after_s, row) for row in rows.all if row.to_same and row.asked.settings == (MAINTENANCE,)]
     if len(costs) < 2:
         return
@@ -120,23 +120,23 @@ def _cheapest(rows: Rows) -> Iterator[str]:
 
 
 def _doing(relation: Relation, others: Sequence[str]) -> str:
-    """Whose doing an effect is; nothing where there is no effect."""
+    """A sentence on the cause of an effect; empty without an effect."""
     if not relation.is_effect:
         return ""
     if not others:
         return " As far as the log shows, nothing else differs, so the difference is due to the policy."
-    return f" This is not due to the policy alone. What else differs from the site: {'; '.join(others)}."
+    return f" This is not due to the policy alone. Other differences from the site: {'; '.join(others)}."
 
 
 def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
-    """What differs between the site and the runs beside the policy, the largest share of node-hours first.
+    """Differences between the site and the runs besides the policy, the largest share of node-hours first.
 
     Parameters
     ----------
     record
-        A run's ``run.json``: what of the log is not played.
+        A run's ``run.json``, which states the parts of the log that are not played.
     fault
-        Why the recorded schedule does not fit the machine; "": it does.
+        The reason why the recorded schedule does not fit the machine; "": it fits.
     """
     assumed = record.get("assumed", {})
     omissions = sorted((Omission(**one) for one in assumed.get("omissions", ())), key=lambda one: -one.share)
@@ -149,7 +149,7 @@ def differing(rows: Rows, record: Mapping[str, Any], fault: str) -> list[str]:
 
 
 _IMPUTED = re.compile(r"what is known of the jobs: .*imputed: ([^;]+)")
-"""In the note of :func:`spillway.workloads.logs.shares.shares_line`."""
+"""Part of the note of :func:`spillway.workloads.logs.shares.shares_line`."""
 
 
 def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: float) -> str:
@@ -160,11 +160,11 @@ def _sentence(row: Row, base: Row, relation: Relation, than: str, confidence: fl
     means = f"{wait(relation.after_s)} on average instead of {wait(relation.before_s)}"
     if not relation.band.is_known:
         open_end = f"under {row.policy} jobs wait {means} {than}, which may or may not be chance"
-        return _with(open_end, "what else changes", [*worse, *better])
+        return _with(open_end, "other changes", [*worse, *better])
     band = f"{_WAITS.span(relation.band.low, relation.band.high)} over {relation.over}"
     if not relation.is_effect:
         text = f"under {row.policy} no effect on waiting times can be distinguished from chance ({band})"
-        return _with(text, "what does change", [*worse, *better])
+        return _with(text, "other changes", [*worse, *better])
     text = f"under {row.policy} jobs wait {_WAITS.change(relation.band.value, than)} ({band}): {means}"
     if relation.band.value < 1:
         return _with(text, "the price", worse)
@@ -180,7 +180,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def _counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str]]:
-    """What got worse and what got better beside the mean wait, as far as it is not chance."""
+    """Figures besides the mean wait that got worse, and those that got better, without changes by chance."""
     worse: list[str] = []
     better: list[str] = []
     for name, phrase in _COUNTED.items():
@@ -192,7 +192,7 @@ def _counts(row: Row, base: Row, confidence: float) -> tuple[list[str], list[str
 
 
 def _may_be_chance(after: Sequence[float], before: Sequence[float], confidence: float) -> bool:
-    """Whether the band of the differences holds 0; without shakes a difference is what it is."""
+    """Whether the band of the differences contains 0; without shakes there is no band, and the answer is no."""
     paired = np.broadcast_arrays(np.array(after), np.array(before))
     band = band_of((paired[0] - paired[1]).tolist(), confidence)
     return band.is_known and band.low <= 0 <= band.high
@@ -221,7 +221,7 @@ def _is_same(row: Row, base: Row) -> bool:
 
 
 def _why_nothing(row: Row) -> str:
-    """Links that no job uses under its model change nothing."""
+    """A sentence where links changed that no job uses under its model, else ""."""
     links = {PFS_BANDWIDTH, STORAGE_BANDWIDTH}
     if not row.asked.settings or not links.issuperset(row.asked.settings) or row.model != "rigid":
         return ""
@@ -229,13 +229,13 @@ def _why_nothing(row: Row) -> str:
 
 
 def _misfit(root: Path, site: RunSpec) -> str:
-    """Why the recorded schedule does not fit the machine; "": it does."""
+    """The reason why the recorded schedule does not fit the machine; "" if it fits."""
     warnings = folders.read_json(root / site.id / folders.RUN_FILE).get("warnings", ())
     return next((one for one in warnings if "schedule" in one), "")
 
 
 def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
-    """What the log itself states, and whether its schedule fits the machine."""
+    """A sentence on the mean wait that the log states, and on whether its schedule fits the machine."""
     stated = float(np.mean(list(stated_waits_s(site, root).values())))
     assert rows.site is not None
     text = f"{rows.site.asked.name}: the log states a mean wait of {wait(stated)}"
@@ -255,7 +255,7 @@ def _of_site(rows: Rows, root: Path, site: RunSpec, fault: str) -> str:
 
 
 def _compared(rows: Rows) -> Iterator[str]:
-    """How many jobs the waiting times are of, and which are left out."""
+    """A sentence on the number of compared jobs, and on those that are left out."""
     if rows.compared == rows.jobs:
         return
     if not rows.compared:
@@ -277,7 +277,7 @@ def _some(jobs: Sequence[str]) -> str:
 
 
 def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
-    """What the bands are over, or why there are none."""
+    """Sentences on the sample behind the bands, or on the reason why there are no bands."""
     if shakes:
         yield (
             f"Every setting was played {shakes} more times with its input shaken: submissions by up to "
@@ -290,7 +290,7 @@ def _bands(rows: Rows, shakes: int, *, of_log: bool) -> Iterator[str]:
         remedy = "--shakes 10 gives one" if of_log else "--seeds 5 gives one"
         yield f"Where there is no band, the difference may or may not be chance ({remedy})."
     elif not shakes and of_log and len(rows.all[0].plays[0]) > 1:
-        yield "The bands are over seeds: what was drawn for the jobs differs between them, the jobs do not."
+        yield "The bands are over seeds: the values drawn for the jobs differ between them, the jobs do not."
     elif not shakes:
         over = list(Counter(one.over for one in relations if one.over))
         yield from [f"The bands are 95 % intervals over {_listed(over)}."] if over else []

@@ -1,4 +1,4 @@
-"""What the runs of a what-if question say: a row a setting, on the same jobs, with a band from shaken input."""
+"""The rows of a what-if answer: one per setting, on the same jobs, with a band from shaken input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
 
 MAINTENANCE = "maintenance"
-"""What is set: a window in which nothing runs."""
+"""Name of the setting: a window in which nothing runs."""
 
 SITE, UNCHANGED = "what the site did", "unchanged"
 LOAD = "load"
@@ -28,7 +28,7 @@ REJECTED, KILLED = "rejected", "killed"
 
 
 class Asked(NamedTuple):
-    """What one row was asked for: its name, and the settings that it changes."""
+    """The request for one row: its name, and the settings that it changes."""
 
     name: str
     settings: tuple[str, ...]
@@ -36,14 +36,14 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run, as far as it is compared.
+    """The compared figures of one run.
 
     Attributes
     ----------
     ends
-        By job how it ended: ``rejected``, ``killed``, or "".
+        End of each job: ``rejected``, ``killed``, or "".
     waits
-        By job how long it waited (s); jobs that ran, in order of submission.
+        Waiting time of each job that ran (s), in order of submission.
     figures
         The run's summary, and ``starved``: jobs that waited for more than a week.
     """
@@ -58,7 +58,7 @@ Play = Sequence[Outcome]
 
 
 class LeftOut(NamedTuple):
-    """A job that is not compared, and how it ended under a setting that rejects or kills it."""
+    """A job that is not compared, and its end under a setting that rejects or kills it."""
 
     job: str
     setting: str
@@ -74,11 +74,11 @@ class Relation:
     paired
         Comparison on the log as it is, with an interval over seeds or periods where these give one.
     band
-        Ratio of mean waits; its ends hold both that interval and the shakes' band, NaN where there is neither.
+        Ratio of mean waits; its ends cover that interval and the shakes' band, NaN without either.
     over
-        What the band is over; "" where there is none.
+        Sample of the band (shakes, seeds, periods); "" without a band.
     before_s, after_s
-        Mean waiting times (s), medians over shakes where there are any.
+        Mean waiting times (s), medians over shakes if there are any.
     """
 
     paired: Paired
@@ -89,7 +89,7 @@ class Relation:
 
     @property
     def is_effect(self) -> bool:
-        """Whether there is a band, and it does not hold a ratio of 1."""
+        """Whether the band is known and excludes a ratio of 1."""
         return self.band.is_known and not self.band.low <= 1 <= self.band.high
 
 
@@ -100,9 +100,9 @@ class Row:
     Attributes
     ----------
     asked
-        The setting, or the words for the unchanged.
+        The setting, or the name of the row without one.
     policy
-        Its label.
+        Label of the policy.
     model
         Name of the job model.
     plays
@@ -110,7 +110,7 @@ class Row:
     waits
         For each play and seed the waiting times of the compared jobs (s), in the same order in all rows.
     to_site, to_same
-        In relation to what the site did, and to the policy without the setting; ``None``: there is no such relation.
+        Relation to the site's own schedule, and to the policy without the setting; ``None`` if it does not exist.
     """
 
     asked: Asked
@@ -122,7 +122,7 @@ class Row:
     to_same: Relation | None = None
 
     def values(self, name: str) -> list[float]:
-        """A figure of each shake, or of the log as it is where there are none; means over seeds."""
+        """A figure of each shake, or of the log as it is without shakes; means over seeds."""
         return [float(np.mean([one.figures[name] for one in play])) for play in self.plays[1:] or self.plays]
 
     def value(self, name: str) -> float:
@@ -131,7 +131,7 @@ class Row:
 
     @property
     def wait_s(self) -> float:
-        """Mean wait of the compared jobs (s); NaN where none is."""
+        """Mean wait of the compared jobs (s); NaN if no job is compared."""
         return _median([_mean(play) for play in self.waits[1:] or self.waits])
 
 
@@ -142,13 +142,13 @@ class Rows:
     Attributes
     ----------
     all
-        What the site did where that is known, the policy as all is, each setting.
+        The site's own schedule if known, the policy without a setting, each setting.
     compared, jobs
-        How many jobs of the log as it is are compared, of how many; over all seeds.
+        Number of compared jobs of the log as it is, and of all its jobs; over all seeds.
     left_out
-        The others, once for each setting that rejects or kills them.
+        The other jobs, once for each setting that rejects or kills them.
     confidence
-        Of each band over shakes.
+        Confidence of each band over shakes.
     """
 
     all: Sequence[Row]
@@ -159,7 +159,7 @@ class Rows:
 
     @property
     def site(self) -> Row | None:
-        """What the site did."""
+        """The site's own schedule, if known."""
         return self._named(SITE)
 
     @property
@@ -186,13 +186,13 @@ def rows_of(
     Parameters
     ----------
     grids
-        Runs of the first grid (the site's schedule, the policy as all is), then of each setting.
+        Runs of the first grid (the site's schedule, the policy without a setting), then of each setting.
     shaken
         The same runs with shaken input.
     asked
         Each setting, in the order of the grids after the first.
     confidence
-        Of each band over shakes.
+        Confidence of each band over shakes.
     """
     labels = list(dict.fromkeys(run.policy.label for run in grids[0]))
     names = [SITE if label == REPLAY and len(labels) > 1 else UNCHANGED for label in labels]

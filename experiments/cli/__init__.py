@@ -30,7 +30,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "help": ("list", "completion"),
 }
 """Subcommands by group; ``NAME`` is the module ``spillway.experiments.cli.NAME`` (a dash becomes an underscore;
-what Python has itself gets one at its end)."""
+a name of one of Python's builtins gets one at its end)."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
@@ -62,10 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _load_beside(words: Sequence[str]) -> None:
-    """Have what runs need loaded in another process, while this one reads its options; a guess: they are not read yet.
+    """Load the modules of runs in another process while this one reads its options; a guess, since these are unread.
 
-    Not where nothing is likely to run there: help is asked for, another machine plays, the folder of results exists, or
-    there is one run, which this process plays.
+    Does nothing if no run is likely in such a process: for help, runs on other machines, an existing folder of results,
+    or a single run, which this process plays.
     """
     parts = [part for word in words for part in word.split("=", 1)]
     after = dict(itertools.pairwise([*parts, ""]))
@@ -78,12 +78,12 @@ def _load_beside(words: Sequence[str]) -> None:
 
 
 def expanded(given: Sequence[str]) -> list[str]:
-    """The command line with its subcommand: former names, a campaign file and nothing at all stand for one.
+    """The command line with its subcommand: former names, a campaign file and an empty line stand for one.
 
     Raises
     ------
     UsageError
-        The first word is no subcommand.
+        The first word is not a subcommand.
     """
     first = given[0] if given else ""
     if first == "help":
@@ -104,7 +104,7 @@ def expanded(given: Sequence[str]) -> list[str]:
 def build_parser(words: Sequence[str] = ()) -> Parser:
     """The parser of all subcommands; each is filled when it is used.
 
-    ``words``: the command line that is about to be read and carried out; without it nothing but that is done.
+    ``words``: the command line that is about to be carried out, so that the modules of its runs are loaded early.
     """
     parser = _Top(
         prog=PROGRAM,
@@ -122,7 +122,7 @@ def build_parser(words: Sequence[str] = ()) -> Parser:
 
 
 class _Version(argparse.Action):
-    """Prints the version; argparse's own action wants it before it is needed."""
+    """Prints the version; argparse's own action needs it in advance."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from spillway.experiments.run.version import version
@@ -132,7 +132,7 @@ class _Version(argparse.Action):
 
 
 class _Top(Parser):
-    """Shows the subcommands in their groups, for which it imports all of them."""
+    """Shows the subcommands in their groups; only this imports all of them."""
 
     def format_help(self) -> str:
         listed = ""

@@ -1,4 +1,4 @@
-"""What command lines that play many runs have in common: where runs take place, where results go."""
+"""Common options of the command lines that play many runs: place of the runs, folder of the results."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from spillway.experiments.run.spec import Engine
 
 RESULTS = Path("results")
-"""Folder below which results are kept where no other is given."""
+"""Folder below which results are kept if no other is given."""
 
 
 def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
-    """Add what is played, by itself or as ``--workload``; ``several``: words for where there may be more than one."""
+    """Add the logs, as arguments or as ``--workload``; ``several``: words on more than one log, if allowed."""
     group.add_argument(
         "logs",
         nargs="*",
@@ -37,12 +37,12 @@ def add_logs(group: argparse._ArgumentGroup, several: str = "") -> None:
 
 
 def logs_of(options: argparse.Namespace, most: int | None = None) -> list[str]:
-    """What is played.
+    """The logs to be played.
 
     Raises
     ------
     UsageError
-        Nothing is, or more than ``most``.
+        No log is given, or more than ``most``.
     """
     found = [*options.logs, *options.workload]
     if not found:
@@ -61,10 +61,10 @@ def add_seeds(group: argparse._ArgumentGroup, words: str) -> None:
 
 
 def add_common(parser: Parser) -> None:
-    """Add what all campaigns have: where they run, and where the results go."""
-    add = parser.add_argument_group("where it runs").add_argument
+    """Add the options of all campaigns: place of the runs, folder of the results."""
+    add = parser.add_argument_group("workers").add_argument
     add("--workers", type=positive, default=available_cores(), metavar="N", help="runs at a time (%(default)s)")
-    add("--dask", metavar="ADDRESS", help="run on the Dask cluster whose scheduler is there")
+    add("--dask", metavar="ADDRESS", help="run on the Dask cluster of the scheduler at this address")
     add(
         "--dask-tls",
         type=_three_files,
@@ -79,7 +79,7 @@ def add_common(parser: Parser) -> None:
         type=positive,
         default=300,
         metavar="SECONDS",
-        help="how long a Dask cluster may be without any worker before the command ends (%(default)s)",
+        help="time without any worker of a Dask cluster after which the command ends (%(default)s)",
     )
     group = parser.add_argument_group("results")
     group.add_argument(
@@ -87,13 +87,13 @@ def add_common(parser: Parser) -> None:
         type=place,
         metavar="DIR",
         help=f"folder of the results, one comparison each (a new one below {RESULTS}/ that is named by workload and "
-        "question: the same command goes on in the same)",
+        "question: the same command continues in it)",
     )
     _add_rerun(group)
 
 
 def add_max_runs(parser: Parser) -> None:
-    """Add how many runs a campaign may have, and what else is refused."""
+    """Add the limits: the number of runs of a campaign, and ``--force``."""
     group = parser.add_argument_group("limits")
     group.add_argument(
         RUNS.option, type=positive, default=RUNS.most, metavar="N", help="refuse campaigns of more runs (%(default)s)"
@@ -107,23 +107,25 @@ def add_max_runs(parser: Parser) -> None:
 
 
 def add_notes(parser: Parser) -> None:
-    """Add whether what was assumed of machine and jobs is printed."""
-    words = "print all notes on machine and jobs: what was dropped or assumed (else their number)"
+    """Add ``--notes``: whether the assumptions on machine and jobs are printed."""
+    words = "print all notes on machine and jobs: omissions and assumptions (else their number)"
     parser.add_argument_group("results").add_argument("--notes", action="store_true", help=words)
 
 
 def _add_rerun(parser: argparse._ActionsContainer) -> None:
-    """Add what to do with results that other code made."""
+    """Add ``--rerun``, for results that other code made."""
     parser.add_argument(
         "--rerun",
         action="store_true",
-        help="do runs again that other code made (an edited policy, for example); else they are kept, named and marked",
+        help="repeat runs that other code made (an edited policy, for example); else they are kept, named and marked",
     )
 
 
 def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None:
-    """Have what runs need loaded beside this process (:func:`spillway.experiments.campaign.pool.begin_loading`), where
-    they run here."""
+    """Load the modules of runs in another process, if the runs take place on this machine.
+
+    See :func:`spillway.experiments.campaign.pool.begin_loading`.
+    """
     if not options.dask and not options.dask_jobqueue:
         from spillway.experiments.campaign.pool import begin_loading
 
@@ -131,7 +133,7 @@ def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None
 
 
 def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -> Executor[Task]:
-    """Where the runs of a campaign take place; ``engines``: what plays them, where that is known.
+    """The executor of a campaign's runs; ``engines``: the engines of the runs, if known.
 
     Raises
     ------

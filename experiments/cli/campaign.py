@@ -11,7 +11,7 @@ from spillway.experiments.cli.arguments import RESULTS, add_common, add_max_runs
 HELP = "a campaign from its file; without one, the demo"
 DESCRIPTION = (
     "Play every combination of workloads, machines, policies, job models and seeds of a campaign file, and compare. "
-    "Finished runs are kept: the same command goes on where it stopped."
+    "Finished runs are kept: the same command continues."
 )
 EPILOG = "Exit codes: 0 all runs finished; 1 a run failed; 2 wrong input; 130 stopped by Ctrl-C."
 EXAMPLES = """
@@ -23,7 +23,7 @@ DEMO = Path(__file__).parents[1] / "campaign" / "demo.toml"
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml", help="default: the demo campaign")
     add_common(parser)
     add_notes(parser)

@@ -9,7 +9,7 @@ from spillway.base.arguments import Parser, natural, positive
 HELP = "check on small random worlds that a policy keeps the rules of every scheduler"
 DESCRIPTION = (
     "Play small random worlds under a policy: every job model, bandwidth scheduled or not, outages, changed options, "
-    "both players. A check that fails is shown with the smallest world that was found, and how to play it again."
+    "both players. A check that fails is shown with the smallest world that was found, and the command to repeat it."
 )
 EPILOG = "Exit codes: 0 every check passed; 1 a check failed; 2 wrong input."
 EXAMPLES = """
@@ -23,7 +23,7 @@ FAILED = 1
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument(
         "policy",
         metavar="POLICY",
@@ -48,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Check, and print what was found."""
+    """Check, and print the findings."""
     from rich.console import Console
 
     from spillway.base.errors import OptionError

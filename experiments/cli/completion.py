@@ -18,7 +18,7 @@ spillway completion zsh > ~/.zfunc/_spillway
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("shell", metavar="SHELL", choices=("bash", "zsh"), help="bash or zsh: the shell that reads it")
 
 
@@ -38,6 +38,6 @@ def _fill(parser: Parser) -> None:
     parser.fill()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            action.help = None  # shtab leaves out what the help does not show
+            action.help = None  # shtab leaves out actions that the help does not show
             for child in action.choices.values():
                 _fill(child)

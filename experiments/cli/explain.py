@@ -10,15 +10,15 @@ from pathlib import Path
 from spillway.base.arguments import Parser
 from spillway.base.errors import printable
 
-HELP = "why a job waited"
-DESCRIPTION = "Print why a job waited. Where the run kept no reasons (--explain), it is repeated first."
+HELP = "the reasons why a job waited"
+DESCRIPTION = "Print the reasons why a job waited. A run that kept no reasons (--explain) is repeated first."
 EXAMPLES = """
 spillway explain results/mine-1a2b3c4/runs/easy_mine 12
 """
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a finished run")
     parser.add_argument("job", metavar="JOB", help="job id: 12, or w0!12")
     words = "let code that the folder names (a policy's FILE.py:CLASS) run, where the run is repeated"

@@ -20,7 +20,7 @@ spillway export results/mine-1a2b3c4/runs/easy_mine easy.json
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or of the results of a real Batsim")
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="file to write, ending in .csv, .swf, .json or .parquet"

@@ -1,4 +1,4 @@
-"""``spillway list NOUN``: everything that can be chosen, one table a noun."""
+"""``spillway list NOUN``: everything that can be chosen, one table per noun."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spillway.base.options import OptionInfo, describe
 if TYPE_CHECKING:
     from rich.console import Console
 
-HELP = "what can be chosen: policies, models, lives, engines, studies, platforms, workloads"
+HELP = "all choices: policies, models, lives, engines, studies, platforms, workloads"
 EXAMPLES = """
 spillway list policies
 spillway list platforms
@@ -23,7 +23,7 @@ spillway list platforms
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("noun", choices=tuple(_NOUNS), metavar="NOUN", help=f"one of {', '.join(_NOUNS)}")
 
 

@@ -1,4 +1,4 @@
-"""A description of an own machine, to be edited; and what a machine consists of, in lines to be read."""
+"""A description of an own machine, to be edited; and the parts of a machine, in lines to be read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATED = "As stated."
 
 @dataclass(frozen=True)
 class Stated:
-    """What is known of a machine; ``None``: not stated.
+    """Stated figures of a machine; ``None``: not stated.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Stated:
     nodes_per_storage
         Compute nodes for each storage node.
     burst_buffer
-        Capacity of each storage node, with its unit; "0": there are none.
+        Capacity of each storage node, with its unit; "0": no storage nodes.
     node_bandwidth, pfs_bandwidth
-        Of a node's link, and of the file system, with their units.
+        Bandwidth of a node's link, and of the file system, with their units.
     """
 
     nodes: int
@@ -48,12 +48,12 @@ class Stated:
 
 
 def nodes_of_log(log: str, processors_per_node: int | None) -> int:
-    """Compute nodes that a log states in its header, or that were in use at once where its format has none.
+    """Compute nodes that a log states in its header, or the most in use at once where its format has no header.
 
     Raises
     ------
     SpecError
-        It states none.
+        It states neither.
     """
     convert = {} if processors_per_node is None else {"processors_per_node": processors_per_node}
     found = expand(WorkloadSpec(source=log, convert=convert))
@@ -85,7 +85,7 @@ def write(path: Path, stated: Stated) -> None:
 
 
 def text_of(name: str, stated: Stated) -> str:
-    """The description's text: what is stated, and the rest as on the thesis machine in proportion."""
+    """The description's text: the stated figures, and the rest as on the thesis machine in proportion."""
     per = stated.nodes_per_storage or machines.NODES_PER_STORAGE
     link = stated.node_bandwidth or _NODE_LINK
     nodes = f"{stated.nodes} nodes"
@@ -122,7 +122,7 @@ def _remarks(stated: Stated) -> dict[str, str]:
 
 
 def _clusters(switches: int, rest: int, per: int, link: float) -> list[dict[str, Any]]:
-    """Switches with so many nodes each, and a smaller one for what is left over."""
+    """Switches with ``per`` nodes each, and a smaller one with the remaining nodes."""
     found = [_cluster("main", switches, per, link)] if switches else []
     return found + ([_cluster("rest" if switches else "main", 1, rest, link)] if rest else [])
 
@@ -152,7 +152,7 @@ def _bandwidth(text: str, option: str) -> float:
 
 
 def show(source: str) -> Iterator[str]:
-    """Lines on a machine: nodes, storage, links, file system, the ways to it, and what was assumed."""
+    """Lines on a machine: nodes, storage, links, file system, the ways to it, and assumptions."""
     machine = machines.load(PlatformSpec(source=source))
     platform = parse_platform(machine.xml, source)
     computing = [host for host in platform.hosts if not host.role]

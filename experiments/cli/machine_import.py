@@ -23,18 +23,18 @@ from spillway.platforms.inventory import Inventory, inventory_of, merged
 from spillway.platforms.rabbit_map import is_map, read_map
 
 _NODE_LINK_BYTES_PER_S = 1250e6
-ASSUMED = "ASSUMED: the files state none; as on the thesis machine, in proportion; edit it."
+ASSUMED = "ASSUMED: not stated in the files; as on the thesis machine, in proportion; edit it."
 
 
 def imported(files: Sequence[Path], out: Path, name: str | None) -> Iterator[str]:
-    """Write the description of the machine that some files are about; say what was found.
+    """Write the description of the machine that some files are about; yield lines on the result.
 
     Raises
     ------
     SpecError
-        The file to write is there already, or is no ``.toml``.
+        The file to write exists, or is not a ``.toml``.
     PlatformError
-        A file is none of these, is wrong, or contradicts another: with the place.
+        A file is of another kind, is wrong, or contradicts another (the error names the place).
     """
     if out.suffix != ".toml":
         raise SpecError(f"{out}: a description is a file ending in .toml")
@@ -49,7 +49,7 @@ def imported(files: Sequence[Path], out: Path, name: str | None) -> Iterator[str
 
 
 def inventory_in(path: Path) -> Inventory:
-    """What one file says of a machine; raise :class:`PlatformError` where it is neither map nor graph."""
+    """The parts of a machine in one file; raise :class:`PlatformError` where it is neither map nor graph."""
     try:
         data = parse_json(read_file(path))
     except InputError as error:
@@ -65,12 +65,12 @@ def inventory_in(path: Path) -> Inventory:
 
 
 def described(inventory: Inventory, name: str) -> Description:
-    """The description of a machine whose racks are known: the rest as stated with them, else assumed.
+    """The description of a machine with known racks; the rest is as stated with them, else assumed.
 
     Raises
     ------
     PlatformError
-        A name in it cannot be one, or what is stated is no description.
+        A name in it is not allowed, or the stated part is not a description.
     """
     racks = [
         {
@@ -88,7 +88,7 @@ def described(inventory: Inventory, name: str) -> Description:
 
 
 def _without_repetition(description: Description) -> Description:
-    """Racks whose capacity is that of table ``storage`` do not repeat it."""
+    """Drop the capacity of racks where it is that of table ``storage``."""
     table, storage = table_of(description), description.storage
     for own, rack in zip(description.cluster[0].rack, table["cluster"][0]["rack"], strict=True):
         if storage is not None and own.capacity == storage.capacity:
@@ -144,10 +144,10 @@ def _lines(inventory: Inventory) -> Iterator[str]:
 
 
 def exported(source: str, out: Path) -> Iterator[str]:
-    """Write a platform as a graph; say what is in it.
+    """Write a platform as a graph; yield lines on its contents.
 
-    A description whose racks stand by name is written whole. Of any other machine the graph has nodes, storage nodes
-    and what serves what: its network is no tree of racks.
+    A description with racks by name is written whole. For any other machine the graph has the nodes, the storage nodes
+    and their assignment: its network is not a tree of racks.
 
     Raises
     ------
@@ -157,14 +157,12 @@ def exported(source: str, out: Path) -> Iterator[str]:
     inventory = machine_inventory(source)
     durable.write_text(out, json.dumps(written(inventory), separators=(",", ":")) + "\n")
     yield from _lines(inventory)
-    left = (
-        "with all that the description states" if inventory.stated else "without its network, which is no tree of racks"
-    )
+    left = "with all that the description states" if inventory.stated else "without its network, not a tree of racks"
     yield f"{out}: {source}, {left}"
 
 
 def machine_inventory(source: str) -> Inventory:
-    """The racks of a platform; with its whole description where its racks stand by name."""
+    """The racks of a platform; with its whole description if that states its racks by name."""
     xml = Path(source).suffix in (".xml", ".xz")
     inventory = inventory_of(platform_from(source), _plain(Path(source).stem) if xml else describe(source).name)
     if xml:

@@ -37,11 +37,11 @@ def add_arguments(parser: Parser) -> None:
     )
     add = init.add_argument_group("compute nodes").add_argument
     add("--nodes", type=positive, default=None, metavar="N", help="compute nodes")
-    add("--from", dest="log", default=None, metavar="LOG", help="log whose header states the nodes")
+    add("--from", dest="log", default=None, metavar="LOG", help="log with the number of nodes in its header")
     add("--processors-per-node", type=positive, default=None, metavar="P", help="with --from: processors of a node (1)")
     add = init.add_argument_group("burst buffers").add_argument
     add("--nodes-per-storage", type=positive, default=None, metavar="N", help="compute nodes for each storage node (8)")
-    add("--burst-buffer", default=None, metavar="SIZE", help="capacity of each storage node; 0: there are none (40GB)")
+    add("--burst-buffer", default=None, metavar="SIZE", help="capacity of each storage node; 0: no storage (40GB)")
     add = init.add_argument_group("bandwidth").add_argument
     add("--node-bandwidth", default=None, metavar="BANDWIDTH", help="of the link of a node (1250MBps)")
     add("--pfs-bandwidth", default=None, metavar="BANDWIDTH", help="of the file system (5000MBps for every 96 nodes)")
@@ -61,7 +61,7 @@ def add_arguments(parser: Parser) -> None:
     write.add_argument("platform", metavar="NAME|FILE", help="built-in name, description, or SimGrid XML")
     write.add_argument("--jgf", type=Path, required=True, metavar="FILE.json", help="file to write")
     write.set_defaults(run=_export)
-    text = "print nodes, storage, links, the file system, and what is assumed"
+    text = "print nodes, storage, links, the file system, and assumptions"
     show = commands.add_parser("show", help=text, description=text, examples=f"{parser.prog} show mine.toml")
     show.add_argument(
         "platform", metavar="NAME|FILE|nodes:N", help="built-in name, description, SimGrid XML, or a size"
@@ -79,13 +79,13 @@ def _init(options: argparse.Namespace) -> int:
     from spillway.experiments.run.errors import SpecError
 
     if options.nodes is None and options.log is None:
-        raise SpecError("the machine's size is needed: --nodes N, or --from LOG for what a log's header states")
+        raise SpecError("the machine's size is needed: --nodes N, or --from LOG for the size in a log's header")
     nodes = options.nodes or machine_file.nodes_of_log(options.log, options.processors_per_node)
     stated = machine_file.Stated(
         nodes, options.nodes_per_storage, options.burst_buffer, options.node_bandwidth, options.pfs_bandwidth
     )
     machine_file.write(options.file, stated)
-    print(f"{options.file}: a machine of {nodes} compute nodes; what is marked ASSUMED in it is yours to edit")
+    print(f"{options.file}: a machine of {nodes} compute nodes; edit the values marked ASSUMED in it")
     return 0
 
 

@@ -17,7 +17,7 @@ spillway report results/mine-1a2b3c4 --figures pdf,svg --width 84mm
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     from spillway.experiments.campaign.paper import add_figures
 
     parser.add_argument("campaign", type=Path, metavar="DIR", help="folder of a campaign")

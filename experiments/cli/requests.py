@@ -1,4 +1,4 @@
-"""What files of directives request, checked against a site and a machine: lines to be read."""
+"""Requests in files of directives, checked against a site and a machine, as lines to be read."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def requested(
     Parameters
     ----------
     nodes
-        Of the job, where a file states none; 0: not stated.
+        Nodes of the job where a file does not state them; 0: not stated.
 
     Raises
     ------
     WorkloadError
-        A file is malformed, or its request cannot be met: with the inequality.
+        A file is malformed, or its request cannot be met (the error has the inequality).
     """
     allowed = replace(read_site(site) if site else Site(), stripes=stripes)
     if platform is not None:
@@ -48,7 +48,7 @@ def requested(
 
 
 def with_scripts(source: Path, folder: Path, site: Path | None, stripes: int, out: Path) -> Iterator[str]:
-    """Write a workload whose jobs have what the scripts of a folder request; lines on what was done.
+    """Write a workload with the requests of the job scripts in a folder; yield lines on the result.
 
     Raises
     ------

@@ -9,9 +9,9 @@ from spillway.experiments.cli.arguments import RESULTS, add_common, add_logs, ad
 
 HELP = "one comparison: policies on workloads"
 DESCRIPTION = (
-    "Compare policies on workloads. Finished runs are kept: the same command goes on where it stopped. A run that "
-    "other code made is named and marked, and done again with --rerun; one whose files were changed is done again. One "
-    "command at a time writes a folder."
+    "Compare policies on workloads. Finished runs are kept: the same command continues. A run that other code made is "
+    "named and marked, and repeated with --rerun; a run with changed files is repeated. One command at a time writes a "
+    "folder."
 )
 EPILOG = (
     "Exit codes: 0 all runs finished, whether or not jobs were rejected; 1 a run failed; 2 wrong input; 130 stopped by "
@@ -25,12 +25,12 @@ spillway run kth-like:jobs=500 --seeds 5 --policy ./mine.py:Greedy:depth=2 --mod
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes, in groups."""
+    """Add the arguments of the command, in groups."""
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import add_reading
 
-    group = parser.add_argument_group("what is played")
+    group = parser.add_argument_group("jobs")
     add_logs(group, "; there may be several")
     add_seeds(group, "number of seeds: five give an interval (1)")
     add_reading(parser)
@@ -38,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     _policies(parser)
     _model(parser)
     add_declared(parser.add_argument_group("settings of the session"), Settings)
-    add_declared(parser.add_argument_group("how it is played, and what is kept"), Playing)
+    add_declared(parser.add_argument_group("simulation and output"), Playing)
     add_common(parser)
     add_notes(parser)
     add_max_runs(parser)
@@ -56,7 +56,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def add_machine(parser: Parser) -> None:
-    """Add how the machine is stated, and what logs do not state of burst buffers."""
+    """Add the options of the machine, and those of burst buffers that logs do not state."""
     from spillway.experiments.run.spec import AUTO
     from spillway.workloads.staging_options import add_buffers
 
@@ -95,7 +95,7 @@ def add_machine(parser: Parser) -> None:
         "--burst-buffer-total",
         default=None,
         metavar="SIZE",
-        help="burst buffers of the whole machine, in one pool as Slurm counts them; 0: there are none",
+        help="burst buffers of the whole machine, in one pool as Slurm counts them; 0: no burst buffers",
     )
 
 
@@ -118,7 +118,7 @@ def _policies(parser: Parser) -> None:
         "--no-replay",
         dest="replay",
         action="store_false",
-        help="leave out what the site did (policy replay): it is the baseline where a log states when its jobs started",
+        help="leave out the site's own schedule (policy replay), the baseline where a log states when its jobs started",
     )
     add("--thesis-literal", action="store_true", help="the published experiment's rules, where ours are better")
 
@@ -132,6 +132,6 @@ def _model(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
-        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        help=f"job model: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
         "may be repeated (default: timeshared under gang policies, else rigid)",
     )

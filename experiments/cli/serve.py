@@ -20,7 +20,7 @@ spillway serve easy --replay conversation.jsonl
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     from spillway.schedulers.service.command import add_arguments as add
 
     add(parser)

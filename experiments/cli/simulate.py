@@ -13,7 +13,7 @@ spillway simulate -p platform.xml -w workload.json -s tcp://localhost:28000 -e o
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     from spillway.simulator.wire.command_line import add_arguments as add
 
     add(parser)

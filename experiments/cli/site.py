@@ -23,18 +23,18 @@ def add_arguments(parser: Parser) -> None:
     from spillway.experiments.site.site_import import COMMANDS
 
     commands = parser.add_subparsers(required=True, metavar="ACTION", parser_class=Parser)
-    text = "make a description (TOML, with comments) out of what a site's Slurm prints and is configured with"
+    text = "make a description (TOML, with comments) from the listings and the configuration of a site's Slurm"
     words = (
-        f"{text}: {', '.join(COMMANDS)}. Files are recognised by what stands in them; what is missing is assumed, and "
-        "said."
+        f"{text}: {', '.join(COMMANDS)}. Files are recognised by their contents; missing ones are replaced by "
+        "assumptions, which are printed."
     )
     read = commands.add_parser("import", help=text, description=words, examples=_IMPORT_EXAMPLES)
     add = read.add_argument
     add("files", nargs="+", type=Path, metavar="FILE", help="files about one site, in any order")
     add_out(read, "FILE.toml", "file to write (default: standard output)", required=False)
-    add("--cluster", default="", metavar="NAME", help="whose associations are taken, where there are several clusters")
+    add("--cluster", default="", metavar="NAME", help="cluster of the associations, if there are several")
     read.set_defaults(run=_import)
-    text = "print partitions, shares, weights and pools, and what of them is not played yet"
+    text = "print partitions, shares, weights and pools, and those parts that are not played yet"
     show = commands.add_parser("show", help=text, description=text, examples=f"{parser.prog} show site.toml")
     show.add_argument("file", type=Path, metavar="FILE.toml", help="description of a site")
     show.set_defaults(run=_show)

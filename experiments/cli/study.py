@@ -55,14 +55,14 @@ def _fill(name: str, parser: Parser) -> None:
     from spillway.experiments.studies.catalogue import find_study
 
     study = find_study(name)
-    parser.description = f"{study.title}. Finished points are kept: the same command goes on where it stopped."
+    parser.description = f"{study.title}. Finished points are kept: the same command continues."
     parser.examples = f"spillway study {name} --quick\nspillway study {name} --seeds 8"
     parser.set_defaults(study=partial(one.run, study))
     one.add_arguments(study, parser)
 
 
 def _fill_verdicts(parser: Parser) -> None:
-    parser.description = "All claims of all studies whose results are there, with their verdicts and counts."
+    parser.description = "All claims of all studies with results, with their verdicts and counts."
     parser.examples = "spillway study verdicts"
     parser.set_defaults(study=verdicts_of)
     parser.add_argument(

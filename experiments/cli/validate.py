@@ -16,7 +16,7 @@ DESCRIPTION = (
 )
 EPILOG = (
     "Exit codes: 0 the deviations are within their bounds (median 1 s, 95th percentile bf_interval + 2 s); 1 they are "
-    "not, or Slurm failed; 2 wrong input; 77 skipped, the reason is printed: namespaces or packages cannot be had."
+    "not, or Slurm failed; 2 wrong input; 77 skipped, the reason is printed: namespaces or packages are not available."
 )
 EXAMPLES = """
 spillway validate slurm --record run.json
@@ -26,10 +26,10 @@ spillway validate slurm --replay run.json
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("against", choices=("slurm",), help="the resource manager")
     add = parser.add_argument_group("jobs").add_argument
-    add("--jobs", type=whole, metavar="N", help="how many, 60 to 2000 (60)")
+    add("--jobs", type=whole, metavar="N", help="number of jobs, 60 to 2000 (60)")
     add("--seed", type=natural, metavar="N", help="seed of the jobs (1)")
     add("--stage", type=number, metavar="S", help="longest stage-in and stage-out, s (6)")
     add("--between", type=number, metavar="S", help="mean time between submissions, s (1.2)")
@@ -44,13 +44,13 @@ def add_arguments(parser: Parser) -> None:
     add("--pool", type=whole, metavar="UNITS", help="units of the pool of burst buffers (100)")
     add("--bf-interval", type=whole, metavar="S", help="time between backfill passes, s (1)")
     add("--bf-resolution", type=whole, metavar="S", help="rounding of planned times, s (60)")
-    add("--bf-window", type=whole, metavar="MIN", help="how far ahead it plans, minutes (1440)")
+    add("--bf-window", type=whole, metavar="MIN", help="time that it plans ahead, minutes (1440)")
     add("--bf-max-job-test", type=whole, metavar="N", help="jobs that a backfill pass tests (500)")
     add("--sched-interval", type=whole, metavar="S", help="time between full main passes, s (1)")
     add("--batch-sched-delay", type=whole, metavar="S", help="least time between main passes, s (0)")
     add = parser.add_argument_group("recordings").add_argument
     add("--replay", type=Path, metavar="FILE", help="compare with this recording; no Slurm is run")
-    add("--record", type=Path, metavar="FILE", help="write what Slurm did")
+    add("--record", type=Path, metavar="FILE", help="write Slurm's recording")
     add("--out", type=Path, metavar="FILE", help="write the table of starts")
 
 

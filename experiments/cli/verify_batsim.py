@@ -9,7 +9,7 @@ from spillway.base.arguments import Parser
 
 HELP = "the embedded simulator against the real Batsim"
 DESCRIPTION = (
-    "Run fixed pairs of runs on the real Batsim and on the embedded simulator, and print how far they differ. Batsim "
+    "Run fixed pairs of runs on the real Batsim and on the embedded simulator, and print their differences. Batsim "
     "is the program that the environment variable BATSIM names, else 'batsim' on PATH."
 )
 EPILOG = (
@@ -23,7 +23,7 @@ BATSIM=/opt/batsim5/bin/batsim spillway verify-batsim --batsim 5
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("--only", action="append", default=[], metavar="PAIR", help="this pair; may be repeated")
     parser.add_argument("--batsim", type=int, choices=(4, 5), default=4, help="version of Batsim (%(default)s)")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="new folder for the files of all runs")

@@ -14,14 +14,14 @@ from spillway.schedulers.policies import find_policy
 from spillway.simulator import kernels as simulation
 
 OF_LIVES = "spillway.schedulers.timeline.apart_kernels"
-"""The module that looks for a fit where burst buffers are held longer than nodes."""
+"""Module of the search for a fit where burst buffers are held longer than nodes."""
 
 _OF_PLANS = "spillway.schedulers.timeline.plan_kernels"
-"""One that has that module's code in it."""
+"""A module that contains the code of :data:`OF_LIVES`."""
 
 
 def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
-    """Kernel modules that runs under some policies compute with: those that the code of the runs imports.
+    """Kernel modules for runs under some policies: those that the code of the runs imports.
 
     The others take two thirds of the time of compiling.
 
@@ -30,8 +30,8 @@ def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
     policies
         Names in the table of policies, or ``FILE.py:CLASS``.
     lives
-        How long burst buffers are held in them (``--bb-life``); by default as long as nodes. What finds place for
-        others is compiled for these, and for plans; jobs that get lives from an own model or policy wait for it.
+        Lives of burst buffers in the runs (``--bb-life``); by default as long as nodes. The search for other lives is
+        compiled for these, and for plans; runs with lives from an own model or policy wait for its compilation.
     """
     code = modules_of("spillway.experiments.run.single", *{find_policy(policy).cls.__module__ for policy in policies})
     apart = any(parse_life(life).apart for life in lives) or _OF_PLANS in code
@@ -39,19 +39,19 @@ def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
 
 
 def ensure(console: Console | None = None, names: Collection[str] | None = None, *, fluid: bool = True) -> None:
-    """Compile what Numba's cache does not have, after an announcement; what is there is not loaded.
+    """Compile the kernels that Numba's cache lacks, after an announcement; cached ones are not loaded.
 
-    Loading takes half a second of CPU time, and a driver whose worker processes play has no use for it.
+    Loading takes half a second of CPU time, and a driver of worker processes needs no kernels.
 
     Parameters
     ----------
     console
-        Where that is shown: in a terminal with how many of the modules are done, elsewhere as one line. By default
-        the standard error stream.
+        Shows the announcement: in a terminal with the number of modules that are done, elsewhere as one line. By
+        default the standard error stream.
     names
         Kernel modules of the schedulers (:func:`needed`); by default all of them.
     fluid
-        Whether the simulator's count, too: the engine ``fixed`` needs none.
+        Whether to compile the simulator's, too: the engine ``fixed`` needs no kernels.
     """
     if not (scheduling.is_cached(names) and (not fluid or simulation.is_cached())):
         shown, line = console or Console(stderr=True), scheduling.ANNOUNCEMENT
@@ -79,11 +79,11 @@ def warm_up(
     Parameters
     ----------
     report
-        Gets how many parts are done, and of how many.
+        Gets the number of parts that are done, and of all parts.
     names
         Kernel modules of the schedulers; by default all of them.
     fluid
-        Whether the simulator's are wanted.
+        Whether to include the simulator's.
     """
     begin = time.perf_counter()
     chosen = scheduling.kernel_modules() if names is None else names

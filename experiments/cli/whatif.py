@@ -1,4 +1,4 @@
-"""``spillway whatif``: one knob at a time against what the site did."""
+"""``spillway whatif``: one knob at a time against the site's own schedule."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spillway.experiments.cli.arguments import (
     logs_of,
 )
 
-HELP = "an operator's question: another machine, load or policy, against what the site did"
+HELP = "an operator's question: another machine, load or policy, against the site's own schedule"
 DESCRIPTION = (
     "Play a log as its site did, under a policy, and under the same policy with one setting changed at a time. The "
     "log's own schedule is the baseline where the log states when jobs started; a setting's own effect is the "
     "difference to the same policy without it, on the same jobs. Each setting is played again with slightly shaken "
-    "submissions and run times: a difference that these plays do not confirm is not called one."
+    "submissions and run times: a difference that these plays do not confirm is not reported as one."
 )
 EXAMPLES = """
 spillway whatif mine.swf --set storage.capacity=x1.2 --set pfs.bandwidth=x0.5 --set policy=plan
@@ -30,15 +30,15 @@ spillway whatif kth-like:jobs=500 --policy sjf-easy --set load=0.9 --seeds 5
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the command takes, in groups."""
+    """Add the arguments of the command, in groups."""
     from spillway.experiments.campaign.whatif import KNOBS
     from spillway.experiments.cli.run import add_machine
     from spillway.experiments.run.spec import Playing
     from spillway.schedulers.assembly import Settings
     from spillway.workloads.logs.reading import add_reading
 
-    add_logs(parser.add_argument_group("what is played"))
-    group = parser.add_argument_group("what is changed")
+    add_logs(parser.add_argument_group("jobs"))
+    group = parser.add_argument_group("changes")
     known = "; ".join(f"{name}: {words}" for name, words in KNOBS.items()).replace("%", "%%")
     group.add_argument(
         "--set",
@@ -46,19 +46,19 @@ def add_arguments(parser: Parser) -> None:
         required=True,
         metavar="NAME=VALUE[,NAME=VALUE...]",
         help=f"one change, or several at once; VALUE is a factor (x1.2, +20%%) or a value with its unit "
-        f"(200GB). {known}. May be repeated: each is tried by itself",
+        f"(200GB). {known}. May be repeated: each is tried separately",
     )
     group.add_argument("--together", action="store_true", help="also try all of them at once")
     add_reading(parser)
     add_machine(parser)
     add_declared(parser.add_argument_group("settings of the session"), Settings)
-    group = parser.add_argument_group("how it is played")
+    group = parser.add_argument_group("simulation and output")
     add = group.add_argument
     words = "policy beside the log's own (%(default)s)"
     add("-p", "--policy", default="easy", metavar="NAME[:KEY=VALUE,...]", help=words)
-    add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="what started jobs do (default: as for 'run')")
+    add("--model", default="", metavar="NAME[:KEY=VALUE,...]", help="job model (default: as for 'run')")
     add_seeds(group, "number of seeds (generators: 5, logs: 1)")
-    words = "how often each setting is played again with shaken input (default: 10 where there are fewer than 5 seeds)"
+    words = "repetitions of each setting with shaken input (default: 10 with fewer than 5 seeds)"
     add("--shakes", type=natural, default=None, metavar="N", help=words)
     add_declared(group, Playing)
     add_common(parser)

@@ -27,13 +27,13 @@ def add_arguments(parser: Parser) -> None:
     from spillway.workloads.cli import add_actions
 
     commands = add_actions(parser)
-    text = "what job scripts, workflow objects and jobspecs request of burst buffers, as fields of jobs"
+    text = "requests for burst buffers in job scripts, workflow objects and jobspecs, as fields of jobs"
     sub = commands.add_parser("directives", help=text, description=text, examples=_DIRECTIVES)
     sub.add_argument("files", nargs="+", type=Path, metavar="FILE", help="job scripts, or JSON (.json)")
     add = sub.add_argument_group("the job").add_argument
-    add("--nodes", type=positive, default=0, metavar="N", help="its compute nodes, where the file states none")
+    add("--nodes", type=positive, default=0, metavar="N", help="its compute nodes, if the file does not state them")
     add("--stripes", type=positive, default=1, metavar="K", help="storage nodes of a striped buffer (%(default)s)")
-    add = sub.add_argument_group("what it is checked against").add_argument
+    add = sub.add_argument_group("checks").add_argument
     add("--site", type=Path, default=None, metavar="FILE.toml", help="maxima, presets, profiles (rabbit.toml)")
     add("--platform", default=None, metavar="NAME|FILE", help="a machine's storage nodes")
     sub.set_defaults(command=_directives)

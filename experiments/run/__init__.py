@@ -1,1 +1,1 @@
-"""One run: its description, who plays it, what it records, and its folder."""
+"""One run: its description, its player, its records and its folder."""

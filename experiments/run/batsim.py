@@ -1,9 +1,9 @@
 """Runs with the simulator in a process of its own: the real Batsim, or ours, over ZeroMQ.
 
-The scheduler's service stays in the run's process; the simulator is started beside it, watched, and ended whatever
-happens. Batsim sends nothing when it aborts or deadlocks: its connection and its process show it at once. A simulator
-that runs and is silent is given up after a long time only (``silence_s``). What the session takes for an answer is
-never counted, so a policy may think for hours; our simulator notices by its connection when the run's process dies.
+The scheduler's service stays in the run's process; the simulator is started beside it, watched, and always ended.
+Batsim sends nothing when it aborts or deadlocks: its connection and its process show it at once. A simulator that runs
+and is silent is given up only after a long time (``silence_s``). The time that the session takes for an answer never
+counts, so a policy may compute for hours; our simulator detects by its connection that the run's process has died.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ BATSIM_VARIABLE = "BATSIM"
 
 LOG = "simulator.log"
 _CONTAINER = "spillway.experiments.run.docker_engine"
-"""Module that stands in for Batsim in a container."""
+"""Module that runs Batsim in a container."""
 
 OURS = ("-m", "spillway", "simulate")
 """Part of the command that starts our own simulator."""
 
 QUIET = ("--disable-schedule-tracing", "--disable-machine-state-tracing")
-"""Options that leave out the files that a campaign does not read."""
+"""Options that suppress the files that a campaign does not read."""
 
 LONGEST_PATH = 100
-"""Characters of a socket's path that every system takes."""
+"""Characters of a socket's path that every system accepts."""
 
 
 def play_over_zmq(
@@ -62,19 +62,19 @@ def play_over_zmq(
     recorder: Tape | None = None,
     spelled: Callable[[RunSpec, Path, Path, str], list[str]] | None = None,
 ) -> Played:
-    """Start the simulator and serve it until its end; give it up when it says nothing for ``silence_s``.
+    """Start the simulator and serve it until its end; give it up when it sends nothing for ``silence_s``.
 
-    ``spelled`` gives the options of another version than Batsim 4 (:func:`arguments`), with which it may speak another
-    protocol, too.
+    ``spelled`` returns the options of another version than Batsim 4 (:func:`arguments`), which may also use another
+    protocol.
 
     Raises
     ------
     RunFailed
-        The simulator ended early or hangs; the message has its last words.
+        The simulator ended early or hangs; the message has its last output.
     SpillwayError
-        What the session refuses.
+        The session refused a message.
     """
-    from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do without
+    from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do not need
 
     codec = AnyBatsim(dynamic_jobs=needs_of(run).dynamic_jobs)
     began = sum(os.times()[2:4])
@@ -117,7 +117,7 @@ def play_over_zmq(
 
 
 def simulator_command(engine: Engine, transport: Transport, image: str = "") -> tuple[str, ...]:
-    """Command of the simulator that a campaign needs in processes of its own; empty where it runs in ours.
+    """Command of the simulator that a campaign needs in a separate process; empty where it runs in this one.
 
     Raises
     ------
@@ -155,8 +155,10 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
 
 
 def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
-    """Batsim 4's options for a run, whose inputs are checked now
-    (:func:`spillway.experiments.run.prepared_input.checked`)."""
+    """Batsim 4's options for a run, after a check of its inputs.
+
+    See :func:`spillway.experiments.run.prepared_input.checked`.
+    """
     options = ["-p", str(checked(root, run.platform).resolve()), "-w", str(checked(root, run.workload).resolve())]
     options += ["-s", endpoint, "-e", str((folder / PREFIX).resolve())]
     if run.events is not None:
@@ -169,15 +171,15 @@ def arguments(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str
 
 
 def _sees_to_itself(command: Sequence[str]) -> bool:
-    """Whether a simulator notices by itself that its starter is gone: it then still has its container to remove."""
+    """Whether a simulator detects the end of its parent process: it must then still remove its container."""
     return _CONTAINER in command
 
 
 @contextlib.contextmanager
 def _endpoint(program: Sequence[str]) -> Iterator[str]:
-    """Where the service listens: closed to other users where the simulator is ours, on the loopback for a Batsim.
+    """Address of the service: closed to other users where the simulator is ours, on the loopback for a Batsim.
 
-    A port of the loopback is open to all users of the machine; who comes second is turned away.
+    A port of the loopback is open to all users of the machine; a second connection is refused.
     """
     if not any(tuple(program[at : at + 2]) == OURS for at in range(len(program))):
         yield "tcp://127.0.0.1:*"

@@ -1,8 +1,9 @@
 """The code that decides a result, as one hash: the sources of some modules and of all of ours that they import.
 
 Imports are followed from text to text, also those inside functions, and nothing is imported for it: the files are read
-as they are now, once per process. A package's ``__init__`` counts with its modules. Of a module from outside (a policy
-of the user's) what it imports of its own package counts, or of the folder of its file; not what is installed beside.
+as they are now, once per process. A package's ``__init__`` counts with its modules. A module from outside (a user's
+policy) counts with its imports from its own package or from the folder of its file; other installed packages do not
+count.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ REPOSITORY = ROOT.parent
 
 NOT_FOLLOWED = frozenset(
     {
-        "spillway",  # the public names, none of which a module of ours imports from here
+        "spillway",  # the public names, which no module of ours imports from here
         "spillway.schedulers.policies",  # the table; each result's own policy counts, presets are in the settings
         "spillway.analysis.metrics",  # figures are made again from the rows where their code has changed
         "spillway.analysis.tables",
@@ -48,13 +49,13 @@ NOT_FOLLOWED = frozenset(
         "spillway.base.kernel_cache",
         "spillway.schedulers.kernels",  # names of modules, which count themselves where they are used
         "spillway.simulator.kernels",
-        "spillway.platforms.annotate",  # what it writes is an input, and counts with its checksum
+        "spillway.platforms.annotate",  # its output is an input, and counts with its checksum
     }
 )
-"""Modules that carry results about and do not make them; and the table of policies."""
+"""Modules that transport results and do not make them; and the table of policies."""
 
 STUDIES = "spillway.experiments.studies"
-"""Package whose own ``__init__`` and whose packages' hold what is claimed about results, and do not make them."""
+"""Package whose ``__init__`` files, its own and those of its packages, hold claims about results and make no result."""
 
 _IMPORT = re.compile(
     r"\n[ \t]*(?:from[ \t]+(?P<package>[\w.]+)[ \t]+import[ \t]*(?P<names>\([^)]*\)|(?:[^\n\\]|\\\n)*)"
@@ -70,13 +71,13 @@ def code_of(*roots: str) -> str:
     Parameters
     ----------
     roots
-        Names of modules: ours, or one loaded from a file elsewhere (a policy of the user's), whose neighbours it
-        imports count too.
+        Names of modules: ours, or one loaded from a file elsewhere (a user's policy), which counts with the neighbours
+        that it imports.
 
     Returns
     -------
     str
-        The same in every process and on every machine as long as no byte of these files changes.
+        Hash that is the same in every process and on every machine as long as no byte of these files changes.
     """
     total = hashlib.sha256()
     for name, path in sorted(modules_of(*roots).items()):
@@ -97,7 +98,7 @@ def modules_of(*roots: str) -> dict[str, Path]:
 
 
 def _root(name: str) -> list[Module]:
-    """A module by its name, with the packages around it where it is from outside; nothing where it has no file."""
+    """A module by its name, with the packages around it if it is from outside; empty if it has no file."""
     ours = _ours().get(name)
     if ours is not None:
         return [Module(name, ours)]
@@ -130,7 +131,7 @@ def _ours() -> dict[str, Path]:
 
 @functools.cache
 def _read(module: Module) -> tuple[Module, ...]:
-    """The modules that a module imports: of ours, or of its own package or folder."""
+    """Modules that a module imports: ours, or those of its own package or folder."""
     text = module.path.read_bytes().decode("utf-8", "replace")
     names = _imports(text) if module.top is None else imports_of(text, module)
     found = []
@@ -144,7 +145,7 @@ def _read(module: Module) -> tuple[Module, ...]:
 
 
 def _counts(name: str, file: Path) -> bool:
-    """Whether a module of ours that is imported can make a result."""
+    """Whether an imported module of ours can make a result."""
     claims = f"{name}.".startswith(f"{STUDIES}.") and file.name == "__init__.py"
     return not claims and name not in NOT_FOLLOWED
 

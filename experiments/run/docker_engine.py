@@ -1,11 +1,10 @@
 """Batsim in a container, as a program: ``python -m spillway.experiments.run.docker_engine IMAGE`` and Batsim's own
 options.
 
-:mod:`spillway.experiments.run.batsim` starts it where it would start ``batsim``. It mounts the inputs read-only and
-the folder of the outputs, runs the image's Batsim on the host's network (so that our service need not listen on any
-outside address) as the calling user, passes its output on, and exits with its exit code. Being a process of its own,
-it outlives the process that started it long enough to remove the container: on a signal to stop, and when the starter
-has vanished.
+:mod:`spillway.experiments.run.batsim` starts it in place of ``batsim``. It mounts the inputs read-only and the folder
+of the outputs, runs the image's Batsim on the host's network (so that our service need not listen on any outside
+address) as the calling user, passes its output on, and exits with its exit code. As a separate process it outlives its
+parent long enough to remove the container: on a signal to stop, and when the parent is gone.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
 OLDEST, BEYOND = (4, 1), (5, 0)
-"""Versions of Batsim that are taken: from the first on, below the second, which has another command line."""
+"""Accepted versions of Batsim: from the first on, below the second, which has another command line."""
 
 MEMORY, PROCESSES = "8g", 512
-"""The most that a container may have."""
+"""Limits of a container."""
 
 _CONFINED: Mapping[str, Any] = {
     "cap_drop": ["ALL"],
@@ -59,14 +58,14 @@ _OUTPUT_OPTIONS = ("-e", "--export")
 
 @dataclass(frozen=True)
 class _Mounted:
-    """Batsim's options as they read inside the container, and what has to be mounted for that.
+    """Batsim's options with the paths of the container, and the mounts that they need.
 
     Attributes
     ----------
     arguments
         The options, with the container's paths.
     volumes
-        Host path -> ``{"bind": path in the container, "mode": "ro" | "rw"}``, as the SDK takes it.
+        Host path -> ``{"bind": path in the container, "mode": "ro" | "rw"}``, in the SDK's form.
     """
 
     arguments: tuple[str, ...]
@@ -74,7 +73,7 @@ class _Mounted:
 
 
 def command(image: str = "") -> tuple[str, ...]:
-    """Command that stands in for ``batsim``, once the engine is there and has the image (pulled where it has not).
+    """Command in place of ``batsim``, once the engine runs and has the image (pulled where it is missing).
 
     Raises
     ------
@@ -88,12 +87,12 @@ def command(image: str = "") -> tuple[str, ...]:
 
 
 def check_version(image: str, text: str) -> None:
-    """Refuse a Batsim that our platforms and codecs do not fit, from what ``batsim --version`` prints.
+    """Refuse a Batsim that our platforms and codecs do not fit, by the output of ``batsim --version``.
 
     Raises
     ------
     SpecError
-        The text is no version, or one out of range.
+        The text is not a version, or the version is out of range.
     """
     found = re.match(r"v?(\d+)\.(\d+)", text.strip())
     if found is None or not OLDEST <= (int(found[1]), int(found[2])) < BEYOND:
@@ -104,7 +103,7 @@ def check_version(image: str, text: str) -> None:
 
 
 def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
-    """What the image's Batsim prints as its version, without network and within the limits of every container."""
+    """Output of the image's ``batsim --version``, run without network and within the limits of every container."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
@@ -123,14 +122,14 @@ def _version(client: DockerClient, image: str, entry: Sequence[str]) -> str:
 
 
 def mount(arguments: Sequence[str]) -> _Mounted:
-    """Replace the files among Batsim's options by their places in the container.
+    """Replace the files among Batsim's options by their paths in the container.
 
-    Each input is mounted alone, read-only, whatever lies beside it; of the outputs it is the folder.
+    Each input file is mounted alone, read-only, without the rest of its folder; the outputs' folder is mounted whole.
 
     Raises
     ------
     SpecError
-        An input is no file, or the outputs' folder is none.
+        An input is not a file, or the outputs' folder does not exist.
     """
     inside: list[str] = []
     volumes: dict[str, Mapping[str, str]] = {}
@@ -157,7 +156,7 @@ def mount(arguments: Sequence[str]) -> _Mounted:
 def run(
     image: str, arguments: Sequence[str], output: Callable[[bytes], None], stopped: Callable[[], bool]
 ) -> int | None:
-    """Run the image's Batsim in a container and remove the container, whatever happens.
+    """Run the image's Batsim in a container, and always remove the container.
 
     Parameters
     ----------
@@ -173,14 +172,14 @@ def run(
     Returns
     -------
     int | None
-        Batsim's exit code; None when given up.
+        Batsim's exit code; ``None`` when given up.
 
     Raises
     ------
     SpecError
-        No SDK, no engine, no such image, or an input that is missing.
+        No SDK, no engine, no such image, or a missing input.
     RunFailed
-        The engine refused or broke down.
+        The engine refused or failed.
     """
     from docker.errors import DockerException
     from requests.exceptions import RequestException
@@ -197,9 +196,9 @@ def run(
 
 @contextlib.contextmanager
 def _engine() -> Iterator[DockerClient]:
-    """The engine that the environment names (DOCKER_HOST), or the local one."""
+    """Client of the engine that the environment names (DOCKER_HOST), or of the local one."""
     try:
-        # A folder called docker, as ours, passes for an empty package of that name: the version decides.
+        # Python imports a folder called docker, such as ours, as an empty package of that name: the version decides.
         importlib.metadata.version("docker")
         from docker.client import DockerClient
         from docker.errors import DockerException
@@ -212,7 +211,7 @@ def _engine() -> Iterator[DockerClient]:
         client.ping()
     except DockerException as error:
         raise SpecError(
-            f"no container engine answers ({_one_line(error)}); start Docker, or set DOCKER_HOST to where it listens, "
+            f"no container engine answers ({_one_line(error)}); start Docker, or set DOCKER_HOST to its address, "
             f"or use the embedded simulator (--engine fluid)"
         ) from None
     try:
@@ -222,7 +221,7 @@ def _engine() -> Iterator[DockerClient]:
 
 
 def _have_image(client: DockerClient, name: str) -> list[str]:
-    """The image's entry point; the image is pulled where the engine has it not."""
+    """The image's entry point; the image is pulled if the engine does not have it."""
     from docker.errors import DockerException, ImageNotFound
 
     try:
@@ -253,16 +252,16 @@ def _container(client: DockerClient, image: str, entry: Sequence[str], mounted: 
             user=f"{os.getuid()}:{os.getgid()}",
             volumes={host: dict(place) for host, place in mounted.volumes.items()},
             **_CONFINED,
-            init=True,  # an abort kills a process only where it is not its namespace's first
+            init=True,  # an abort does not kill the first process of a namespace
         )
     finally:
-        # By name: the engine may have made it even if its answer never came.
+        # By name: the engine may have made the container even if its answer was lost.
         with contextlib.suppress(NotFound):
             client.api.remove_container(name, v=True, force=True)
 
 
 def _follow(container: Container, output: Callable[[bytes], None], stopped: Callable[[], bool]) -> int | None:
-    """Start the container, pass its output on, and wait until it ends or we are to stop."""
+    """Start the container, pass its output on, and wait until it ends or ``stopped`` returns true."""
     result: list[int | BaseException] = []
     ended = threading.Event()
 
@@ -274,7 +273,7 @@ def _follow(container: Container, output: Callable[[bytes], None], stopped: Call
         ended.set()
 
     def pump() -> None:
-        # The stream breaks when the container is removed under it.
+        # The stream breaks when the container is removed.
         with contextlib.suppress(Exception):
             for chunk in stream:
                 output(chunk)
@@ -312,7 +311,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _noting_signals() -> Iterator[list[int]]:
-    """Only note signals to stop: the making and removing of a container must not be interrupted."""
+    """Only record signals to stop: the creation and removal of a container must not be interrupted."""
     signals: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

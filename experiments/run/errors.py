@@ -1,4 +1,4 @@
-"""What can go wrong with an experiment; the message has what was expected, what came, where, and what to do."""
+"""Errors of experiments; each message states the expectation, the input, its place and the remedy."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class RunFailed(SpillwayError):
 
 
 class Interrupted(SpillwayError):
-    """A signal stopped the campaign; what is finished stays.
+    """A signal stopped the campaign; finished runs stay.
 
     Parameters
     ----------
     message
-        What is finished and what is left.
+        Finished and remaining runs.
     number
         The signal; the exit code is the shell's for it.
     """
@@ -32,4 +32,4 @@ class Interrupted(SpillwayError):
 
 
 class ClusterLost(SpillwayError):
-    """The cluster that runs were given to is gone or has no worker; these runs are left undone, not failed."""
+    """The cluster that received the runs is gone or has no worker; its runs are left undone, not failed."""

@@ -1,4 +1,4 @@
-"""``spillway explain RUN JOB``: why did that job wait?"""
+"""``spillway explain RUN JOB``: the history of one job of a run, with the reasons why it waited."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spillway.experiments.run.spec import DEFAULT_TAU_S, RunSpec
 def explain(
     folder: Path, job_id: str, say: Callable[[str], None] = lambda _: None, *, trust: bool = False
 ) -> list[str]:
-    """Return a job's history in lines; where the run kept no reasons, repeat it with the same outcome and keep them.
+    """Return a job's history in lines; if the run kept no reasons, repeat it with the same outcome and keep them.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def explain(
     job_id
         ``12`` or ``w0!12``.
     say
-        Gets a line when something takes a while.
+        Receives a line before a long step.
     trust
         Whether code from outside (``FILE.py:CLASS``) that the folder names may run, to repeat the run.
 
     Raises
     ------
     SpecError
-        The folder holds no finished run, its inputs are gone, or it names what lies outside of it.
+        The folder holds no finished run, is damaged, its inputs are gone, or it names a file outside of its campaign.
     OptionError
         It names code from outside, and is not trusted.
     AnalysisError
@@ -87,14 +87,14 @@ def _repeat(folder: Path) -> None:
             raise SpecError(
                 f"{folder}: repeating the run gave another schedule (was it made by another version?); run it anew"
             )
-        for name in (PRIORITIES, REASONS):  # the last one says that all is there
+        for name in (PRIORITIES, REASONS):  # the last one shows that both are complete
             if (again / name).exists():
                 durable.write_bytes(folder / name, (again / name).read_bytes())
                 manifest.add(folder, name)
 
 
 def _with_copies(run: RunSpec, copies: Mapping[str, str]) -> RunSpec:
-    """The run with its policy, job model and controller from files taken from the campaign's copies."""
+    """The run with its policy, job model and controller loaded from the campaign's copies of their files."""
     options = {key: copies.get(value, value) for key, value in run.model_options.items() if isinstance(value, str)}
     return msgspec.structs.replace(
         run,

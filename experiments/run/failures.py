@@ -1,11 +1,11 @@
 """Failures of compute nodes and storage nodes, by rate or by trace: a generator of external events.
 
-``--events failures:node_mtbf=2.6e6,repair=3600`` stands where a file of events would: what it makes is such a file, a
-copy of which lies with the run's inputs, and everything after that is what a file of events causes.
+``--events failures:node_mtbf=2.6e6,repair=3600`` takes the place of a file of events: the generator makes such a file,
+with a copy among the run's inputs, and the run then reads it like any other file of events.
 
-By rate, each host by itself works for an exponential time of mean MTBF and is then out for the time of a repair. Each
-host has a stream of random numbers of its own, named by the host: the failures of one do not depend on which others
-there are. By trace, a table of outages by the hosts' names is repeated.
+By rate, each host independently works for an exponential time of mean MTBF and is then out for the time of a repair.
+Each host has its own stream of random numbers, named by the host: its failures do not depend on the other hosts. By
+trace, a table of outages by the hosts' names is repeated.
 
 References
 ----------
@@ -41,7 +41,7 @@ from spillway.workloads.workload import Workload
 NAME = "failures"
 _TRACE_COLUMNS = ("host", "down_s", "up_s")
 _PART_COLUMN = "drained_bytes"
-"""A further column of traces: so many bytes of a storage node are drained; empty: the host is out."""
+"""A further column of traces: number of bytes of a storage node that are drained; empty: the host is out."""
 _MOST_EVENTS = 5_000_000
 _BATCH = 64
 
@@ -49,7 +49,7 @@ _BATCH = 64
 class _Outage(NamedTuple):
     """A host that is out from one time to another (s); ``up_s`` infinite: for good.
 
-    ``drained_bytes``: of a storage node only so many bytes; 0: the host is out.
+    ``drained_bytes``: number of bytes that a storage node loses; 0: the host is out.
     """
 
     down_s: float
@@ -58,7 +58,7 @@ class _Outage(NamedTuple):
     drained_bytes: int = 0
 
     def events(self) -> list[tuple[float, int, int, JsonObject]]:
-        """Time, place among events of the same time, host, and the rest of the event, for its two ends."""
+        """Time, order among simultaneous events, host, and the rest of the event, for both ends of the outage."""
         ends = [(self.down_s, 1), (self.up_s, 0)]
         if self.drained_bytes:
             found: list[JsonObject] = [{"type": STORAGE_DRAINED, "resources": str(self.host), "bytes": size}
@@ -78,10 +78,10 @@ class Failures:
         unit="s",
         low=0.0,
         high=1e12,
-        help="mean time between two failures of a compute node, without repairs; 0: none fails",
+        help="mean time between two failures of a compute node, without repairs; 0: no failures",
     )
     storage_mtbf: float = option(
-        0.0, unit="s", low=0.0, high=1e12, help="the same of a storage node with burst buffers; 0: none fails"
+        0.0, unit="s", low=0.0, high=1e12, help="the same of a storage node with burst buffers; 0: no failures"
     )
     storage_part: float = option(
         1.0,
@@ -89,7 +89,7 @@ class Failures:
         high=1.0,
         help="share of its capacity that a storage node loses by a failure; 1: the whole node is out",
     )
-    repair: float = option(3600.0, unit="s", low=0.001, high=1e9, help="how long a host is out after a failure")
+    repair: float = option(3600.0, unit="s", low=0.001, high=1e9, help="duration of an outage after a failure")
     until: float = option(
         0.0,
         unit="s",
@@ -98,7 +98,7 @@ class Failures:
         help="no failure begins later; 0: after the last submission and twice the time that all requested node-seconds "
         "take on the machine",
     )
-    seed: int | None = option(None, low=0, high=2**63 - 1, help="seed of the failures; none: the run's")
+    seed: int | None = option(None, low=0, high=2**63 - 1, help="seed of the failures; default: the run's")
     trace: str = option(
         "", help="CSV with the columns host, down_s, up_s (empty: for good), maybe drained_bytes, in place of rates"
     )
@@ -112,7 +112,7 @@ class Failures:
             raise OptionError("storage_part goes with storage_mtbf=SECONDS: without it no storage node fails")
 
     def outages(self, machines: Machines, workload: Workload, seed: int) -> list[_Outage]:
-        """All outages on a machine, in order of their beginnings.
+        """All outages on a machine, in order of their begin.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Failures:
         return sorted(found)
 
     def _part_bytes(self, machine: Machine) -> int:
-        """Bytes that a failure takes of a storage node; 0: all of it goes out."""
+        """Bytes that a storage node loses by a failure; 0: the whole node is out."""
         return max(1, int(self.storage_part * _capacity(machine))) if self.storage_part < 1 else 0
 
     def _failing(self, machines: Machines) -> Iterator[tuple[int, float]]:
@@ -152,7 +152,7 @@ class Failures:
 
 
 def parse(text: str) -> Failures | None:
-    """Read ``failures:key=value,...``; ``None`` where a text names a file of events.
+    """Read ``failures:key=value,...``; return ``None`` if the text names a file of events.
 
     Raises
     ------
@@ -168,12 +168,12 @@ def parse(text: str) -> Failures | None:
 
 
 def events_text(failures: Failures, platform: Platform, workload: Workload, seed: int) -> str:
-    """The file of events: a JSON object per line, in order of time.
+    """Contents of the file of events: a JSON object per line, in order of time.
 
     Raises
     ------
     SpecError
-        As for :meth:`Failures.outages`, and where no host of the machine would ever fail.
+        As for :meth:`Failures.outages`, and if no host of the machine would ever fail.
     """
     machines = Machines(platform, {})
     outages = failures.outages(machines, workload, seed)
@@ -186,7 +186,7 @@ def events_text(failures: Failures, platform: Platform, workload: Workload, seed
 
 
 def summary(text: str) -> str:
-    """A file of events in words, for the user."""
+    """Number and range of the failures in a file of events, as a sentence."""
     events = [json.loads(line) for line in text.splitlines()]
     down = [event["timestamp"] for event in events if event["type"] == UNAVAILABLE or event.get("bytes")]
     if not down:
@@ -195,7 +195,10 @@ def summary(text: str) -> str:
 
 
 def horizon_s(workload: Workload, nodes: int) -> float:
-    """When failures end by default: the last submission, and twice the time that all requested node-seconds take."""
+    """Default end of failures (s): the last submission, plus twice the time that all requested node-seconds take.
+
+    The longest requested walltime replaces that time where it is longer.
+    """
     last_s = max((float(job.subtime) for job in workload.jobs), default=0.0)
     requested = sum(job.res * float(job.walltime or 0.0) for job in workload.jobs)
     longest_s = max((float(job.walltime or 0.0) for job in workload.jobs), default=0.0)
@@ -208,7 +211,7 @@ def _read_trace(path: Path, numbers: dict[str, int]) -> list[_Outage]:
     Raises
     ------
     SpecError
-        It cannot be read, or a line is no outage of a host of the machine, or overlaps another one of its host.
+        It cannot be read, or a line is not an outage of a host of the machine, or overlaps another one of its host.
     """
     try:
         rows = list(csv.reader(io.StringIO(text_of(read_file(path)))))
@@ -249,7 +252,7 @@ def _outage(row: Sequence[str], columns: Sequence[str], where: str, numbers: dic
 
 
 def _failures_of(name: str, mtbf_s: float, repair_s: float, until_s: float, seed: int) -> Iterator[tuple[float, float]]:
-    """When a host goes out and comes back, as long as it goes out before ``until_s``; times in whole microseconds."""
+    """Begin and end of each outage of a host that begins before ``until_s``; times in whole microseconds."""
     draws = Draws(seed, f"failures of {name}")
     time_s = 0.0
     while True:

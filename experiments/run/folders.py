@@ -1,4 +1,4 @@
-"""Where a campaign's files are, and how a run's folder appears whole or not at all (:mod:`spillway.base.durable`)."""
+"""Files of a campaign, and folders of runs that appear whole or not at all (:mod:`spillway.base.durable`)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INPUTS = "inputs"
 MANIFEST = "manifest.json"
 FINISHED, FAILED = "finished", "failed"
 _TRIES = 100
-"""How often a run looks for its place beside runs that end."""
+"""Attempts to create a working folder beside runs that end."""
 
 
 def make_folder(path: Path) -> Path:
-    """Make a campaign's folder; raise :class:`SpecError` where that cannot be written."""
+    """Make a campaign's folder; raise :class:`SpecError` if it is not writable."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"
@@ -39,10 +39,10 @@ def make_folder(path: Path) -> Path:
 
 @contextlib.contextmanager
 def preparing(*folders: Path) -> Iterator[None]:
-    """Remove what the block has made in these folders when it raises: a command that is refused leaves nothing.
+    """Remove new entries of these folders when the block raises: a command that is refused leaves nothing.
 
-    What was there before stays; a folder that was not there goes with all that is in it. Names are compared in the
-    given folders alone, not below them: a folder of results may hold thousands of runs.
+    Earlier entries stay; a new folder is removed with its contents. Only names directly in the given folders are
+    compared, not below them: a folder of results may hold thousands of runs.
     """
     before = {folder: _names(folder) for folder in folders}
     try:
@@ -60,11 +60,10 @@ def _names(folder: Path) -> set[str]:
 
 @contextlib.contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """Give a new folder to work in; sealed (:mod:`spillway.experiments.run.manifest`) it takes the place of ``folder``
-    in the end.
+    """Yield a new working folder, which replaces ``folder`` at the end if it is sealed.
 
-    A process that is stopped or killed in the middle leaves the old folder as it was, and two that do the same run do
-    not disturb each other. Without a seal nothing is kept.
+    :mod:`spillway.experiments.run.manifest` seals it. A process that is stopped or killed in the middle leaves the old
+    folder as it was, and two processes that do the same run do not disturb each other. Without a seal nothing is kept.
 
     Raises
     ------
@@ -88,7 +87,7 @@ def _new_folder(folder: Path) -> Path:
     partial = folder.parent / PARTIAL
     try:
         for _ in range(_TRIES):
-            # the end of another worker's run removes the empty folder at any moment, also between these two steps
+            # another worker's run removes the empty folder when it ends, perhaps between these two steps
             with contextlib.suppress(FileNotFoundError, FileExistsError):
                 return _made(partial, folder.name)
         return _made(partial, folder.name)
@@ -110,23 +109,22 @@ def _umask() -> int:
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a run has left its results there; whether they are whole says
-    :mod:`spillway.experiments.run.manifest`."""
+    """Whether a folder holds a run's results; :mod:`spillway.experiments.run.manifest` checks that they are whole."""
     return read_json(folder / RUN_FILE).get("status") == FINISHED
 
 
 def write_json(path: Path, data: Any, *, sync: bool = True) -> None:
-    """Write a JSON file; what is not a finite number becomes ``null``. ``sync``: :func:`write_text`."""
+    """Write a JSON file; infinite and undefined numbers become ``null``. ``sync``: see :func:`write_text`."""
     write_text(path, json.dumps(_plain(data), indent=1, ensure_ascii=False, allow_nan=False) + "\n", sync=sync)
 
 
 def write_text(path: Path, text: str, *, sync: bool = True) -> None:
-    """Write a text file, whole or not at all; without ``sync`` in a folder that is sealed later."""
+    """Write a text file, whole or not at all; without ``sync`` if its folder is sealed later."""
     durable.write_text(path, text, sync=sync)
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; ``{}`` where there is none that is whole."""
+    """Read a JSON object; ``{}`` if the file is missing or damaged."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

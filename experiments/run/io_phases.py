@@ -1,4 +1,4 @@
-"""The I/O phases of malleable applications, beside what had been predicted of them."""
+"""I/O phases of malleable applications, with their predictions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spillway.base import durable
 from spillway.schedulers.jobmodels.app_record import AppRecord
 
 PHASES = "io_phases.csv"
-"""One row per I/O phase: when the application was ready, began and ended, and what had been predicted before."""
+"""One row per I/O phase: the times at which the application was ready, began and ended, and the earlier prediction."""
 
 _PHASE_COLUMNS = (
     "job_id",
@@ -23,7 +23,7 @@ _PHASE_COLUMNS = (
     "predicted_duration_s",
     "error_s",
 )
-"""``error_s`` is the standard error that the prediction stated; empty where nothing was known."""
+"""``error_s`` is the standard error that the prediction stated; the last three are empty without a prediction."""
 
 
 def write_phases(folder: Path, records: Iterable[AppRecord]) -> None:

@@ -1,8 +1,8 @@
 """The table of jobs of a run: from the simulator's rows of sub-jobs to one row per real job, for every job model.
 
-In the simulator's registry a job that runs in pieces is rejected, and its sub-jobs are jobs of a workload of its own
-(``w0%15`` for job 15 of ``w0``). The real job starts with its first sub-job and ends with its last one; where it ended
-while nothing of it ran (it waited for its turn), the scheduler's own time counts.
+In the simulator's registry a job that runs in pieces is rejected, and its sub-jobs are jobs of a separate workload
+(``w0%15`` for job 15 of ``w0``). The real job starts with its first sub-job and ends with its last one; if it ended
+while no sub-job ran (it waited for its turn), the scheduler's time counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spillway.simulator.outputs.jobs import Span
 
 JOBS = "jobs.csv"
 _BATSIM_JOBS = "batsim_jobs.csv"
-"""The simulator's own table, sub-jobs and all."""
+"""The simulator's own table, with sub-jobs."""
 
 _UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
 SHORTEST_S = 1e-5
@@ -42,22 +42,21 @@ def write_jobs(
     """Write ``jobs.csv`` anew with one row per real job; the simulator's own table becomes ``batsim_jobs.csv``.
 
     Rows are in the order of the ends, rejected jobs at their submission. After Batsim's columns come those of the job
-    model, empty for jobs that did not run or ran in one piece. Under a model whose jobs all run in one piece the table
-    stays as it is.
+    model, empty for jobs that did not run or ran in one piece. If all jobs run in one piece, the table stays unchanged.
 
     Parameters
     ----------
     records
-        Jobs that came to their end, by full id (``w0!15``).
+        Records of jobs that have ended, by full id (``w0!15``).
     spans
-        When the sub-jobs of each job ran, by workload; default: as in ``jobs.csv``.
+        Times of the sub-jobs of each job, by workload; default: as in ``jobs.csv``.
     uncontended_s
-        How long each job would have taken without others beside it (s); ``None`` leaves those columns out.
+        Duration of each job without contention (s); ``None`` leaves those columns out.
 
     Raises
     ------
     RunFailed
-        A job ran whose record is missing.
+        The record of a job that ran is missing.
     """
     own = (*columns(model.stages, model.moved, model.needs.gate), *model.columns)
     if any(record.staged is not None for record in records.values()):
@@ -91,7 +90,7 @@ def write_jobs(
 
 
 class _Table:
-    """Lines of the table, in the order of the ends in the end: a line takes a tenth of the memory of a row."""
+    """Lines of the table, sorted by the jobs' ends when it is written: a line takes a tenth of the memory of a row."""
 
     def __init__(self, header: Sequence[str], further: Sequence[str]) -> None:
         self._names = (*header, *further)
@@ -119,7 +118,7 @@ class _Table:
 
 
 def _cells(model: JobModel, record: JobRecord, span: Span | None, submitted_s: float, allocated: str) -> Row:
-    """What differs from Batsim's row of a job that ran in pieces or staged in, and the model's own columns."""
+    """Corrections of Batsim's row of a job that ran in pieces or staged in, and the model's own columns."""
     row = (
         _times(record, span, submitted_s, allocated)
         if record.staged is None
@@ -132,7 +131,7 @@ def _cells(model: JobModel, record: JobRecord, span: Span | None, submitted_s: f
 
 
 def _spans(path: Path) -> dict[str, Span]:
-    """When the sub-jobs of each job ran."""
+    """Times of the sub-jobs of each job."""
     spans: dict[str, Span] = {}
     with path.open(encoding="utf-8", newline="") as stream:
         reader = csv.reader(stream)
@@ -155,7 +154,7 @@ def _own_rows(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _allocations(path: Path, wanted: Container[str]) -> dict[str, str]:
-    """What jobs were given, by full id, of the jobs that are wanted."""
+    """Nodes of the given jobs, by full id."""
     with path.open(encoding="utf-8", newline="") as stream:
         rows = (
             (f"{row['workload_name']}!{row['job_id']}", row["allocated_resources"]) for row in csv.DictReader(stream)
@@ -170,13 +169,13 @@ def _times(record: JobRecord, span: Span | None, submitted_s: float, allocated: 
     if not math.isnan(record.idle_end_s):
         finish_s = max(finish_s, record.idle_end_s)
     executed_s = finish_s - start_s
-    if record.preempted:  # only what it received counts, on the nodes where it was last
+    if record.preempted:  # only the time that it received counts, on its last nodes
         executed_s, allocated = (0.0, allocated) if span is None else (span.received_s, span.nodes)
     return times(record.state, start_s, finish_s, submitted_s, executed_s) | {"allocated_resources": allocated}
 
 
 def _staged(record: JobRecord, submitted_s: float, allocated: str) -> Row:
-    """Batsim's columns, and :data:`BUFFER_COLUMNS`, of a job that staged in before its nodes: it starts with these."""
+    """Batsim's columns and :data:`BUFFER_COLUMNS` of a job that staged in before it got nodes: they mark its start."""
     assert record.staged is not None
     row = times(record.state, record.start_s, record.end_s, submitted_s, record.end_s - record.start_s)
     stamps = (record.staged.given_s, record.staged.filled_s, record.staged.off_nodes_s)

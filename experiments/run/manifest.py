@@ -1,7 +1,7 @@
-"""The certificate of a folder: its files with sizes and checksums, written last, so that a folder is whole or has none.
+"""The certificate of a folder: its files with sizes and checksums. It is written last, so that it marks a whole folder.
 
-``manifest.json`` lists what was written, and has a checksum of itself. A folder is *whole* while every file on the list
-is there with these contents, and no table of a run is there that the list does not have.
+``manifest.json`` lists the written files, and has a checksum of itself. A folder is *whole* while every listed file
+exists with these contents, and it holds no table of a run that is not listed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RUN_TABLES = frozenset(
         RUN_FILE,
     }
 )
-"""Names under which a run's results are read: such a file counts as the run's, so it must be on the list."""
+"""Names of a run's result files: such a file counts as the run's, so it must be listed."""
 
 _CHUNK_BYTES = 1 << 20
 
@@ -40,16 +40,16 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a folder holds.
+    """Contents of a folder.
 
     Attributes
     ----------
     files
-        By path below the folder.
+        Size and checksum by path below the folder.
     runs
-        Folders of the runs that a campaign's tables are made of.
+        Folders of the runs from which a campaign's tables are made.
     sha256
-        Of the manifest without it.
+        Checksum of the manifest without this field.
     """
 
     files: dict[str, Entry]
@@ -65,14 +65,14 @@ def seal(folder: Path, names: Iterable[str] = (), runs: Collection[str] = ()) ->
     folder
         The folder.
     names
-        Paths below it; default: all files right in it.
+        Paths below it; default: all files directly in it.
     runs
         Folders of the runs that belong to it.
 
     Raises
     ------
     WriteFailed
-        A file cannot be synced or the manifest not be written.
+        A file cannot be synced, or the manifest cannot be written.
     """
     chosen = sorted(names) or sorted(path.name for path in folder.iterdir() if path.is_file())
     files = {name: _sealed(folder / name) for name in chosen if name != MANIFEST}
@@ -80,7 +80,7 @@ def seal(folder: Path, names: Iterable[str] = (), runs: Collection[str] = ()) ->
 
 
 def add(folder: Path, name: str) -> None:
-    """Put a file that was written later on a folder's list; nothing happens where the folder has no whole list."""
+    """Add a file that was written later to a folder's manifest; nothing happens if the folder has no whole manifest."""
     found = _read(folder)
     if isinstance(found, _Manifest):
         files = found.files | {name: _sealed(folder / name)}
@@ -88,19 +88,19 @@ def add(folder: Path, name: str) -> None:
 
 
 def unseal(folder: Path) -> None:
-    """Remove the manifest: what it covers is about to change."""
+    """Remove the manifest: its files are about to change."""
     durable.remove(folder / MANIFEST)
 
 
 def damage(folder: Path, tables: frozenset[str] = _RUN_TABLES) -> list[str]:
-    """List what is wrong with a folder, one line per file; empty where it is whole.
+    """List the faults of a folder, one line per file; empty if it is whole.
 
     Parameters
     ----------
     folder
         A run's folder, or a campaign's.
     tables
-        Names that must not be there without being on the list.
+        Names of files that must not exist unless they are listed.
     """
     found = _read(folder)
     if isinstance(found, str):
@@ -113,7 +113,7 @@ def damage(folder: Path, tables: frozenset[str] = _RUN_TABLES) -> list[str]:
 
 
 def runs_of(folder: Path) -> tuple[str, ...]:
-    """Runs that a campaign's manifest lists; none where there is no whole one."""
+    """Runs that a campaign's manifest lists; empty without a whole manifest."""
     found = _read(folder)
     return found.runs if isinstance(found, _Manifest) else ()
 
@@ -130,7 +130,7 @@ def _sealed(path: Path) -> Entry:
 
 
 def _compare(path: Path, entry: Entry) -> str:
-    """What is wrong with a file; "" where nothing is."""
+    """The fault of a file; "" if it is unchanged."""
     try:
         state = path.lstat()
         if not stat.S_ISREG(state.st_mode):
@@ -171,7 +171,7 @@ def _text(manifest: _Manifest) -> bytes:
 
 
 def _read(folder: Path) -> _Manifest | str:
-    """The manifest, or what is wrong with it."""
+    """The manifest, or its fault."""
     path = folder / MANIFEST
     try:
         if not stat.S_ISREG(path.lstat().st_mode):

@@ -1,4 +1,4 @@
-"""How much memory this process has taken at most."""
+"""Peak memory of this process and of its children."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def forget_peak() -> None:
 
 
 def peak_bytes() -> int:
-    """Largest resident size in bytes since :func:`forget_peak`, or since the start where that is not known."""
+    """Largest resident size in bytes since :func:`forget_peak`, or since the start where the system cannot reset it."""
     with contextlib.suppress(OSError):
         for line in _STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):

@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, however that ends: no simulator is left behind by a kill."""
+"""Processes that end with their parent, however it ends: no simulator is left behind by a kill."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from spillway.base.signals import held_back
 from spillway.experiments.run.errors import RunFailed
 
 GRACE_S = 10.0
-"""How long a process may take to end after it was requested to."""
+"""Seconds that a process has to end after the request to."""
 
 _LAST_LINES = 12
-"""Lines of a log that are quoted."""
+"""Lines of a log that a message quotes."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -32,7 +32,7 @@ def die_with_parent(parent: int) -> None:
     Parameters
     ----------
     parent
-        Id of the parent; where it is gone already, this process ends now.
+        Id of the parent; if it is gone already, this process ends now.
     """
     if _LIBC is None:
         return
@@ -42,7 +42,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def end_without_reader(pipe: int) -> None:
-    """End this process at once when the last process that reads from a pipe of its own has gone, killed or not."""
+    """End this process at once when the last process that reads from its pipe has ended, killed or not."""
 
     def watch() -> None:
         poll = select.poll()
@@ -54,9 +54,9 @@ def end_without_reader(pipe: int) -> None:
 
 
 def _first(begin: Callable[[], None], *, tie: bool) -> Callable[[], None]:
-    """Return what a child of this process runs between fork and exec; with ``tie`` it ends with this process.
+    """Return the function that a child runs between fork and exec; with ``tie`` the child ends with this process.
 
-    The kernel goes by threads: the child also ends with the thread that started it.
+    The kernel counts threads: the child also ends with the thread that started it.
     """
     parent = os.getpid()
 
@@ -79,11 +79,11 @@ def running(
     command
         Program and arguments.
     log
-        File descriptor for what it prints.
+        File descriptor for its output.
     tie
         Whether it ends with this process, however that ends.
     whole_group
-        Whether what it has started itself is ended, too, and at once.
+        Whether its own children are ended, too, and at once.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def running(
             raise RunFailed(f"cannot start {command[0]!r}: {getattr(error, 'strerror', error)}") from None
         signals = held.pop_all()
     try:
-        signals.close()  # only here: the process would be left alone by a signal that came meanwhile
+        signals.close()  # only here: an earlier signal would leave the process running
         yield process
     finally:
         if whole_group:
@@ -121,6 +121,6 @@ def running(
 
 
 def tail(log: Path) -> str:
-    """The last words of a log, in one line."""
+    """The last lines of a log, joined to one line."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return " | ".join(line.strip() for line in lines[-_LAST_LINES:] if line.strip()) or "no output"

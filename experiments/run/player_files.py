@@ -1,4 +1,4 @@
-"""What every player leaves: files with one prefix, and what playing cost."""
+"""Output of every player: files with one prefix, and the cost of the simulation."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ PREFIX = "out"
 
 @dataclass(frozen=True)
 class Played:
-    """What playing cost.
+    """Cost of a simulation, and values that need not be read again.
 
     Attributes
     ----------
     simulator_cpu_s
         CPU seconds of everything but the scheduler's answers.
     other_rss_bytes
-        Memory of the simulator's process where it is another one.
+        Memory of the simulator's process, if it is a separate one.
     spans
-        When sub-jobs ran, by workload, where that need not be read from the table of jobs.
+        Times of sub-jobs, by workload; ``None``: they must be read from the table of jobs.
     platform
-        The machine, where it was played in this process.
+        The machine, if it was simulated in this process.
     jobs
-        Full ids and walltimes (s, -1 if none) of the jobs, in the order of the file, where that was read in this
-        process; the times of jobs without contention are found by it
-        (:mod:`spillway.experiments.run.uncontended_jobs`).
+        Full ids and walltimes (s, -1 without one) of the jobs, in the order of the file, if it was read in this
+        process; the times without contention need them (:mod:`spillway.experiments.run.uncontended_jobs`).
     """
 
     simulator_cpu_s: float
@@ -41,5 +40,5 @@ class Played:
 
 
 def walltimes(workload: Workload) -> tuple[tuple[str, float], ...]:
-    """Full ids and walltimes (s, -1 if none) of a workload's jobs, in the order of its file."""
+    """Full ids and walltimes (s, -1 without one) of a workload's jobs, in the order of its file."""
     return tuple([(job.id, job.walltime) for job in workload.jobs])

@@ -1,4 +1,4 @@
-"""What plays the machine: our simulator in this process, or a Batsim (the real one or ours) in a process of its own."""
+"""Players of the machine: our simulator in this process, or a Batsim (the real one or ours) in a separate process."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def play(
 ) -> Played:
     """Play a run; afterwards ``jobs.csv`` and Batsim's further files are in its folder.
 
-    ``simulator`` is the command of a simulator in a process of its own, spoken to over ZeroMQ; empty: in this process.
-    Such a one is given up when it says nothing for ``silence_s`` seconds.
+    ``simulator`` is the command of a simulator in a separate process, connected over ZeroMQ; empty: in this process.
+    A simulator in a separate process is given up when it sends nothing for ``silence_s`` seconds.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
                 fail_on_deadlock=True,
             ),
         )
-        gc.freeze()  # what has been loaded lives until the end: no need to look at it again and again
+        gc.freeze()  # loaded inputs stay until the end: the collector need not scan them again and again
         simulation.run()
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
@@ -89,7 +89,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
 
 @contextlib.contextmanager
 def _thawing() -> Iterator[None]:
-    """Afterwards look at what was frozen again."""
+    """Unfreeze the objects that the block froze, when it ends."""
     try:
         yield
     finally:

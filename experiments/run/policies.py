@@ -1,4 +1,4 @@
-"""From a policy's description to the policy, with every setting made explicit."""
+"""Policies made from their descriptions, with every setting made explicit."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ REPLAY = "replay"
 """The policy that repeats a log's own schedule."""
 
 SITE = "site"
-"""The setting that holds a whole site, which no name in the results repeats."""
+"""The setting that holds a whole site; names in the results leave it out."""
 
 FIVE = ("fcfs", "filler", "easy-no-bb", "easy", "sjf-easy")
-"""The policies that are compared when none is named: the thesis's baselines."""
+"""Policies of a comparison that names no policy: the thesis's baselines."""
 
 
 def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
@@ -41,7 +41,7 @@ def parse_policy(text: str, *, literal: bool = False) -> PolicySpec:
 
 
 def typed(spec: PolicySpec) -> PolicySpec:
-    """Read texts among the options, and make every value one of its option's own type.
+    """Read texts among the options, and convert every value to its option's type.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def values_of(spec: PolicySpec, policy: Policy) -> dict[str, Value]:
 
 
 def label(spec: PolicySpec) -> str:
-    """Name in the results: the given label, or the policy and the options that were given, cut where they are many."""
+    """Name in the results: the given label, or the policy and its given options, cut if they are long."""
     if spec.label:
         return spec.label
     given = spec.options | {name: value for name, value in spec.session.items() if name != SITE}

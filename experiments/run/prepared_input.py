@@ -1,4 +1,4 @@
-"""A prepared input, checked before each use: what was edited since is never read."""
+"""A prepared input, checked before each use: an edited file is never read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.experiments.run.spec import Prepared
 
 
 def checked(root: Path, prepared: Prepared) -> Path:
-    """Return the path of an input whose contents are the ones that were prepared.
+    """Return the path of an input after a check that its contents are as prepared.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def checked(root: Path, prepared: Prepared) -> Path:
 
 
 def damage(root: Path, prepared: Prepared) -> str:
-    """What is wrong with an input; "" where nothing is."""
+    """The fault of an input; "" if it is unchanged."""
     try:
         found = checksum(root / prepared.path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, commit, inputs, and the command that repeats it."""
+"""Provenance of a result: versions, commit, inputs, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from spillway.schedulers.jobmodels import model_class
 from spillway.schedulers.policies import find_policy
 
 SOURCES = "sources"
-"""Key of ``run.json``: where the campaign has its copy of each class from a file, by the name that was given."""
+"""Key of ``run.json``: path of the campaign's copy of each class from a file, by the name that was given."""
 
 PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
@@ -46,14 +46,14 @@ def versions() -> dict[str, str]:
 
 
 def code(policy: str, *roots: str) -> str:
-    """Hash of the code that decides a result: what plays a run and writes its rows, and the policy's own modules.
+    """Hash of the code that decides a result: the code that plays a run and writes its rows, and the policy's modules.
 
     Parameters
     ----------
     policy
         Name in the table of policies, or ``FILE.py:CLASS``.
     roots
-        What makes the result; default: :mod:`spillway.experiments.run.single`.
+        Modules that make the result; default: :mod:`spillway.experiments.run.single`.
     """
     return code_of(find_policy(policy).cls.__module__, *(roots or ("spillway.experiments.run.single",)))
 
@@ -79,7 +79,7 @@ def metrics_code() -> str:
 
 
 def describe(run: RunSpec, flags: Sequence[str] = ()) -> dict[str, Any]:
-    """What ``run.json`` has of a run apart from its outcome; ``flags`` repeat what is no part of the run's settings."""
+    """Entries of ``run.json`` except the outcome; ``flags``: command-line options besides the run's settings."""
     packages = _packages_of(run)
     sources = {name: _place_of_copy(name) for name in _from_files(run)}
     return {
@@ -105,7 +105,7 @@ def _packages_of(run: RunSpec) -> dict[str, str]:
 
 
 def _repeat_command(run: RunSpec) -> list[str]:
-    """Command that repeats the run in the campaign's folder, wherever that is, from the copies there."""
+    """Command that repeats the run in the campaign's folder, also in another place, from the copies there."""
     command = [PROGRAM, "run", "--workload", run.workload.path, "--platform", run.platform.path]
     options = ",".join(f"{key}={show(value)}" for key, value in run.settings.items() if key not in SETTINGS)
     policy = _place_of_copy(run.policy.policy)
@@ -128,12 +128,12 @@ def _repeat_command(run: RunSpec) -> list[str]:
 
 
 def site_copy(text: str) -> str:
-    """Place of the copy of a site's text in a folder of results: it may be longer than a command line can be."""
+    """Path of the copy of a site's text in a folder of results: the text may be too long for a command line."""
     return f"{INPUTS}/site-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
 
 
 def copy_sources(run: RunSpec, root: Path) -> None:
-    """Copy the files of a run's classes from outside (``FILE.py:CLASS``), with what they import of their folders.
+    """Copy the files of a run's classes from outside (``FILE.py:CLASS``), with their imports from the same folder.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _from_files(run: RunSpec) -> list[str]:
 
 
 def _place_of_copy(name: str) -> str:
-    """``inputs/FILE-DIGEST/FILE.py:CLASS`` for a class from a file; any other name as it is."""
+    """``inputs/FILE-DIGEST/FILE.py:CLASS`` for a class from a file; any other name unchanged."""
     file, colon, cls = name.partition(":")
     path = Path(file)
     if path.suffix != ".py" or not path.is_file():
@@ -168,17 +168,17 @@ def _place_of_copy(name: str) -> str:
 
 
 def environment() -> str:
-    """Python's version and those of all installed packages, as ``pip install -r`` takes them."""
+    """Versions of Python and of all installed packages, in the form of ``pip install -r``."""
     found = {_stated(one) for one in importlib.metadata.distributions()}
     lines = sorted((f"{name}=={version}" for name, version in found if name), key=str.lower)
     return "\n".join([f"# Python {platform.python_version()}, {platform.system()} {platform.machine()}", *lines]) + "\n"
 
 
 def _stated(package: importlib.metadata.Distribution) -> tuple[str, str]:
-    """Name and version of an installed package, "" where it states none.
+    """Name and version of an installed package, "" if it states neither.
 
-    They are lines at the head of a text that may have hundreds; the library's reader of it is that of mails, which took
-    a twelfth of a small run.
+    They are two lines at the head of a text that may have hundreds; the library parses the whole text as an e-mail,
+    which took a twelfth of a small run.
     """
     text = package.read_text("METADATA") or package.read_text("PKG-INFO") or package.read_text("") or ""
     head = text.partition("\n\n")[0]
@@ -187,7 +187,7 @@ def _stated(package: importlib.metadata.Distribution) -> tuple[str, str]:
 
 
 def _spec_text(name: str, options: Mapping[str, Any]) -> str:
-    """``NAME:key=value,...`` as the command line takes it."""
+    """``NAME:key=value,...`` in the form of the command line."""
     given = ",".join(f"{key}={show(value)}" for key, value in options.items())
     return f"{name}:{given}" if given else name
 
@@ -200,5 +200,5 @@ def _version(name: str) -> str:
 
 
 def python() -> str:
-    """Interpreter that runs us, for processes of our own."""
+    """Path of this process's interpreter, for child processes."""
     return sys.executable

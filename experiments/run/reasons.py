@@ -1,4 +1,4 @@
-"""Keeps what passes noted about waiting jobs: ``reasons.csv``, a row per change of mind, and ``priorities.csv``."""
+"""Records the passes' notes on waiting jobs: ``reasons.csv``, one row per changed note, and ``priorities.csv``."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ REASONS = "reasons.csv"
 REASON_COLUMNS = ("job_id", "workload_name", "time_s", "role", "binding", "estimate_s", "blocker")
 PRIORITIES = "priorities.csv"
 _PRIORITY_COLUMNS = ("job_id", "workload_name", "time_s", *Priority._fields)
-"""Columns of ``priorities.csv``, which is only there when a policy looked at jobs in the order of their priorities."""
+"""Columns of ``priorities.csv``, which is written only if a policy considered jobs in the order of their priorities."""
 
 
 class ReasonRecorder(Recorder):
     """A recorder that also writes ``reasons.csv``; the session must have been made with ``explain``.
 
-    A row has how a pass treated a job (``role``), what kept it from starting (``binding``, empty when it started),
-    when the policy expected it to start (empty where it has no estimate), and which job's reservation was in the way.
-    ``priorities.csv`` has the terms of each job's priority in the first and in the last pass that looked at it.
+    A row has a job's role in a pass (``role``), the resource or rule that delayed it (``binding``, empty when it
+    started), its expected start by the policy (empty without an estimate), and the job whose reservation blocked it.
+    ``priorities.csv`` has the terms of each job's priority in the first and in the last pass that considered it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,22 +38,22 @@ class ReasonRecorder(Recorder):
         self._priorities: list[tuple[str, ...]] = []
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Keep what a job was given."""
+        """Record a job's allocation; notes of an earlier attempt no longer suppress rows."""
         super().started(job, allocation, now_s)
         self._last.pop(job.id, None)
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Keep the priorities of a job that was started."""
+        """Record the priorities of a job that has ended."""
         super().ended(running, state, now_s)
         self._keep(running.job.id)
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Keep the priorities of a job that was refused while it waited."""
+        """Record the priorities of a job that was rejected while it waited."""
         super().rejected(job, reason, now_s)
         self._keep(job.id)
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
-        """Keep what is new in a pass's notes."""
+        """Record the changes in a pass's notes."""
         for job_id, note in notes.notes.items():
             if self._last.get(job_id) == note:
                 continue
@@ -80,7 +80,7 @@ class ReasonRecorder(Recorder):
                 csv.writer(stream, lineterminator="\n").writerows((_PRIORITY_COLUMNS, *self._priorities))
 
     def _keep(self, job_id: str) -> None:
-        """Write down a job's first and last priority, where there was one."""
+        """Record a job's first and last priority, if it had one."""
         if job_id not in self._first_seen:
             return
         workload, _, name = job_id.partition("!")

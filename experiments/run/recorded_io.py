@@ -1,8 +1,7 @@
-"""The run times that a log records contain the I/O of its jobs: what is left of them for computing under the model io.
+"""Computing times for the model io from the recorded run times of a log, which contain the I/O of the jobs.
 
-The time of each job by itself on the empty machine is calculated: its transfers have all bandwidth that they can use.
-What it takes beyond computing is taken off the recorded run time; the rest is computed, in phases as the model makes
-them.
+The time of each job on the empty machine is calculated: its transfers have all the bandwidth that they can use. Its
+time beyond computing is subtracted from the recorded run time; the rest is computing, in the phases of the model.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload, WorkloadJob
 
 _APART_S = 86_400.0
-"""Time from the recorded end of a job to the next submission; one that takes longer only makes the next one wait."""
+"""Seconds from the recorded end of a job to the next submission; a longer job only delays the next one."""
 
 
 def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flops: float) -> tuple[Workload, str]:
@@ -39,14 +38,14 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
     platform
         The machine that the log was recorded on.
     model
-        What jobs move.
+        The bytes that jobs move.
     speed_flops
-        Of a node.
+        Speed of a node.
 
     Returns
     -------
     Workload, str
-        The workload, and a note that says what was done.
+        The workload, and a note on the change; "" if no job changed.
     """
     profiles = dict(workload.profiles)
     kept, clipped = [], 0
@@ -60,8 +59,8 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
         return workload, ""
     part = share(float(np.mean(kept)))
     return replace(workload, profiles=profiles), (
-        "recorded run times contain the I/O of the jobs: computing is what remains of them after its time at the "
-        f"machine's uncontended bandwidth, {part} on average over {len(kept):,} jobs with a burst buffer; of "
+        "recorded run times contain the I/O of the jobs: computing is the rest after its time at the machine's "
+        f"uncontended bandwidth, {part} on average over {len(kept):,} jobs with a burst buffer; of "
         f"{clipped:,} nothing remains, because their I/O alone takes longer than they ran"
     )
 
@@ -69,10 +68,10 @@ def without_io(workload: Workload, platform: Platform, model: IoAware, speed_flo
 def jobs_alone(
     workload: Workload, platform: Platform, model: IoAware, speed_flops: float
 ) -> list[tuple[WorkloadJob, JobRecord]]:
-    """The jobs with a burst buffer that the machine can carry, with what each does by itself.
+    """The jobs with a burst buffer that fit on the machine, with the uncontended record of each.
 
-    They are submitted one after the other, each long after the one before has ended; without walltimes. What cannot be
-    calculated is simulated: jobs whose staging takes a stated time at least.
+    They are submitted one after the other, each long after the one before has ended, and without walltimes. Jobs that
+    cannot be calculated are simulated: those whose staging takes a stated minimum time.
     """
     from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
@@ -102,7 +101,7 @@ def jobs_alone(
 
 
 def _left(record: JobRecord, model: IoAware, run_s: float, speed_flops: float) -> float:
-    """Seconds for computing: fewer phases write fewer checkpoints, so the most phases that fit are looked for."""
+    """Seconds left for computing, with as many phases as fit: fewer phases write fewer checkpoints."""
     phases = phases_of(run_s * speed_flops, model)
     other_s = record.end_s - record.start_s - record.seconds.get("compute", 0.0)
     checkpoint_s = record.seconds.get("checkpoint", 0.0) / max(phases - 1, 1)

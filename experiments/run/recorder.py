@@ -1,4 +1,4 @@
-"""What a run leaves behind beside Batsim's own files: which jobs held which burst buffers, refusals and reasons."""
+"""Files of a run besides Batsim's own: allocations, rejections, outages, preemptions, drains, persistent buffers."""
 
 from __future__ import annotations
 
@@ -30,49 +30,49 @@ _ALLOCATION_COLUMNS = (
     "start_s",
 )
 _PARTITION = "partition"
-"""Further column, only there where the site has partitions: the one in which the job runs."""
+"""Further column, written only if the site has partitions: the one in which the job runs."""
 
 LIVES_COLUMNS = ("node_lives", "storage_lives", "bandwidth_lives")
-"""Further columns, only there when a job held something over an interval of its own.
+"""Further columns, written only if a job held a resource over an interval of its own.
 
-What it held, since when and until when: ``WHAT@START-END`` separated by ``;`` (nodes and storages as in the columns
-before; of bandwidth the nodes for which it was held). Empty where a job held all of a kind from its start to its end.
+Resources with their intervals: ``WHAT@START-END`` separated by ``;`` (nodes and storages as in the columns before; for
+bandwidth the nodes for which it was held). Empty if a job held all of a kind from its start to its end.
 """
 
 _REJECTION_COLUMNS = ("job_id", "workload_name", "time_s", "reason")
 
 
 _OUTAGE_COLUMNS = ("job_id", "workload_name", "time_s", "what", "reason", "lost_node_s")
-"""Columns of ``outages.csv``, which is only there when an outage had consequences for a running job.
+"""Columns of ``outages.csv``, which is written only if an outage had consequences for a running job.
 
-``lost_node_s``: node-seconds that the attempt held and no later one can use.
+``lost_node_s``: node-seconds that the attempt held and no later attempt can use.
 """
 
 
 _PREEMPTION_COLUMNS = ("job_id", "workload_name", "told_s", "time_s", "what", "by", "lost_node_s")
-"""Columns of ``preemptions.csv``, which is only there when running jobs made room for others.
+"""Columns of ``preemptions.csv``, which is written only if running jobs were preempted.
 
-``told_s``, ``time_s``: when the job was chosen, and when it had ended; ``what``: killed, or requeued under which name;
-``by``: full id of the other job; ``lost_node_s`` as in ``outages.csv``.
+``told_s``, ``time_s``: times at which the job was chosen and at which it had ended; ``what``: killed, or requeued with
+the new name; ``by``: full id of the other job; ``lost_node_s`` as in ``outages.csv``.
 """
 
 
 _DRAIN_COLUMNS = ("time_s", "storage", "drained_bytes", "left_bytes")
-"""Columns of ``drains.csv``, which is only there when a part of a storage node was drained.
+"""Columns of ``drains.csv``, which is written only if a part of a storage node was drained.
 
-From ``time_s`` on ``drained_bytes`` of a storage node were given to no job; ``left_bytes`` were free just then, or,
-below zero, had to be given back before any were.
+From ``time_s`` on no job got ``drained_bytes`` of a storage node; ``left_bytes`` were free at that time, or, if
+negative, had to be returned before any byte was free.
 """
 
 
 _DEPENDENCY_COLUMNS = ("job_id", "workload_name", "submitted_s", "eligible_s", "depends")
-"""Columns of ``dependencies.csv``, which is only there when other jobs held a job: until when, and what it stated."""
+"""Columns of ``dependencies.csv``, written only if other jobs held a job: its times and its stated dependencies."""
 
 
 _PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "created_s", "destroyed_by", "destroyed_s")
-"""Columns of ``persistent.csv``, which is only there when a persistent buffer was created; in order of creation.
+"""Columns of ``persistent.csv``, which is written only if a persistent buffer was created; in order of creation.
 
-``created_by``, ``destroyed_by``: full ids of jobs; the last two are empty for a buffer that was there at the end.
+``created_by``, ``destroyed_by``: full ids of jobs; the last two columns are empty for a buffer that existed at the end.
 """
 
 
@@ -110,7 +110,7 @@ class Recorder(Observer):
         self.ended_jobs = 0
 
     def set_machine(self, machine: Machine) -> None:
-        """Take the machine, whose resource ids are written."""
+        """Set the machine, whose resource ids are written."""
         self._machine = machine
         self._storage_ids = [storage.resource_id for storage in machine.storages]
         self._allocation_rows.writerow((*_ALLOCATION_COLUMNS, *([_PARTITION] if machine.partitions else [])))
@@ -120,17 +120,17 @@ class Recorder(Observer):
         self.submitted_jobs += 1
 
     def released(self, job: Job, now_s: float) -> None:
-        """Keep how long other jobs held a job."""
+        """Record the time for which other jobs held a job."""
         depends = str(job.extras.get("depends", ""))
         self._released.append((job.name, job.workload, f"{now_s - job.held_s:.6f}", f"{now_s:.6f}", depends))
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Keep the reason of a refusal."""
+        """Record the reason of a rejection."""
         self.ended_jobs += 1
         self._rejection_rows.writerow((job.name, job.workload, f"{now_s:.6f}", reason))
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Keep what a job was given."""
+        """Record a job's allocation."""
         user = job.extras.get("user", "")
         nodes, storages = self._nodes(allocation), self._storages(allocation)
         row = (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
@@ -144,7 +144,7 @@ class Recorder(Observer):
         return next((one.name for one in partitions if one.nodes.issuperset(allocation.nodes)), "")
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Count a job that has ended, and keep when it held what, where that is not the same for all."""
+        """Count a job that has ended, and record the intervals of its resources if they differ."""
         self.ended_jobs += 1
         early = self._evicted.pop(running.job.id, [])
         apart = running.apart
@@ -154,30 +154,30 @@ class Recorder(Observer):
             self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """Keep when a waiting job held a burst buffer that it lost."""
+        """Record the interval in which a waiting job held a burst buffer that it lost."""
         self._evicted.setdefault(job.id, []).append(holding)
 
     def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
-        """Keep what an outage did to a running job."""
+        """Record the effect of an outage on a running job."""
         self._struck.append((job.name, job.workload, f"{now_s:.6f}", what, reason, f"{lost_node_s:.6f}"))
 
     def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
-        """Keep that a job made room for another one."""
+        """Record that a job was preempted by another one."""
         times = f"{told_s:.6f}", f"{now_s:.6f}"
         self._preempted.append((job.name, job.workload, *times, what, by, f"{lost_node_s:.6f}"))
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """Keep how much of a storage node is drained."""
+        """Record the drained bytes of a storage node."""
         self._drains.append((f"{now_s:.6f}", storage, str(drained_bytes), str(left_bytes)))
 
     def created(self, buffer: PersistentBuffer, now_s: float) -> None:
-        """Keep a persistent buffer."""
+        """Record a persistent buffer."""
         allocation = buffer.allocation
         size, storages = str(len(allocation.storages) * allocation.bb_bytes), self._storages(allocation)
         self._persistent.append([buffer.name, buffer.user, buffer.creator, size, storages, f"{now_s:.6f}", "", ""])
 
     def destroyed(self, buffer: PersistentBuffer, job: Job, now_s: float) -> None:
-        """Keep the end of a persistent buffer: the last one of its name is meant."""
+        """Record the end of a persistent buffer, the last one of its name."""
         row = next(row for row in reversed(self._persistent) if row[0] == buffer.name)
         row[-2:] = job.id, f"{now_s:.6f}"
 
@@ -239,7 +239,7 @@ class Recorder(Observer):
 def write_machine(machine: Machine, path: Path) -> None:
     """Write ``machine.json``: compute and storage nodes in the order of their places.
 
-    Storage nodes have a ``group`` (the outermost part of their places) where the machine has several.
+    Storage nodes have a ``group`` (the outermost part of their location) if the machine has several groups.
     """
     grouped = len({storage.location[:1] for storage in machine.storages}) > 1 and all(
         len(storage.location) > 1 for storage in machine.storages

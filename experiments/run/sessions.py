@@ -1,4 +1,4 @@
-"""From a run's description to the scheduler's session."""
+"""The scheduler's session, made from a run's description."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, OptionInfo] = {info.name: info for info in describe(Setti
 
 
 def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int = 0) -> SessionSpec:
-    """What a run's policy, job model and seed select."""
+    """Description of the session that a run's policy, job model and seed select."""
     model = model or ModelSpec()
     return SessionSpec(
         policy.policy, policy.options, model.name, model.options, policy.session, policy.literal, None, seed
@@ -32,7 +32,7 @@ def session_spec(policy: PolicySpec, model: ModelSpec | None = None, seed: int =
 
 
 def options(spec: PolicySpec) -> dict[str, Value]:
-    """All options of the policy, the site's and the defaults included.
+    """All options of the policy, including the site's and the defaults.
 
     Raises
     ------
@@ -54,17 +54,17 @@ def complete(spec: PolicySpec) -> dict[str, Value]:
 
 
 def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
-    """The policy with the date of time 0 among its settings, where they need it.
+    """The policy with the date of time 0 among its settings, if they need it.
 
     Parameters
     ----------
     begins_s
-        What the workload states of it (s since 1970); ``None``: nothing.
+        The workload's date of time 0 (s since 1970); ``None``: it states no date.
 
     Raises
     ------
     OptionError
-        It is needed, and neither stated by the settings nor by the workload.
+        The date is needed, but neither the settings nor the workload state it.
     """
     settings = session_spec(spec).make_settings()
     if not settings.needs_begin:
@@ -75,7 +75,7 @@ def begun(spec: PolicySpec, begins_s: float | None) -> PolicySpec:
 
 
 def complete_model(policy: PolicySpec, model: ModelSpec) -> tuple[ModelSpec, dict[str, Value]]:
-    """The job model of a run by its name, and all its options; refuse what cannot be combined.
+    """The job model of a run by its name, and all its options; refuse invalid combinations.
 
     Raises
     ------
@@ -108,12 +108,12 @@ def model_of(run: RunSpec) -> JobModel:
 
 
 def needs_of(run: RunSpec) -> Needs:
-    """What a run needs of the simulator."""
+    """Features of the simulator that a run needs."""
     return session_spec(run.policy, run.model).needs()
 
 
 def typed(spec: PolicySpec) -> PolicySpec:
-    """Read texts among the options and settings, and make every value one of its option's own type.
+    """Read texts among the options and settings, and convert every value to its option's type.
 
     Raises
     ------
@@ -142,11 +142,11 @@ def make_session(
     observer
         Watches jobs come, start and end.
     on_record
-        Gets the record of every job that has ended.
+        Receives the record of every job that has ended.
     explain
         Whether every pass notes why jobs wait.
     direct
-        Whether the simulator runs in this process and takes operations without messages for each.
+        Whether the simulator runs in this process and receives operations without a message for each.
     """
     return session_spec(run.policy, run.model, run.seed).session(
         observer, on_record=on_record, explain=explain, direct=direct

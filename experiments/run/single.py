@@ -1,17 +1,17 @@
 """One run, from its description to its folder. The folder is the contract with the analysis.
 
 =====================  =================================================================================================
-``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: then where its time went, bytes, slowdown
+``jobs.csv``           one row per job, Batsim's columns; IO-Aware model: also times of its stages, bytes, slowdown
 ``allocations.csv``    nodes, burst buffers and user of each started job
-``rejections.csv``     refused jobs and why
-``reasons.csv``        why jobs waited, where that was requested; ``priorities.csv``, where there were any
+``rejections.csv``     rejected jobs with the reasons
+``reasons.csv``        reasons of waiting, if requested; ``priorities.csv``, if jobs had priorities
 ``machine.json``       nodes and storage nodes
 ``schedule.csv`` ...   Batsim's further files
 ``batsim_jobs.csv``    IO-Aware model, gang policies: Batsim's rows of the sub-jobs that the jobs were made of
 ``metrics.json``       the summary's figures (they depend on the configuration only)
-``timings.json``       what was measured on this machine (time, memory)
-``run.json``           configuration with the code's hash, versions, commit, inputs, how to repeat it
-``log.txt``            what went wrong, for a failed run
+``timings.json``       time and memory measured on this machine
+``run.json``           configuration with the code's hash, versions, commit, inputs, command that repeats it
+``log.txt``            traceback of a failed run
 ``manifest.json``      size and sha256 of all files above; written last (:mod:`spillway.experiments.run.manifest`)
 =====================  =================================================================================================
 """
@@ -49,32 +49,32 @@ from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
 
 _MANY_DECISIONS = 10_000
-"""From so many on a simulation's memory is worth a search."""
+"""Decisions from which on a collection of a simulation's memory pays off."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A run and where it takes place.
+    """A run and its place.
 
     Attributes
     ----------
     run
-        What to run.
+        The run.
     root
         The campaign's folder; input paths are relative to it.
     tau_s
         Bound of the bounded slowdown in seconds.
     simulator
-        Command of a simulator in a process of its own; empty: in this process.
+        Command of a simulator in a separate process; empty: in this process.
     explain
-        Whether to keep why jobs wait (``reasons.csv``).
+        Whether to keep the reasons why jobs wait (``reasons.csv``).
     uncontended
-        Whether to find out how long each job takes by itself as well
+        Whether to compute the duration of each job without contention, too
         (:mod:`spillway.experiments.run.uncontended_jobs`).
     silence_s
-        Longest silence of a simulator in a process of its own, in seconds of real time.
+        Longest silence of a simulator in a separate process, in seconds of real time.
     assumed
-        What was assumed of the inputs (:meth:`spillway.experiments.campaign.inputs.Inputs.assumed`), for the record.
+        Assumptions about the inputs (:meth:`spillway.experiments.campaign.inputs.Inputs.assumed`), for the record.
     """
 
     run: RunSpec
@@ -95,7 +95,7 @@ class Task:
 def execute(task: Task, report: Report = lambda _: None) -> None:
     """Run a simulation and write its folder; on failure leave ``run.json`` and ``log.txt`` with its cause; raise.
 
-    A run that a signal stops leaves what was there before.
+    A run that a signal stops leaves the earlier folder unchanged.
     """
     with folders.scratch(task.folder) as folder:
         try:
@@ -103,18 +103,18 @@ def execute(task: Task, report: Report = lambda _: None) -> None:
         except Stopped as stop:
             raise StopSignal(stop.number) from None
         except Exception as error:
-            with contextlib.suppress(OSError):  # of a full disk not even that can be kept
+            with contextlib.suppress(OSError):  # on a full disk not even the cause can be written
                 _keep_cause(folder, task, describe(error), traceback.format_exc())
             raise
 
 
 def keep_cause(task: Task, cause: str) -> None:
-    """Leave the cause of a failure in a run's folder, for a process that could not; a whole run stays.
+    """Write the cause of a failure to a run's folder, for a process that could not; a whole run stays.
 
     Raises
     ------
     OSError
-        It cannot be written; what was there stays.
+        It cannot be written; the earlier folder stays.
     """
     if folders.is_finished(task.folder) and not manifest.damage(task.folder):
         return
@@ -137,7 +137,7 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
     begin = time.perf_counter()
     timings, warnings = _simulate(task, folder, report)
     if timings["decisions"] >= _MANY_DECISIONS:
-        gc.collect()  # what the simulation was made of refers to itself: free before the tables are read
+        gc.collect()  # frees the simulation's objects, which refer to each other, before the tables are read
     figures = summarise(read_run(folder), task.tau_s).as_dict()
     metrics = {"tau_s": task.tau_s, "code": provenance.metrics_code()} | figures
     timings["wall_s"] = time.perf_counter() - begin
@@ -151,7 +151,7 @@ def _execute_in(folder: Path, task: Task, report: Report) -> None:
 
 
 def _flags(task: Task) -> list[str]:
-    """What a task has besides its run's settings, as the command line takes it."""
+    """Command-line options of a task besides its run's settings."""
     flags = [] if task.tau_s == DEFAULT_TAU_S else ["--tau", show(task.tau_s)]
     flags += ["--explain"] if task.explain else []
     left_out = not task.uncontended and model_of(task.run).alone() is not None
@@ -165,7 +165,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
 
     def keep(record: JobRecord) -> None:
         wanted = alone is not None and alone.moves(record.job)
-        if wanted or not record.whole or record.staged is not None:  # else the simulator's row says it all
+        if wanted or not record.whole or record.staged is not None:  # else the simulator's row is complete
             records[record.job.id] = record
 
     session = make_session(
@@ -199,7 +199,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
 
 
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:
-    """Write the table of jobs, with times without contention where they are wanted, and the model's further tables."""
+    """Write the table of jobs, with times without contention if ``wanted``, and the model's further tables."""
     model = model_of(task.run)
     uncontended_s = (
         uncontended_jobs.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None

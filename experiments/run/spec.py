@@ -1,4 +1,4 @@
-"""What is to be run: immutable descriptions, no behaviour. A campaign is a grid of axes, a run is one point of it."""
+"""Descriptions of runs: immutable, without behaviour. A campaign is a grid of axes, a run is one point of it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ DEFAULT_TAU_S = 600.0
 """Bound of the bounded slowdown in seconds (the thesis's)."""
 
 DEFAULT_SILENCE_S = 3600.0
-"""Silence after which a simulator in a process of its own is taken to hang, in seconds of real time.
+"""Silence after which a simulator in a separate process counts as hanging, in seconds of real time.
 
-Generous: it only has to end what would else wait for ever, for a process that dies is noticed by other means.
+Generous: it only ends waits that would otherwise last for ever; a dead process is detected by other means.
 """
 
 
 DEFAULT_IMAGE = "localhost/batsim:4"
-"""Image of Batsim for the engine ``docker``, one of the user's own; Batsim 4.2.1's documentation names the published
+"""Image of Batsim for the engine ``docker``, which the user provides; Batsim 4.2.1's documentation names the published
 ``oarteam/batsim:latest``."""
 
 
 class Engine(enum.Enum):
-    """What plays the machine."""
+    """Engines that simulate the machine."""
 
     FLUID = "fluid"
     FIXED = "fixed"
@@ -38,21 +38,20 @@ class Engine(enum.Enum):
 
 
 ENGINE_WORDS: Mapping[Engine, str] = {
-    Engine.FLUID: "SimGrid's model of parallel tasks that share hosts and links, compiled; what runs use by default",
-    Engine.FIXED: "no contention: every task takes as long as alone",
-    Engine.WATERFILL: "contention on the links between nodes, storage nodes and file system of a tree alone",
+    Engine.FLUID: "SimGrid's model of parallel tasks that share hosts and links, compiled; the default",
+    Engine.FIXED: "no contention: every task takes its uncontended time",
+    Engine.WATERFILL: "contention only on the links between nodes, storage nodes and file system of a tree",
     Engine.SIMGRID: "SimGrid itself (python3-simgrid), for comparison",
-    Engine.BATSIM: "a Batsim that is installed, over ZeroMQ",
+    Engine.BATSIM: "an installed Batsim, over ZeroMQ",
     Engine.DOCKER: "a Batsim in a container, over ZeroMQ",
 }
-"""What each engine is, in words."""
+"""Description of each engine."""
 
 
 class Player(enum.Enum):
-    """How a job's operations reach the simulator: messages for each sub-job, or calls in the same process.
+    """Ways in which a job's operations reach the simulator: messages for each sub-job, or calls in the same process.
 
-    ``direct`` and ``wire`` give the same tables. A Batsim, and a simulator in a process of its own, always get
-    messages.
+    ``direct`` and ``wire`` give the same tables. Batsim and a simulator in a separate process always receive messages.
     """
 
     DIRECT = "direct"
@@ -60,7 +59,7 @@ class Player(enum.Enum):
 
 
 class Transport(enum.Enum):
-    """How simulator and scheduler talk: by function call in one process, or over ZeroMQ between two processes."""
+    """Connections of simulator and scheduler: function calls in one process, or ZeroMQ between two processes."""
 
     DIRECT = "direct"
     ZMQ = "zmq"
@@ -71,7 +70,7 @@ class Struct(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkloadSpec(Struct, frozen=True):
-    """Where jobs come from.
+    """Source of jobs.
 
     Attributes
     ----------
@@ -86,8 +85,7 @@ class WorkloadSpec(Struct, frozen=True):
     convert
         Options of the conversion of logs, by name (:class:`spillway.workloads.convert.ConvertOptions`).
     changes
-        What differs from the jobs as they are, by name (:data:`spillway.workloads.vary.CHANGES`), as a text: ``load``:
-        ``x1.1``.
+        Changes of the jobs, by name (:data:`spillway.workloads.vary.CHANGES`), as a text: ``load``: ``x1.1``.
     read
         Options of reading logs, by name (:class:`spillway.workloads.logs.reading.Reading`).
     """
@@ -105,16 +103,16 @@ _DEFAULT_MODEL = "default"
 
 
 class ModelSpec(Struct, frozen=True):
-    """A job model: what started jobs do.
+    """A job model: the behaviour of started jobs.
 
     Attributes
     ----------
     name
-        A name of the table of models, or ``FILE.py:CLASS``; "": the one that goes with the policy.
+        A name of the table of models, or ``FILE.py:CLASS``; "": the policy's own model.
     options
         Options by name, texts or values.
     default
-        Whether none was requested: policies are then compared although each brings its own.
+        Whether no model was requested: policies are then compared although each has its own.
     """
 
     name: str = ""
@@ -128,14 +126,14 @@ class ModelSpec(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """``NAME[:key=value,...]`` as the command line takes it."""
+        """``NAME[:key=value,...]`` in the form of the command line."""
         given = ",".join(f"{key}={show(value)}" for key, value in self.options.items())
         return f"{self.name}:{given}" if given else self.name
 
 
 AUTO = "auto"
 """Source of the machine that a workload states, in its header or otherwise
-(:func:`spillway.experiments.campaign.machines.for_workload`): what every comparison is played on that names none."""
+(:func:`spillway.experiments.campaign.machines.for_workload`): the default of comparisons that name no platform."""
 
 
 class PlatformSpec(Struct, frozen=True):
@@ -144,10 +142,10 @@ class PlatformSpec(Struct, frozen=True):
     Attributes
     ----------
     source, name
-        Where it is described, and its name in the results.
+        Its description, and its name in the results.
     changes
-        What differs from the description, by dotted key (``storage.capacity``), as a text: a value with its unit, or a
-        factor such as ``x1.2``. Logs are converted for the machine without them, so that its jobs are the same.
+        Changes of the description, by dotted key (``storage.capacity``), as a text: a value with its unit, or a factor
+        such as ``x1.2``. Logs are converted for the machine without them, so that its jobs are the same.
     """
 
     source: str = AUTO
@@ -165,7 +163,7 @@ class PolicySpec(Struct, frozen=True):
     options
         Values of the options that were given (:func:`spillway.experiments.run.policies.typed` reads texts).
     literal
-        Whether it follows the thesis's code to the letter.
+        Whether it follows the thesis's code literally.
     session
         Settings of the session that differ from the defaults (:mod:`spillway.experiments.run.sessions`).
     label
@@ -181,39 +179,37 @@ class PolicySpec(Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Playing:
-    """How the runs of a campaign are played, and what is kept of them: options of every command that plays, keys of
-    campaign files.
-    """
+    """Player, inputs and outputs of a campaign's runs: options of every command that plays, keys of campaign files."""
 
-    engine: Engine = option(Engine.FLUID, help="what plays the machine")
+    engine: Engine = option(Engine.FLUID, help="simulator of the machine")
     transport: Transport = option(Transport.DIRECT, help="calls in one process, or ZeroMQ between two")
     player: Player = option(
         Player.DIRECT,
-        help="operations of jobs as calls in this process, or as messages for each sub-job, as a real Batsim gets "
-        "them; the tables are the same",
+        help="operations of jobs as calls in this process, or as messages for each sub-job, as for a real Batsim; "
+        "the tables are the same",
     )
     image: str = option(
-        "", help=f"image whose Batsim (4.1 or newer) the engine docker runs; where empty, {DEFAULT_IMAGE}"
+        "", help=f"image with the Batsim (4.1 or newer) of the engine docker; where empty, {DEFAULT_IMAGE}"
     )
     silence_s: float = option(
         DEFAULT_SILENCE_S,
         unit="s",
         low=0.001,
         high=1e9,
-        help="give up on a simulator in its own process that sends nothing for this long in real time; the end of "
-        "its process is noticed at once",
+        help="give up on a simulator in a separate process that sends nothing for this long in real time; the end of "
+        "its process is detected at once",
     )
     events: str = option(
         "",
-        help="file of external events in Batsim's format, a JSON object per line: outages of hosts (on_outage states "
-        "what follows), drained parts of storage nodes; or failures:KEY=VALUE,..., their generator: node_mtbf, "
-        "storage_mtbf, storage_part, repair, until (s), seed, or trace=FILE.csv",
+        help="file of external events in Batsim's format, a JSON object per line: outages of hosts (see on_outage), "
+        "drained parts of storage nodes; or failures:KEY=VALUE,..., their generator: node_mtbf, storage_mtbf, "
+        "storage_part, repair, until (s), seed, or trace=FILE.csv",
     )
     tau_s: float = option(DEFAULT_TAU_S, unit="s", low=0.001, high=1e9, help="bound of the bounded slowdown")
-    explain: bool = option(False, help="keep why jobs waited (see the command explain)")
+    explain: bool = option(False, help="keep the reasons why jobs waited (see the command explain)")
     uncontended: bool = option(
         True,
-        help="find out how long each job takes by itself, for its slowdown by contention (io, operations, stream)",
+        help="compute each job's time without contention, for its slowdown by contention (io, operations, stream)",
     )
     plots: bool = option(True, help="draw figures and write the report")
     figures: str = option(
@@ -234,7 +230,7 @@ class Campaign(Playing):
     Attributes
     ----------
     name
-        For people.
+        Title of the campaign.
     workloads, platforms, policies, models, seeds
         The axes.
     """
@@ -256,12 +252,12 @@ class Prepared(Struct, frozen=True):
 
 
 class RunSpec(Struct, frozen=True):
-    """One run. Everything that its outcome depends on is here.
+    """One run, with everything that its outcome depends on.
 
     Attributes
     ----------
     id
-        Stable name of its folder: readable parts and a digest of all that follows but the code.
+        Stable name of its folder: readable parts and a digest of all other fields but the code.
     workload, platform
         Input files.
     policy

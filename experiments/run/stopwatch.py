@@ -1,4 +1,4 @@
-"""Measures decisions from outside: the scheduler's core has no clock."""
+"""Measurement of decisions from outside: the scheduler's core has no clock."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from spillway.schedulers.model.machine import Machine
 _REPORT_EVERY_S = 0.25
 
 BLOCK = 256
-"""Answers between two readings of the thread's CPU time, each of which is a call of the system: read for each answer
-they took a seventh of a run of short passes. In between CPU time is shared out as real time is."""
+"""Answers between two readings of the thread's CPU time, which are system calls: one for each answer took a seventh of
+a run of short passes. Within a block CPU time is divided in proportion to real time."""
 
 
 class TimedSession:
-    """A session whose answers are timed; stands in for it towards links and servers.
+    """A session whose answers are timed; links and servers use it in place of the session.
 
     Parameters
     ----------
     session
         Answers the messages.
     report
-        Called a few times per second, with the simulated time, from within :meth:`handle`.
+        Called a few times per second by :meth:`handle`, with the simulated time.
     on_machine
         Called once, with the machine, when the first message has been answered.
 
     Attributes
     ----------
     cpu_s
-        CPU seconds that this thread spent in answers so far; in each block of :data:`BLOCK` answers the part of its CPU
-        time that the answers had of its real time.
+        CPU seconds that this thread spent in answers so far: the CPU time of each block of :data:`BLOCK` answers, times
+        the share of the answers in its real time.
     """
 
     def __init__(

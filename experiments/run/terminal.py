@@ -1,4 +1,4 @@
-"""What commands print: sentences as they are, tables of the document kit."""
+"""Output of commands: plain sentences, and tables of the document kit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WHOLE = 24
 """Characters of a name that a narrow terminal does not break."""
 
 _UNBROKEN = 10_000
-"""Characters of a line in which nothing is broken."""
+"""Width, in characters, at which no line is broken."""
 
 
 def say(console: Console, text: str) -> None:
-    """Print a text as it is, broken by the terminal alone."""
+    """Print a text without markup; only the terminal breaks its lines."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -29,9 +29,9 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
     Parameters
     ----------
     ends
-        Rows (from 0) below which there is a line.
+        Rows (from 0) with a line below them.
     names
-        How many columns, from the left, are names.
+        Number of columns, from the left, that are names.
     """
     lines = Lines(title=Text(title), title_justify="left", header_style="bold")
     for place, (name, is_text) in enumerate(zip(table.headings, table.texts(), strict=True)):
@@ -43,7 +43,7 @@ def show(console: Console, table: Table, title: str, *, ends: Collection[int] = 
         table.rows
         and console.measure(lines, options=console.options.update(max_width=_UNBROKEN)).maximum > console.width
     ):
-        for place, column in enumerate(lines.columns[:names]):  # a least width would be added after the others shrank
+        for place, column in enumerate(lines.columns[:names]):  # a minimum width would apply after the others shrank
             cells = [str(row[place]) for row in table.rows]
             column.width = min(max(map(len, [*cells, *table.headings[place].split()]), default=0), WHOLE) or None
     console.print(lines)

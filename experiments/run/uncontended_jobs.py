@@ -1,8 +1,8 @@
-"""How long the jobs of a run would have taken without contention: what slowdowns by contention refer to.
+"""Durations of a run's jobs without contention: the base of slowdowns by contention.
 
-Each is played by itself, on the nodes and storage nodes that it had in the run. So what remains is what a job's own
-transfers do to each other. That is calculated (:mod:`spillway.experiments.run.uncontended_times`); only the jobs that
-cannot be calculated so are simulated once more, one after the other.
+Each job is played alone on the machine, with its nodes and storage nodes of the run; only its own transfers compete
+with each other. Its time is calculated (:mod:`spillway.experiments.run.uncontended_times`); only jobs for which this is
+impossible are simulated again, one after the other.
 
 A job's time over that is its slowdown by contention: the *stretch* of Jeannot, Pallez and Vidal (IJHPCA 2023, section
 "Evaluation criterion", rho_i). Batsim's ``stretch`` is another thing: turnaround over execution time.
@@ -38,7 +38,7 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
 _NO_WALLTIME_GAP_S = 86_400.0
-"""Time to the next submission after a job without a walltime. A job that takes longer only makes the next one wait."""
+"""Seconds to the next submission after a job without a walltime; a longer job only delays the next one."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class OneByOne:
     Attributes
     ----------
     allocations
-        By full job id; without an entry where the rules of placement put a job on the empty machine.
+        Allocations by full job id; a job without an entry is placed by the rules of placement on the empty machine.
     """
 
     allocations: Mapping[str, Allocation]
 
     def __call__(self, view: View) -> Iterator[Decision]:
-        """Start the first waiting job if nothing runs."""
+        """Start the first waiting job if no job runs."""
         if not view.running and view.queue:
             job = view.queue[0]
             given = self.allocations.get(job.id)
@@ -64,7 +64,7 @@ class OneByOne:
 
 
 def model_alone(run: RunSpec) -> JobModel | None:
-    """The model that plays a run's jobs by themselves; ``None`` where the run's model, or its engine, has none."""
+    """The model that plays a run's jobs without contention; ``None`` if its model or its engine has no such model."""
     return None if run.engine is Engine.FIXED else model_of(run).alone()
 
 
@@ -75,7 +75,7 @@ def uncontended_s(
     platform: Platform | None = None,
     jobs: Sequence[tuple[str, float]] = (),
 ) -> dict[str, float] | None:
-    """How long each job of a finished run takes by itself.
+    """Duration of each job of a finished run without contention.
 
     Parameters
     ----------
@@ -84,15 +84,15 @@ def uncontended_s(
     root
         The campaign's folder.
     records
-        What the run's jobs did, by full id; only these are played, but for jobs without nodes.
+        The run's records of its jobs, by full id; only these are played, except jobs without nodes or transfers.
     platform, jobs
-        The run's platform and its jobs (:attr:`spillway.experiments.run.player_files.Played.jobs`), where they have
-        been read already.
+        The run's platform and its jobs (:attr:`spillway.experiments.run.player_files.Played.jobs`), if they have been
+        read already.
 
     Returns
     -------
     dict[str, float] | None
-        Seconds from start to end, drains included, by full id; ``None`` where the job model has no such time
+        Seconds from start to end, including drains, by full id; ``None`` if the job model has no such time
         (:meth:`spillway.schedulers.jobmodels.base.JobModel.alone`), no job moves bytes, or the engine has no
         contention.
     """
@@ -122,7 +122,7 @@ def uncontended_s(
 def _calculated(
     submissions: Sequence[tuple[float, str]], records: Mapping[str, JobRecord], times: UncontendedTimes
 ) -> dict[str, float]:
-    """The times of all jobs that need no simulation."""
+    """Times of all jobs that need no simulation."""
     found = {}
     for submitted_s, job_id in submissions:
         record = records[job_id]
@@ -135,7 +135,7 @@ def _calculated(
 def _simulated(
     run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: JobModel, platform: Platform
 ) -> dict[str, float]:
-    """The times of a workload's jobs, simulated one after the other."""
+    """Times of a workload's jobs, simulated one after the other."""
     policy = OneByOne({job_id: record.allocation for job_id, record in records.items()})
     settings = _without_turns(session_spec(run.policy).make_settings())
     ended = play_one_by_one(policy, settings, model, platform, workload)
@@ -145,7 +145,7 @@ def _simulated(
 def play_one_by_one(
     policy: OneByOne, settings: Settings, model: JobModel, platform: Platform, workload: Workload
 ) -> list[JobRecord]:
-    """Play jobs that are submitted far apart from each other; give their records in order of their ends."""
+    """Play jobs that are submitted far apart from each other; return their records in the order of their ends."""
     from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
 
     ended: list[JobRecord] = []
@@ -157,9 +157,7 @@ def play_one_by_one(
 
 
 def _without_turns(settings: Settings) -> Settings:
-    """The run's settings, but for turns at the file system, which a single job need not wait for, and with all that a
-    job does on its nodes.
-    """
+    """The run's settings without turns at the file system, and with a job's whole life on its nodes."""
     plain = Settings()
     return replace(
         settings,
@@ -171,13 +169,13 @@ def _without_turns(settings: Settings) -> Settings:
 
 
 def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
-    """When each job is submitted, in this order: when the one before has reached its walltime (s)."""
+    """Submission time (s) and id of each job, in order: a job is submitted when the one before reaches its walltime."""
     times_s = accumulate((walltime if walltime >= 0 else _NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
     return sorted(zip(times_s, (job_id for job_id, _ in jobs), strict=False))
 
 
 def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
-    """Keep the jobs of a workload that have a time, and submit each at its own."""
+    """Keep the jobs of a workload that have a time, and submit each at that time."""
     workload.jobs = [job for job in workload.jobs if job.id in times_s]
     for job in workload.jobs:
         job.subtime = times_s[job.id]

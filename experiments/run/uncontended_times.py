@@ -1,13 +1,12 @@
-"""How long a job takes by itself, calculated on its own nodes: no session, no messages, no other jobs.
+"""Uncontended duration of a job, calculated on its own nodes: no session, no messages, no other jobs.
 
 The operations of its program (:meth:`spillway.schedulers.jobmodels.base.JobModel.program`) become tasks of the fluid
-engine, as in a simulation; between them stands what Batsim's server adds: it receives one message after another, each
-takes as long as one byte from the job's first host, and the scheduler's answers count in microseconds. So the time
-equals that of a simulation of the job alone (up to the resolution of a clock of microseconds, where a job before it
-was late).
+engine, as in a simulation; between them come the delays of Batsim's server: it receives one message after another, each
+takes as long as one byte from the job's first host, and the scheduler answers at whole microseconds. So the time equals
+that of a simulation of this job only (up to the resolution of a clock of microseconds, if a job before it was late).
 
-What is not calculated (:class:`NotCalculated`) is left to a simulation: jobs that reach their walltime, that wait for a
-stated time, or whose profile is a program of several parts.
+Some jobs are left to a simulation (:class:`NotCalculated`): those that reach their walltime, wait for a stated time, or
+have a profile of several parts.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from spillway.simulator.world.machines import Machines
 
 
 class NotCalculated(Exception):
-    """A job does something that only a simulation plays; the message says what."""
+    """A job needs a simulation; the message has the reason."""
 
 
 @dataclass(slots=True, eq=False)
 class _Part:
-    """An operation that runs: its stage and begin, what is not reported yet, and whether it runs beside others."""
+    """A running operation: its stage and begin, its unreported sub-jobs, and whether it runs beside a computation."""
 
     stage: str
     began_s: float
@@ -49,7 +48,7 @@ class _Part:
 
 
 class _Start(msgspec.Struct, frozen=True, eq=False):
-    """What one message of the scheduler starts: a task, or a sleep (s), of which the ends are heard so much later."""
+    """The work that one message of the scheduler starts: a task or a sleep (s); its end arrives ``latency_s`` later."""
 
     what: TaskSpec | float
     part: _Part
@@ -57,9 +56,9 @@ class _Start(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Layout(NamedTuple):
-    """An operation as the scheduler lays it out: its profile, and what each sub-job starts, with its latency (s).
+    """The scheduler's form of an operation: its profile, and the work of each sub-job with its latency (s).
 
-    The profile is kept so that its id() stays its own.
+    The profile is kept so that no other object gets its ``id()``.
     """
 
     key: Hashable
@@ -77,7 +76,7 @@ class UncontendedTimes:
     engine
         A fluid engine on it, without tasks; the caller closes it.
     model
-        What jobs do.
+        The jobs' model.
     """
 
     def __init__(self, platform: Platform, engine: Engine, model: JobModel) -> None:
@@ -91,25 +90,25 @@ class UncontendedTimes:
 
     @property
     def machine(self) -> Machine:
-        """The machine as a scheduler knows it."""
+        """The scheduler's view of the machine."""
         return self._machine
 
     def play(self, job: Job, allocation: Allocation, submitted_s: float) -> JobRecord:
-        """What a job does: its start and end, drains included, and the seconds of its stages.
+        """Calculate a job's record: its start and end, including drains, and the seconds of its stages.
 
         Parameters
         ----------
         job
             The job.
         allocation
-            What it holds.
+            Its allocation.
         submitted_s
-            When it is submitted, not before the job calculated last; it starts then, or when that one has ended.
+            Its submission, not before the job calculated last; it starts then, or at the end of that job.
 
         Raises
         ------
         NotCalculated
-            Only a simulation plays it; nothing of it is left in the engine.
+            Only a simulation can play it; no task of it is left in the engine.
         """
         lone = _LoneJob(self._engine, self._machines, self._machine, job, allocation)
         try:
@@ -121,7 +120,7 @@ class UncontendedTimes:
 
 
 class _LoneJob:
-    """One job, what runs of it, and the messages on their way to the server: ends, and the scheduler's requests."""
+    """One job, its running operations, and the messages to the server: ends and the scheduler's requests."""
 
     def __init__(self, engine: Engine, machines: Machines, machine: Machine, job: Job, allocation: Allocation) -> None:
         self._engine = engine
@@ -136,7 +135,7 @@ class _LoneJob:
         self._arriving: _Start | None = None
         self._arrival_s = self._wake_s = self._deadline_s = math.inf
         self._pending: list[_Part] = []
-        self._requests: deque[_Start | None] = deque()  # None: one that starts nothing
+        self._requests: deque[_Start | None] = deque()  # None: a request that starts nothing
         self._ready = True
         self._known: set[Hashable] = set()
         self._layouts: dict[Hashable, _Layout] = {}
@@ -145,7 +144,7 @@ class _LoneJob:
         self.record = JobRecord(job, allocation, math.nan)
 
     def play(self, model: JobModel, submitted_s: float) -> None:
-        """Let the job run from start to end."""
+        """Play the job from start to end."""
         engine = self._engine
         if submitted_s >= engine.clock:
             engine.advance(submitted_s)
@@ -159,7 +158,7 @@ class _LoneJob:
             self._step()
 
     def leave(self) -> None:
-        """Take what still runs from the engine."""
+        """Cancel the job's tasks in the engine."""
         for handle in self._tasks:
             self._engine.cancel(handle)
 
@@ -171,7 +170,7 @@ class _LoneJob:
     # ------------------------------------------------------------------ time
 
     def _step(self) -> None:
-        """Move to what happens next: an end, the arrival of a message, the time of the scheduler's answer."""
+        """Move to the next event: an end, the arrival of a message, the time of the scheduler's answer."""
         engine = self._engine
         other = self._wake_s
         if self._sleeps:
@@ -189,7 +188,7 @@ class _LoneJob:
         if now >= limit:
             raise NotCalculated("it reaches its walltime")
         if not ended and now < until:
-            raise NotCalculated("nothing of it goes on")
+            raise NotCalculated("it makes no progress")
         for sleep in [one for one in self._sleeps if one[0] <= now]:
             self._sleeps.remove(sleep)
             ended.append(sleep[1])
@@ -210,9 +209,9 @@ class _LoneJob:
         self._receive()
 
     def _hear(self, before_s: float) -> list[int] | None:
-        """Receive ends one after another, as far as each is followed by a message that waits.
+        """Receive ends one after another, while each is followed by a waiting message.
 
-        Returns the tasks that end meanwhile; ``None`` where none does, and the next message is to be received.
+        Returns the tasks that end meanwhile; ``None`` if no task ends, and the next message is to be received.
         """
         heard: list[_Start] = []
         moments: list[float] = []
@@ -237,7 +236,7 @@ class _LoneJob:
         return ended
 
     def _receive(self) -> None:
-        """Let the next message come; the scheduler's own take no time where the clock does not resolve it."""
+        """Receive the next message; a message of the scheduler takes no time if the clock does not resolve it."""
         engine = self._engine
         while self._arrival_s == math.inf and self._mailbox:
             self._arriving = self._mailbox.popleft()
@@ -250,7 +249,7 @@ class _LoneJob:
                 self._report()
 
     def _report(self) -> None:
-        """Report what has arrived, if no further message waits and the scheduler's last answer has been carried out."""
+        """Report the arrived ends, if no message waits and the scheduler's last answer has been carried out."""
         if self._pending and not self._mailbox and self._ready:
             pending, self._pending = self._pending, []
             self._answer(pending)
@@ -258,13 +257,13 @@ class _LoneJob:
     # ------------------------------------------------------------------ the scheduler's side
 
     def _answer(self, reported: list[_Part]) -> None:
-        """What the scheduler does about what is reported at this moment: it begins the next operations, at its time."""
+        """Answer, as the scheduler, the reported ends: begin the next operations, at whole microseconds."""
         now_s = round(self._engine.clock, 6)
         if not reported:
             self._go_on(None, now_s)
         for part in reported:
             part.left -= 1
-            if part.beside or not part.left:  # beside a computation times add up over requests, as in a run's records
+            if part.beside or not part.left:  # beside a computation, times are summed over requests, as in records
                 self.record.took(part.stage, now_s - part.began_s)
             if part.left:
                 continue
@@ -282,7 +281,7 @@ class _LoneJob:
             self._receive()
 
     def _carry_out(self) -> bool:
-        """Carry out the scheduler's next request, or all where they take no time; whether there are more."""
+        """Carry out the scheduler's next request, or all if they take no time; return whether it had any."""
         if not self._requests:
             self._ready = True
             return False
@@ -302,7 +301,7 @@ class _LoneJob:
         return True
 
     def _go_on(self, done: Done | None, now_s: float) -> None:
-        """Lay out the next operation of the program."""
+        """Queue the requests for the next operation of the program."""
         assert self._program is not None
         try:
             operation = self._program.send(done)  # type: ignore[arg-type]  # None begins a generator
@@ -317,7 +316,7 @@ class _LoneJob:
             self._lay_out(operation.beside, now_s, beside=True)
 
     def _lay_out(self, operation: Compute | Transfer, now_s: float, *, beside: bool) -> None:
-        """The scheduler's requests for an operation: to register its sub-jobs, then to start each."""
+        """Queue the scheduler's requests for an operation: to register its sub-jobs, then to start each."""
         layout = self._layout(operation)
         registrations = len(layout.starts) + (layout.key not in self._known)
         self._known.add(layout.key)
@@ -326,7 +325,7 @@ class _LoneJob:
         self._requests.extend([_Start(what, part, latency_s) for what, latency_s in layout.starts])
 
     def _layout(self, operation: Compute | Transfer) -> _Layout:
-        """An operation in the simulator's terms; a job has the same ones many times."""
+        """An operation in the simulator's terms; kept, since a job repeats its operations."""
         nodes = tuple(operation.nodes if operation.nodes is not None else self._allocation.nodes)
         if isinstance(operation, Compute):
             same: Hashable = (id(operation.profile), nodes)

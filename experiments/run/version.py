@@ -1,4 +1,4 @@
-"""Version of the program, and the commit where it is known."""
+"""Version of the program, and its commit if it is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spillway.experiments.run.codehash import REPOSITORY
 
 
 def version() -> str:
-    """``0.1.0``, in a repository ``0.1.0 (commit 1a2b3c4d5e)``; ``+changes`` where files differ from the commit."""
+    """``0.1.0``, in a repository ``0.1.0 (commit 1a2b3c4d5e)``; ``+changes`` if files differ from the commit."""
     try:
         number = importlib.metadata.version("spillway")
     except importlib.metadata.PackageNotFoundError:
@@ -22,7 +22,7 @@ def version() -> str:
 
 @functools.cache
 def commit() -> str:
-    """Git commit of the code, with ``+changes`` when files differ from it; "" where there is no repository."""
+    """Git commit of the code, with ``+changes`` if files differ from it; "" without a repository."""
     if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
         return ""
     head = _git("rev-parse", "HEAD")

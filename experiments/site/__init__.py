@@ -1,1 +1,1 @@
-"""A site's own tables into its description, and what a description says in tables to be read."""
+"""A site's own tables into its description, and a description into tables to be read."""

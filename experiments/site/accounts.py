@@ -1,4 +1,4 @@
-"""What ``sacctmgr show`` says of associations, QOS and users.
+"""Associations, QOS and users from ``sacctmgr show``.
 
 References
 ----------
@@ -48,7 +48,7 @@ _LIMITS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "MinTRES": ("job_least_tres", resources),
     "MaxWall": ("job_longest_s", seconds),
 }
-"""Columns that are limits: the field that each is, and its reader."""
+"""Columns of limits: the field of each, and its reader."""
 
 _LEFT_OUT = (
     "GrpWall", "GrpTRESMins", "GrpTRESRunMins", "MaxTRESPerNode", "MaxTRESMins", "MaxTRESRunMinsPA", "MaxTRESRunMinsPU",
@@ -57,7 +57,7 @@ _LEFT_OUT = (
 
 
 def _limits_of(entry: Entry, pieces: Pieces) -> Limits:
-    """The limits of an association or a QOS; those that are not kept are noted, once each."""
+    """The limits of an association or a QOS; limits that are not kept are noted, once each."""
     found: dict[str, Any] = {
         field: value for key, (field, reader) in _LIMITS.items() if (value := entry.read(reader, key, None)) is not None
     }

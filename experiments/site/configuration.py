@@ -1,4 +1,4 @@
-"""What ``slurm.conf`` (or ``scontrol show config``) and ``burst_buffer.conf`` say.
+"""Settings from ``slurm.conf`` (or ``scontrol show config``) and ``burst_buffer.conf``.
 
 References
 ----------
@@ -59,7 +59,7 @@ _FLAGS = ("bf_continue", "bf_licenses", "bf_one_resv_per_job")
 
 
 def read_slurm(text: str, name: str, pieces: Pieces) -> None:
-    """``slurm.conf``, or what ``scontrol show config`` prints of it."""
+    """``slurm.conf``, or the output of ``scontrol show config``."""
     entry, several = settings(text, name)
     pieces.configuration |= entry.values
     if entry.values:  # else it is a file of partitions and nodes that slurm.conf includes
@@ -75,7 +75,7 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
         if line.text("NodeName") not in ("", "DEFAULT"):
             pieces.configured_nodes += line.read(expanded, "NodeName", ())
     for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
-        pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows what is in it")
+        pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows its contents")
     pieces.configured_licenses += [License(*one) for one in entry.read(counts, "Licenses", {}).items()]
     pieces.cluster = pieces.cluster or entry.text("ClusterName")
     if kind := entry.text("BurstBufferType"):
@@ -83,7 +83,7 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
 
 
 def notes_of(pieces: Pieces) -> Iterator[str]:
-    """What follows from all files of the configuration together."""
+    """Notes on all files of the configuration together."""
     entry = Entry(pieces.configuration, "")
     if entry.text("PriorityType").lower().endswith("basic"):
         yield "PriorityType=priority/basic: jobs are in order of submission, all weights are 0"
@@ -114,7 +114,7 @@ def _weights(entry: Entry) -> Weights:
 
 
 def _tres_weights(text: str) -> dict[str, int]:
-    """``cpu=1000,gres/gpu=3000``, names in lower case but for what follows a ``/``."""
+    """``cpu=1000,gres/gpu=3000``, names in lower case, except after a ``/``."""
     found = {}
     for item in filter(None, text.split(",")):
         kind, slash, own = item.partition("=")[0].strip().partition("/")

@@ -1,4 +1,4 @@
-"""What ``resources.yaml`` says of hierarchical resources (HRES).
+"""Hierarchical resources (HRES) from ``resources.yaml``.
 
 References
 ----------
@@ -25,7 +25,7 @@ def read_resources(text: str, name: str, pieces: Pieces) -> None:
     Raises
     ------
     InputError
-        With the line, or the place in the lists.
+        The text is malformed; names the line, or the place in the lists.
     """
     found = yaml_subset.parse(text, name)
     for number, one in enumerate(_list(found, name)):

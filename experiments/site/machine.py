@@ -1,4 +1,4 @@
-"""What ``scontrol show`` says of partitions, nodes, reservations and licences.
+"""Partitions, nodes, reservations and licences from ``scontrol show``.
 
 References
 ----------
@@ -30,14 +30,14 @@ from spillway.workloads.logs.slurm_units import UnitError, count_of, size_of, ti
 
 _EVERY_S = {"HOURLY": 3600.0, "DAILY": 86_400.0, "WEEKLY": 604_800.0}
 _OUTSIDE = re.compile(r"\([^)]*\)")
-"""What of ``Gres`` says which sockets or files they belong to."""
+"""The sockets or files of GPUs in ``Gres``."""
 
 _OUT = {"DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING"}
-"""States of nodes that get no jobs until an administrator says so; one that is powered down is started for jobs."""
+"""States of nodes that get no jobs until an administrator acts; one that is powered down is started for jobs."""
 
 _IRREGULAR = ("WEEKDAY", "WEEKEND")
 _NOT_PLAYED = ("MAGNETIC", "TIME_FLOAT", "REPLACE", "REPLACE_DOWN")
-"""Flags of reservations that change who runs in them, and when, and that nothing here reads."""
+"""Flags of reservations that change their users and times, and that are not played."""
 
 
 def read_partitions(text: str, name: str, pieces: Pieces) -> None:
@@ -92,7 +92,7 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
 
 
 def _nodes(entry: Entry) -> str:
-    """Names of nodes as they stand, once they were read; "" for all."""
+    """Names of nodes as written, after a check; "" for all."""
     if entry.text("Nodes").upper() == "ALL":
         return ""
     entry.read(expanded, "Nodes", ())
@@ -110,7 +110,7 @@ def _gpus(text: str) -> int:
 
 
 def read_nodes(text: str, name: str, pieces: Pieces) -> None:
-    """``scontrol show node -o``: names; nodes that belong to no partition are none that jobs get."""
+    """``scontrol show node -o``: names and GPUs of nodes; nodes in no partition, useless to jobs, are left out."""
     out: list[str] = []
     for entry in records(text, name, "NodeName"):
         if entry.values.get("partitions", "?").strip() not in ("", "(null)"):
@@ -140,7 +140,7 @@ def read_reservations(text: str, name: str, pieces: Pieces) -> None:
         flags = entry.names("Flags")
         if irregular := [flag for flag in flags if flag.upper() in _IRREGULAR]:
             pieces.notes.append(
-                f"reservation {entry.text('ReservationName')}: its flag {irregular[0]} is no fixed period: taken once"
+                f"reservation {entry.text('ReservationName')}: its flag {irregular[0]} has no fixed period: taken once"
             )
         pieces.notes += [
             f"reservation {entry.text('ReservationName')}: its flag {flag} is not played"
@@ -172,12 +172,12 @@ def _reserved_buffers(entry: Entry, pieces: Pieces) -> dict[str, int]:
             found["bb/" + "/".join(names or ["all"])] = size_of(size, 1)
         except UnitError:
             label = entry.text("ReservationName")
-            pieces.notes.append(f"reservation {label}: BurstBuffer={text} is no size in bytes: it is not kept")
+            pieces.notes.append(f"reservation {label}: BurstBuffer={text} is not a size in bytes: it is not kept")
     return found
 
 
 def read_licenses(text: str, name: str, pieces: Pieces) -> None:
-    """``scontrol show lic -o``: licences, and the layers of hierarchical resources, which stand among them."""
+    """``scontrol show lic -o``: licences, and the layers of hierarchical resources, which it lists among them."""
     layers: dict[str, tuple[int, list[Layer]]] = {}
     for entry in records(text, name, "LicenseName"):
         label = entry.text("LicenseName")
@@ -199,5 +199,5 @@ def read_licenses(text: str, name: str, pieces: Pieces) -> None:
 
 
 def _without_nodes(layer: Layer) -> Layer:
-    """A layer with layers below it, whose nodes are its own."""
+    """A layer without nodes of its own: it has those of the layers below it."""
     return Layer(layer.name, "", layer.count, layer.parent, layer.base)

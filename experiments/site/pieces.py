@@ -1,4 +1,4 @@
-"""What the files of a site say, collected; nodes stand by name."""
+"""Contents of a site's files, collected, with the names of nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.schedulers.model.site_parts import Buffers, Reservation, Resource,
 
 @dataclass
 class Pieces:
-    """What has been read so far; ``None`` or an empty list: no file said anything of it.
+    """Contents of the files read so far; ``None`` or an empty list: no file states it.
 
     Attributes
     ----------
@@ -21,21 +21,21 @@ class Pieces:
     nodes
         Names of compute nodes in the order of the files.
     gpus
-        Of these that have some, by how many each has.
+        Names of nodes with GPUs, by the number of GPUs of each.
     partitions, associations, qos, licenses, resources, reservations, weights, scheduler, buffers
         As in :class:`~spillway.schedulers.model.site.Site`.
     configuration
         Single keys of ``slurm.conf`` and the files that it includes, in lower case.
     configured, configured_nodes
-        Partitions and nodes of ``slurm.conf``, for sites whose files have no others.
+        Partitions and nodes of ``slurm.conf``, for sites with no others in their files.
     configured_licenses
         Licences of ``slurm.conf``, likewise.
     counted
-        Hierarchical resources as the controller shows them among its licences; those of ``resources.yaml`` come first.
+        Hierarchical resources that the controller shows among its licences; those of ``resources.yaml`` come first.
     default_accounts
-        By user.
+        Default account of each user.
     notes
-        What was passed over, in words.
+        Omissions, in words.
     """
 
     cluster: str = ""

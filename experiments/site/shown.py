@@ -1,4 +1,4 @@
-"""What a site's description says, in tables; and what of it is not played yet."""
+"""Tables of a site's description, and its parts that are not played yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spillway.schedulers.policykit.terms import PLAYED_FLAGS
 from spillway.schedulers.site_file import PLAYED
 
 _PLAYER = "slurm-backfill"
-"""The policy whose options a site's parameters are."""
+"""The policy that has a site's parameters as options."""
 
 _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     (
@@ -32,8 +32,8 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         "flags of priority beyond those of docs/priority.md",
         lambda site: set(site.weights.flags) - PLAYED_FLAGS,
     ),
-    ("license", "licences: jobs hold none", lambda site: site.licenses),
-    ("resource", "hierarchical resources: jobs hold none", lambda site: site.resources),
+    ("license", "licences: jobs do not hold them", lambda site: site.licenses),
+    ("resource", "hierarchical resources: jobs do not hold them", lambda site: site.resources),
     (
         "limits",
         "limits of resources other than nodes and GPUs",
@@ -65,7 +65,7 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
     ),
     (
         "suspension",
-        "preemption by suspension, but with the setting suspend=suspend; others say what is played in its place",
+        "preemption by suspension, except with the setting suspend=suspend; its other values name the substitute",
         lambda site: bool(Preemption(site).suspended),
     ),
     (
@@ -74,21 +74,21 @@ _PARTS: Sequence[tuple[str, str, Callable[[Site], object]]] = (
         lambda site: site.buffers != Buffers(),
     ),
 )
-"""Parts of a site: the name in :data:`~spillway.schedulers.site_file.PLAYED`, what is missing while it is not played,
-and whether a site states it."""
+"""Parts of a site: the name in :data:`~spillway.schedulers.site_file.PLAYED`, words for the part while it is not
+played, and whether a site states it."""
 
 
 def not_played(site: Site) -> list[str]:
-    """What a site states and no run plays."""
+    """Parts of a site that no run plays, in words."""
     found = [words for name, words, states in _PARTS if name not in PLAYED and states(site)]
     options, without = _stated(site)
     if options:
-        found.append(f"parameters of the schedulers, but under policy {_PLAYER}, whose options they are")
+        found.append(f"parameters of the schedulers, except under policy {_PLAYER}, which has them as options")
     return found + ([f"parameters of the schedulers: {', '.join(without)}"] if without else [])
 
 
 def show(site: Site, console: Console) -> None:
-    """Print it."""
+    """Print a site's description as tables and lines."""
     say(console, f"site {site.name or '(no name)'}: {site.nodes or 'as many nodes as the machine has'}"
                  f"{' nodes' if site.nodes else ''}")  # fmt: skip
     for title, table in _tables(site):
@@ -155,7 +155,7 @@ def _partition(one: Partition, site: Site) -> Sequence[str]:
 
 
 def _who(one: Partition) -> str:
-    """Whose jobs it takes, and the QOS whose limits hold for them."""
+    """Accounts and QOS that may use a partition, and the QOS with limits for its jobs."""
     parts = (
         ("accounts", one.accounts), ("no accounts", one.not_accounts), ("QOS", one.only_qos), ("no QOS", one.not_qos),
         ("limits of QOS", (one.qos,) if one.qos else ()),

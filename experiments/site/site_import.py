@@ -1,4 +1,4 @@
-"""The files of a site into its description: each is recognised by what stands in it, and what is missing is assumed."""
+"""The files of a site into its description: each is recognised by its contents, and missing ones are assumed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BUFFERS = re.compile(
 
 
 class Kind(NamedTuple):
-    """A kind of file: what prints it, whether a text is one, and its reader."""
+    """A kind of file: the command that prints it, a test of texts, and its reader."""
 
     command: str
     recognises: Callable[[str], bool]
@@ -47,7 +47,7 @@ class Kind(NamedTuple):
 
 
 def _records(first: str, key: str, empty: str = "") -> Callable[[str], bool]:
-    """Recognises records of ``scontrol show``: they begin with a key, and have another that a configuration has not."""
+    """Recognises records of ``scontrol show``: they begin with a key, and have another that configurations lack."""
     begins = re.compile(rf"^{first}=.*(?:\n[ \t].*)*?\b{key}=", re.MULTILINE)
     return lambda text: bool(begins.search(text)) or (bool(empty) and text.strip().startswith(empty))
 
@@ -63,7 +63,7 @@ def _columns(*needed: str, without: str = "?") -> Callable[[str], bool]:
 
 
 def _nothing(text: str, name: str, pieces: Pieces) -> None:
-    """A file that says that there are none."""
+    """Read a file that states an empty list: it changes nothing."""
 
 
 KINDS = (
@@ -101,7 +101,7 @@ class _Imported:
     text
         TOML with comments.
     said
-        What was read, passed over and assumed, in lines.
+        Lines on files that were read, on omissions and assumptions.
     """
 
     text: str
@@ -114,12 +114,12 @@ def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
     Parameters
     ----------
     cluster
-        Whose associations are taken where the accounts are of several.
+        Cluster of the associations, if the accounts are of several.
 
     Raises
     ------
     InputError
-        A file cannot be read or is none of these, a value in it is wrong, or two contradict each other: with the place.
+        A file cannot be read or is of another kind, a value is wrong, or two contradict each other; names the place.
     """
     return imported_texts({str(path): _text(path) for path in files}, cluster)
 
@@ -152,11 +152,11 @@ def _kind_of(text: str, name: str) -> Kind:
     for kind in KINDS:
         if kind.recognises(text):
             return kind
-    raise InputError(f"{name}: expected what one of these prints or holds: {', '.join(COMMANDS)}")
+    raise InputError(f"{name}: expected the contents of one of these: {', '.join(COMMANDS)}")
 
 
 def _written(pieces: Pieces) -> Written:
-    """The pieces as one site, with what is assumed of those that are missing, by table."""
+    """The pieces as one site, with the assumptions for those that are missing, by table."""
     partitions = pieces.partitions or pieces.configured
     nodes = _nodes(pieces)
     assumed = dict(_assumed(pieces, bool(nodes)))
@@ -191,7 +191,7 @@ def _nodes(pieces: Pieces) -> list[str]:
 
 
 def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
-    """What is missing and what is assumed for it: the table, and the sentence."""
+    """Assumptions for missing tables: name of the table, and sentence."""
     partitions = pieces.partitions or pieces.configured
     if not nodes:
         yield "nodes", "no nodes (scontrol show node -o): as many as the machine has, by number"
@@ -204,11 +204,11 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
     if not pieces.qos:
         yield "qos", "no QOS (sacctmgr show qos -P): the QOS that jobs name have no priority and no limits"
     if "scontrol show lic -o" not in pieces.kinds.values() and not pieces.configured_licenses:
-        yield "license", "no licences (scontrol show lic -o): there are none"
+        yield "license", "no licences (scontrol show lic -o): the site has no licences"
     if "resources.yaml" not in pieces.kinds.values() and not pieces.counted:
-        yield "resource", "no resources.yaml: there are no hierarchical resources"
+        yield "resource", "no resources.yaml: the site has no hierarchical resources"
     if "scontrol show reservation -o" not in pieces.kinds.values():
-        yield "reservation", "no reservations (scontrol show reservation -o): there are none"
+        yield "reservation", "no reservations (scontrol show reservation -o): the site has no reservations"
     if pieces.weights is None:
         yield "priority", "no slurm.conf: all weights are 0, Slurm's default: jobs in order of submission"
         yield "scheduler", "no slurm.conf: the schedulers have the defaults of the policy that plays them"
@@ -217,7 +217,7 @@ def _assumed(pieces: Pieces, nodes: bool) -> Iterator[tuple[str, str]]:
 
 
 def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Association]:
-    """The associations, with those of accounts that only stand behind their users or below others."""
+    """The associations, and those of accounts that only their users or accounts below them name."""
     known = {one.account for one in associations if not one.user}
     named = [one.account if one.user else one.parent for one in associations]
     missing = [account for account in dict.fromkeys(named) if account and account not in known and account != ROOT]
@@ -229,7 +229,7 @@ def _with_accounts(associations: list[Association], pieces: Pieces) -> list[Asso
 
 
 def _on_nodes(resource: Resource, pieces: Pieces) -> Resource | None:
-    """A resource without layers that no node belongs to, but for those of mode 3, whose nodes are those below them."""
+    """A resource without layers that have no nodes; mode 3 keeps them, since their nodes are those of layers below."""
     if resource.mode == 3:
         return resource
     kept = tuple(one for one in resource.layers if one.nodes)
@@ -240,7 +240,7 @@ def _on_nodes(resource: Resource, pieces: Pieces) -> Resource | None:
 
 
 def _within(one: Reservation, nodes: set[str], pieces: Pieces) -> Reservation:
-    """A reservation without nodes that are none of the machine's."""
+    """A reservation without nodes that do not belong to the machine."""
     names = expanded(one.nodes)
     kept = [name for name in names if name in nodes]
     if len(kept) == len(names):

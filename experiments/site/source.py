@@ -29,7 +29,7 @@ class Entry:
     where: str
 
     def text(self, *keys: str) -> str:
-        """The first of these values that states anything; "" for Slurm's ``(null)`` and ``N/A``."""
+        """The first of these values that is not empty; "" for Slurm's ``(null)`` and ``N/A``."""
         for key in keys:
             found = self.values.get(key.lower(), "").strip()
             if found.lower() not in _NOTHING:
@@ -37,12 +37,12 @@ class Entry:
         return ""
 
     def read(self, convert: Callable[[str], T], key: str, default: Any) -> T:
-        """A value by its reader, ``default`` where it states nothing.
+        """A value by its reader, ``default`` where it is empty.
 
         Raises
         ------
         InputError
-            It is no such value: with file, line and key.
+            The value is malformed; names file, line and key.
         """
         text = self.text(key)
         try:
@@ -51,7 +51,7 @@ class Entry:
             raise InputError(f"{self.where}: {key} must be {error}, got {shown(text)}") from None
 
     def over(self, defaults: Mapping[str, str]) -> Entry:
-        """The same, with other values for keys that are not there."""
+        """The entry with these values for keys that it lacks."""
         return Entry({**defaults, **self.values}, self.where)
 
     def names(self, *keys: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def records(text: str, name: str, first: str) -> Iterator[Entry]:
 
 
 def _pairs(line: str) -> dict[str, str]:
-    """``KEY=VALUE`` between blanks, where values may have blanks; of a key that stands twice the first counts."""
+    """``KEY=VALUE`` between blanks, where values may have blanks; of a repeated key the first value counts."""
     pieces = _KEY.split(line)
     values: dict[str, str] = {}
     for key, value in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -181,7 +181,7 @@ def seconds(text: str) -> float | None:
 
 
 def span(text: str) -> float:
-    """The same where there is no "no limit": 0 stands for it."""
+    """Seconds as :func:`seconds`, with 0 for no limit."""
     return seconds(text) or 0.0
 
 
@@ -193,7 +193,7 @@ def bare_seconds(text: str) -> float | None:
 def resources(text: str) -> dict[str, int]:
     """Amounts of trackable resources by name, of ``cpu=4,mem=8G,node=2,gres/gpu=8,bb/datawarp=100G``.
 
-    Memory and burst buffers become bytes. A negative amount is none: it lifts a limit.
+    Memory and burst buffers become bytes. An amount of -1, which lifts a limit, is left out.
     """
     found: dict[str, int] = {}
     for item in filter(None, text.split(",")):
@@ -207,7 +207,7 @@ def resources(text: str) -> dict[str, int]:
 
 
 def counts(text: str) -> dict[str, int]:
-    """Counts by name, of ``matlab:30,ansys@server=100``; a name without one counts 1."""
+    """Counts by name, of ``matlab:30,ansys@server=100``; a name without a count counts 1."""
     found: dict[str, int] = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
         name, _, count = item.replace("=", ":").rpartition(":") if re.search(r"[:=]\d", item) else (item, "", "1")
@@ -219,7 +219,7 @@ _PREEMPTS = {"off": "off", "cancel": "cancel", "requeue": "requeue", "suspend": 
 
 
 def preempts(text: str) -> str:
-    """What is done to jobs that are preempted; ``GANG`` and ``WITHIN`` beside it are other things."""
+    """Treatment of preempted jobs; the words ``GANG`` and ``WITHIN`` beside it are ignored."""
     words = [word for word in text.lower().split(",") if word not in ("gang", "within")]
     if any(word not in _PREEMPTS for word in words):
         raise UnitError(f"one of {', '.join(_PREEMPTS)}")

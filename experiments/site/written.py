@@ -21,9 +21,9 @@ from spillway.schedulers.model.site_parts import Gpus, Reservation
 from spillway.schedulers.site_file import SINGLE, START, TABLES
 
 HEAD = (
-    "A site for spillway: --site FILE. Nodes stand by name; their places in the machine are those in the list 'nodes'. "
-    "A key that does not stand in a table has its default. Times are in seconds, sizes in bytes. "
-    "'spillway site show FILE' prints what this says, and what of it is not played yet."
+    "A site for spillway: --site FILE. Nodes are given by name; the list 'nodes' has their places in the machine. "
+    "A key that is absent from a table has its default. Times are in seconds, sizes in bytes. "
+    "'spillway site show FILE' prints the contents, and the parts that are not played yet."
 )
 WIDTH = 100
 _READABLE_S = 120.0
@@ -31,18 +31,18 @@ _READABLE_S = 120.0
 
 @dataclass(frozen=True)
 class Written:
-    """What is written.
+    """Contents of the file.
 
     Attributes
     ----------
     site
-        Its values; in place of places, nodes have their names.
+        Values of the site, with the names of nodes in place of their places.
     nodes
         Names of the machine's nodes as a list of hosts; "": as many as the machine has.
     assumed
-        What was assumed for a table that no file states, by its name in the file.
+        Assumption for each table that no file states, by its name in the file.
     notes
-        What was passed over.
+        Omissions.
     """
 
     site: Site
@@ -97,7 +97,7 @@ def _of_file(words: str) -> str:
 
 
 def _keys(value: msgspec.Struct) -> Iterator[str]:
-    """``key = value`` of all that is no default."""
+    """Lines ``key = value`` of all values that differ from their defaults."""
     defaults = _defaults(type(value))
     for name in value.__struct_fields__:
         found = getattr(value, name)
@@ -145,7 +145,7 @@ def _key(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """A text as TOML: as JSON has it, but for the one control character that JSON lets be."""
+    """A text as TOML: as in JSON, except for the one control character that JSON does not escape."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

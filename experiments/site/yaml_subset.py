@@ -1,7 +1,6 @@
-"""The part of YAML that ``resources.yaml`` is written in: lists, mappings, plain and quoted scalars, comments.
+"""The part of YAML in ``resources.yaml``: lists, mappings, plain and quoted scalars, comments.
 
-No anchors, tags, documents after the first, or texts of several lines: what is not understood is an error with its
-line.
+No anchors, tags, documents after the first, or texts of several lines: each is an error that names its line.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def parse(text: str, name: str) -> Any:
     Raises
     ------
     InputError
-        With the file and the line.
+        The text is malformed; names the file and the line.
     """
     lines = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -48,7 +47,7 @@ def parse(text: str, name: str) -> Any:
 
 
 def _uncommented(line: str) -> str:
-    """A line without its comment; ``#`` within quotes begins none."""
+    """A line without its comment; ``#`` within quotes begins no comment."""
     masked = _QUOTED.sub(lambda found: "x" * len(found[0]), line)
     found = _COMMENT.search(masked)
     return line[: found.start()] if found else line
@@ -105,7 +104,7 @@ class _Reader:
         return found
 
     def _next(self, indent: int) -> _Line | None:
-        """The next line where it is of this block; deeper indentation is an error."""
+        """The next line if it belongs to this block; deeper indentation is an error."""
         if self.at == len(self._lines) or self._lines[self.at].indent < indent:
             return None
         line = self._lines[self.at]
@@ -114,7 +113,7 @@ class _Reader:
         return line
 
     def _below(self, indent: int, depth: int, *, lists: bool = False) -> Any:
-        """What stands below a key or a dash; a list may be as far to the left as its key."""
+        """The value below a key or a dash; a list may have the indentation of its key."""
         if self.at == len(self._lines):
             return None
         line = self._lines[self.at]

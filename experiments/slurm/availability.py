@@ -1,4 +1,4 @@
-"""Why a Slurm cannot be run here."""
+"""The error for a machine that cannot run a Slurm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of Slurm is set to, and the texts of its files."""
+"""Settings of a run of Slurm, and the texts of its files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spillway.experiments.slurm.site import Site, slurm_conf_lines
 POOL = "bb"
 """Name of the pool of buffers."""
 _FIRST_PORT = 26817
-"""Port of slurmctld; the nodes' follow it. The network is a namespace of its own, so nothing else has them."""
+"""Port of slurmctld; the nodes' follow it. The network is a namespace of its own, so nothing else uses them."""
 HOST = "ctl"
 """Name of the machine inside."""
 FOLDER = Path("/spillway")
@@ -35,11 +35,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     site
         Partitions, shares, weights ...; ``None``: one partition, priority in order of submission, no accounts.
     select
-        What chooses nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
+        Selection of nodes: ``"linear"`` gives whole nodes, ``"cons_tres"`` (Slurm's default from 23.11 on) processors.
     bf_licenses
         Whether backfill passes plan licenses: releases after 22.05.
     licenses
-        How many there are, by name.
+        Number of each, by name.
     """
 
     nodes: int
@@ -67,7 +67,7 @@ PartitionName=p Nodes=n[1-{nodes}] Default=YES MaxTime=INFINITE State=UP
 """
 
 CGROUP_CONF = {"22.05": "", "24.11": "CgroupPlugin=disabled\n"}
-"""Text of ``cgroup.conf`` by release: from 23.11 on slurmd wants control groups unless it is told otherwise."""
+"""Text of ``cgroup.conf`` by release: from 23.11 on slurmd needs control groups unless they are disabled."""
 
 
 def slurm_conf(settings: Settings) -> str:
@@ -139,17 +139,17 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     Attributes
     ----------
     at_s
-        When, s after the first one.
+        Time of submission, s after the first one.
     nodes, units
-        What it wants of nodes and of the pool; 0 units: no buffer.
+        Requested nodes and units of the pool; 0 units: no buffer.
     runtime_s
-        How long it sleeps, s.
+        Time that it sleeps, s.
     limit_min
-        Its time limit, minutes: Slurm knows no shorter unit.
+        Its time limit, minutes, Slurm's shortest unit.
     stage_in_s, stage_out_s
-        How long its staging sleeps, s.
+        Time that its staging sleeps, s.
     partition, user, qos, licenses
-        Where the Slurm has a site; licenses as ``name:count``.
+        Only for a Slurm with a site; licenses as ``name:count``.
     depends
         Jobs that it waits for, by ``afterok`` or ``afterany`` and their numbers, from 1 in order of submission.
     """

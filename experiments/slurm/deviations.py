@@ -1,4 +1,4 @@
-"""How far the simulated starts are from a real Slurm's."""
+"""Deviations of the simulated starts from those of a real Slurm."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def waits(recording: Recording, starts: Sequence[float]) -> Waits:
 
 
 def _share(part: float, whole: float) -> float:
-    """Part of a whole; of nothing, nothing is 0 and all else infinite."""
+    """Part of a whole; of a whole of 0: 0 for a part of 0, else infinite."""
     if whole:
         return part / whole
     return math.copysign(math.inf, part) if part else 0.0
@@ -101,11 +101,11 @@ class Priorities(NamedTuple):
     Attributes
     ----------
     compared
-        How many both have.
+        Number of priorities that both have.
     different
-        How many of these differ: whole numbers, so in whole units.
+        Number of these that differ: they are whole numbers, so by whole units.
     missing
-        How many only Slurm has: the job does not wait then in the simulator.
+        Number that only Slurm has: the job does not wait then in the simulator.
     """
 
     compared: int
@@ -117,7 +117,7 @@ class Priorities(NamedTuple):
 
 
 def priorities(recording: Recording, simulated: Sequence[Mapping[tuple[int, str], int]]) -> Priorities:
-    """Compare what ``sprio`` printed with the simulated priorities at these instants, by job and partition."""
+    """Compare the output of ``sprio`` with the simulated priorities at these instants, by job and partition."""
     compared = different = missing = 0
     for instant, found in zip(recording.instants, simulated, strict=False):
         for row in instant.priorities:
@@ -131,7 +131,7 @@ def priorities(recording: Recording, simulated: Sequence[Mapping[tuple[int, str]
 
 
 def table(recording: Recording, starts: Sequence[float]) -> str:
-    """One line a job: what it asked for, when Slurm and the simulator started it (s), and the difference."""
+    """One line per job: its requests, its starts in Slurm and in the simulator (s), and their difference."""
     lines = ["job nodes units limit_min submitted_s  slurm_s  simulated_s  deviation_s  by"]
     for number, (job, start_s) in enumerate(zip(recording.jobs, starts, strict=True), start=1):
         assert job.submitted is not None

@@ -1,7 +1,7 @@
 """``python -m spillway.experiments.slurm.inside ROOT FOLDER`` is the first process inside the namespaces.
 
 It lays a layer over the unpacked packages, runs the daemons with that as their root folder, submits the jobs of
-``submissions.json``, writes ``seen.json`` (what ``squeue`` and others showed) and leaves when all jobs have gone. Its
+``submissions.json``, writes ``seen.json`` (the output of ``squeue`` and others) and ends when all jobs have ended. Its
 end ends everything inside; and it ends when its standard input does, so that nothing outlives the process that started
 it.
 """
@@ -24,7 +24,7 @@ from spillway.experiments.slurm.recording import Instant, Seen
 from spillway.experiments.slurm.site import FIRST_USER, OF_THE_MACHINE, SHOWN, Site, associations, reservation
 
 UNCOVERED = 78
-"""Exit code where mounts or the network of the namespaces cannot be had."""
+"""Exit code where mounts or the network of the namespaces are not available."""
 _FROM_SYSTEM = ("proc", "dev", "sys")
 """Folders that the root folder inside has from the system."""
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
@@ -33,13 +33,13 @@ _NOBODY = 65534
 POLL_S = 0.5
 _LONGEST_START_S = 60.0
 _SETTLED_S = 3.0
-"""From idle nodes to the first submission, s."""
+"""Time from idle nodes to the first submission, s."""
 _LONGEST_QUIET_S = 600.0
-"""Without any change of a state for so long Slurm is given up, s."""
+"""Time without any change of a state after which Slurm is given up, s."""
 _INSTANTS = 10
 _BETWEEN_S = 20.0
-"""Between two instants at which priorities and shares are looked at, s: a third of the shortest period in which Slurm
-calculates them. The first of three is as long after the controller's start."""
+"""Time between two instants at which priorities and shares are recorded, s: a third of the shortest period in which
+Slurm calculates them. The first of three is as long after the controller's start."""
 _PRIORITIES = ["sprio", "-h", "-o", "%i %r %Y %A %F %J %P %Q %N %T"]
 _SHARES = ["sshare", "-a", "-n", "-P", "-o", "Account,User,RawUsage,FairShare"]
 
@@ -90,7 +90,7 @@ def _add_users(world: World, site: Site | None) -> None:
 
 
 def _start_database(world: World, site: Site) -> dict[str, subprocess.Popen[bytes]]:
-    """Start MariaDB and slurmdbd, and tell them of accounts, users and QOS."""
+    """Start MariaDB and slurmdbd, and add accounts, users and QOS."""
     configured = f"--defaults-file={FOLDER}/my.cnf"
     world.write("run/mysqld/made", "")
     _must(world, ["mariadb-install-db", configured, "--skip-test-db", "--force"])
@@ -122,7 +122,7 @@ def _wait(world: World, daemons: Mapping[str, subprocess.Popen[bytes]], is_so: C
         if ended:
             raise SystemExit(f"{ended[0]} has ended: {world.last_line_of(ended[0])}")
         if time.monotonic() > deadline:
-            raise SystemExit(f"it is not so after {_LONGEST_START_S:g} s that {what}")
+            raise SystemExit(f"timed out after {_LONGEST_START_S:g} s: waiting until {what}")
         time.sleep(POLL_S)
 
 
@@ -178,7 +178,7 @@ class World:
         self._environment = _ENVIRONMENT | {"SLURM_CONF": f"{FOLDER}/slurm.conf"}
 
     def daemon(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a program that stays; what it prints goes into a file of the run with this name."""
+        """Start a program that stays; its output goes into a file of the run with this name."""
         with self._output_of(name).open("wb") as out:
             return subprocess.Popen(
                 ["chroot", self._root, *command],
@@ -189,7 +189,7 @@ class World:
             )
 
     def last_line_of(self, name: str) -> str:
-        """What a program that stays has printed last."""
+        """The last line that a program that stays has printed."""
         return (self._output_of(name).read_text(errors="replace").splitlines() or ["nothing was printed"])[-1]
 
     def _output_of(self, name: str) -> Path:
@@ -217,7 +217,7 @@ class World:
         return (self._folder / name).read_text(encoding="utf-8")
 
     def answer(self, command: Sequence[str]) -> str:
-        """Return what a program prints; nothing where it fails."""
+        """Return the output of a program; "" where it fails."""
         done = self.called(command)
         return done.stdout if done.returncode == 0 else ""
 
@@ -228,18 +228,18 @@ def _until_idle(world: World, nodes: int, daemons: Mapping[str, subprocess.Popen
 
 
 class _Play:
-    """Submits jobs, each in its time, and looks at what becomes of them.
+    """Submits jobs, each in its time, and records their states.
 
     Parameters
     ----------
     world
         Programs inside.
     jobs
-        What is submitted.
+        The submissions.
     users
-        Numbers of their users on the system; whom it does not name is nobody.
+        Numbers of their users on the system; any other user is nobody.
     started_s
-        When the controller was started, s since the epoch: priorities and shares are looked at at some times after it;
+        When the controller was started, s since the epoch: priorities and shares are recorded at some times after it;
         infinite: never.
     """
 
@@ -253,7 +253,7 @@ class _Play:
         self._third = 0
 
     def to_the_end(self) -> Seen:
-        """Go on until no job is left."""
+        """Submit and record until no job is left."""
         last: dict[int, tuple[str, str]] = {}
         left = sorted(range(len(self._jobs)), key=lambda number: self._jobs[number].at_s)
         origin, polled = time.time(), 0.0
@@ -280,7 +280,7 @@ class _Play:
             time.sleep(max(0.0, min(0.05, polled + POLL_S - time.time())))
 
     def _is_instant(self, now: float) -> bool:
-        """Whether priorities are looked at now: at the first and second third of a period, when jobs wait."""
+        """Whether priorities are recorded now: at the first and second third of a period, when jobs wait."""
         if len(self._instants) >= _INSTANTS or now < self._look_s + _BETWEEN_S:
             return False
         thirds = math.floor((now - self._look_s) / _BETWEEN_S)

@@ -1,4 +1,4 @@
-"""What a recorded job did after its end: it gave back what is counted, and some ms later its nodes."""
+"""The end of a recorded job: it releases counted resources first, and its nodes some ms later."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timeline import Resource
 
 COMPLETING_FIELD = "completing_s"
-"""Field of a job: how long after its end its nodes are back, s."""
+"""Field of a job: time from its end to the release of its nodes, s."""
 
 
 @dataclass(frozen=True)
 class Completing(JobModel):
-    """A job runs as it was submitted; from its end on it has its nodes for ``completing_s`` seconds more, and nothing
-    that is counted.
+    """A job runs as submitted; after its end it holds only its nodes, for another ``completing_s`` seconds.
 
-    Slurm's controller returns licenses, and what the job's account and QOS count, when it takes note of the job's end.
+    Slurm's controller releases licenses, and the counts of the job's account and QOS, when it notes the job's end.
     Nodes are idle when all of them have answered that nothing of the job is left there.
     """
 
@@ -29,7 +28,7 @@ class Completing(JobModel):
     stages: ClassVar[tuple[str, ...]] = ("compute", "completing")
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Compute, give back what is counted, wait for the nodes."""
+        """Compute, give back counted resources, wait for the nodes."""
         completing_s = job.extras.get(COMPLETING_FIELD)
         if not isinstance(completing_s, float):
             yield Submitted()

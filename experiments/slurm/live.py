@@ -32,16 +32,16 @@ from spillway.experiments.slurm.site import MARIADB_CONF, slurmdbd_conf
 NAMESPACES = ("unshare", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--uts", "--ipc", "--kill-child")
 """The end of the first process in a process namespace ends all others there; ``--kill-child`` ends that one with us."""
 _ENDING_S = 20.0
-"""What the processes inside have for their end, s."""
+"""Time for the processes inside to end, s."""
 
 
 def run(settings: Settings, jobs: Sequence[Submission], say: Callable[[str], None]) -> Recording:
-    """Set a Slurm up, submit the jobs, wait for the last one, and return what was recorded.
+    """Set a Slurm up, submit the jobs, wait for the last one, and return the recording.
 
     Raises
     ------
     Missing
-        Namespaces or packages cannot be had here.
+        Namespaces or packages are not available here.
     RunFailed
         Slurm did not start, or did not run all jobs.
     """
@@ -87,11 +87,11 @@ def _prepare(folder: Path, settings: Settings, jobs: Sequence[Submission]) -> No
         texts["my.cnf"] = MARIADB_CONF.format(folder=FOLDER)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o600 if name == "slurmdbd.conf" else 0o644)  # slurmdbd takes no other
+        (folder / name).chmod(0o600 if name == "slurmdbd.conf" else 0o644)  # slurmdbd refuses any other
 
 
 def _inside(root: Path, folder: Path) -> None:
-    """Run :mod:`spillway.experiments.slurm.inside` to its end; whatever ends this ends all that it started."""
+    """Run :mod:`spillway.experiments.slurm.inside` to its end; at any end of this call, all its processes are ended."""
     home = str(REPOSITORY)
     paths = os.pathsep.join([home, *filter(None, [os.environ.get("PYTHONPATH", "")])])
     found = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/bin"])

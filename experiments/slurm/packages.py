@@ -22,10 +22,10 @@ PACKAGES = (
     *("slurmctld", "slurmd", "slurm-client", "slurmdbd", "slurm-wlm-mysql-plugin", "mariadb-server"),
     *("liblua5.3-0", "bash", "coreutils", "dash", "grep", "sed", "hostname"),
 )
-"""What is run inside, in any release; apt-get finds what these depend on."""
+"""Packages of the programs inside, in any release; apt-get finds their dependencies."""
 
 PROGRAMS = ("apt-get", "dpkg-deb", "unshare", "mount", "ip", "chroot", "hostname")
-"""Programs of the system that are used."""
+"""Required programs of the system."""
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 """Debian's keys, which verify its packages."""
@@ -35,37 +35,37 @@ _ALTERNATIVES = ("slurmctld", "slurmd", "slurmstepd")
 
 
 def cache_folder() -> Path:
-    """Folder for what is downloaded: ``spillway/slurm`` under ``XDG_CACHE_HOME``, else under ``~/.cache``."""
+    """Folder for downloads: ``spillway/slurm`` under ``XDG_CACHE_HOME``, else under ``~/.cache``."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spillway" / "slurm"
 
 
 def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
-    """Return the root folder of a release; download and unpack its packages where that was not done yet.
+    """Return the root folder of a release; download and unpack its packages if that was not done yet.
 
     Parameters
     ----------
     release
         One of :data:`_SUITES`.
     folder
-        Where root folders are kept; made if it does not exist.
+        Folder of root folders; made if it does not exist.
     say
         Gets a line before something is downloaded.
 
     Raises
     ------
     Missing
-        A program of the system or Debian's keyring is not there, or a package cannot be had.
+        A program of the system or Debian's keyring is missing, or a package is not available.
     """
     for name in PROGRAMS:
         if shutil.which(name) is None:
-            raise Missing(f"there is no {name!r} on PATH (Debian and what derives from it have it)")
+            raise Missing(f"there is no {name!r} on PATH (Debian and its derivatives have it)")
     if not KEYRING.exists():
         raise Missing(f"there is no {KEYRING} to verify Debian's packages with (package debian-archive-keyring)")
     root = folder / release
     if _complete(root):
         return root
     folder.mkdir(parents=True, exist_ok=True)
-    say(f"downloading Slurm {release} with all that it depends on (50 to 80 MB, 400 MB unpacked) into {folder} ...")
+    say(f"downloading Slurm {release} with its dependencies (50 to 80 MB, 400 MB unpacked) into {folder} ...")
     with tempfile.TemporaryDirectory(prefix=f"{release}-", dir=folder) as temporary:
         unpacked = Path(temporary) / "root"
         for package in _downloaded(_SUITES[release], Path(temporary)):
@@ -79,7 +79,7 @@ def programs(release: str, folder: Path, say: Callable[[str], None]) -> Path:
 
 
 def _list_of(root: Path) -> Path:
-    """Written last: the packages that this root folder was made from."""
+    """File, written last, with the packages of this root folder."""
     return root / "spillway-packages"
 
 
@@ -89,7 +89,7 @@ def _complete(root: Path) -> bool:
 
 
 def _downloaded(suite: str, folder: Path) -> list[Path]:
-    """Packages with all that they depend on; apt keeps its state in the folder, apart from the system's."""
+    """Packages with their dependencies; apt keeps its state in the folder, apart from the system's."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "cache" / "archives" / "partial").mkdir(parents=True)
     (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {_mirror()} {suite} main\n", encoding="utf-8")
@@ -109,7 +109,7 @@ def _downloaded(suite: str, folder: Path) -> list[Path]:
 
 
 def _mirror() -> str:
-    """Address of Debian's packages, as the system has it: its suites of updates and security may be elsewhere."""
+    """Address of Debian's packages in the system's sources: its suites of updates and security may be elsewhere."""
     listed = _called(["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"])
     for line in listed.splitlines():
         if match := re.fullmatch(r"(\S+) [^\s/-]+", line):

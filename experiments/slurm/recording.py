@@ -1,4 +1,4 @@
-"""What a Slurm did: read from its controller's log, kept as JSON."""
+"""Recordings of a Slurm: read from its controller's log, kept as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.slurm.configuration import Settings, Submission
 
 MINUTE_S = 60
-"""Recordings begin at a whole minute: Slurm rounds what it plans to whole minutes of the clock."""
+"""Recordings begin at a whole minute: Slurm rounds planned times to whole minutes of the clock."""
 
 STEPS: Mapping[str, str] = {
     "submitted": r"_slurm_rpc_submit_batch_job: JobId=(\d+) .*usec=(\d+)",
@@ -28,30 +28,30 @@ STEPS: Mapping[str, str] = {
     "staged_out": r"Modify JobId=(\d+) burst buffer state from staging-out to teardown",
     "freed": r"Modify JobId=(\d+) burst buffer state from teardown to complete",
 }
-"""What the controller logs when a job takes a step: the job's number, and for how long it was being taken, us."""
+"""Log lines of the controller on the steps of a job: the job's number, and the duration of the step, us."""
 
 
 NODES = re.compile(r"(?:NodeList=| on )n(\d+|\[[\d,-]+\])")
 """Nodes of a job, in the line of its start."""
 RESPONSE = re.compile(r"node_did_resp n(\d+)")
-"""A node has answered; the first one after the end of a job was asked to end it."""
+"""A node has answered; the first answer after the end of a job is from a node that had to end it."""
 _ALL_RESPONSES = re.compile(r"Tree head got back (\d+)$")
-"""As many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. Where
-a pass begins in the same ms, the order in the log says which was first."""
+"""This many nodes have answered: the controller frees nodes then, and logs each node later, 22.05 within a few ms. If a
+pass begins in the same ms, the order in the log shows which was first."""
 
 TIE_S = 0.0004
-"""By this much something was before or after a pass that began in the same ms: the log's clock shows no less."""
+"""Time of an event before or after a pass that began in the same ms: the log's clock has no finer resolution."""
 
 _EXTENDED = re.compile(r"Extending JobId=(\d+) time limit by (\d+) secs for configuration")
 """A job's limit is extended by the seconds of the clock that its configuration took, which follows its start."""
 _BETWEEN_PASSES = frozenset({"staged", "ended", "freed"})
-"""Steps that are taken between passes and calculations: in the ms of one the order of the log says which was first."""
+"""Steps that are taken between passes and calculations: in the ms of one the order of the log shows which was first."""
 
 BACKFILLED = "_start_job: Started"
 _TESTED = re.compile(r"BACKFILL: test for JobId=(\d+) .*Partition=(\S+)")
-"""A backfill pass comes to a job in one of its partitions."""
+"""A backfill pass tests a job in one of its partitions."""
 _NOT_PLANNED = re.compile(r"entering _try_sched for JobId|Try later JobId|overlaps with existing reservation")
-"""What a backfill pass logs of a job that it has not planned yet."""
+"""Log lines of a backfill pass on a job that it has not planned yet."""
 _PASS_ENDS = "_attempt_backfill: completed testing"
 _PASS_IS_WHOLE = re.compile("BACKFILL: (?:reached end of job queue|bf_max_job_test: limit of)")
 
@@ -60,22 +60,22 @@ PASSES = {
     "backfill": "_attempt_backfill: beginning",
     "calculated": "Fair Tree fairshare algorithm, starting at",
 }
-"""What the controller logs when a pass begins, or a calculation of priorities."""
+"""Log lines of the controller at the begin of a pass, or of a calculation of priorities."""
 
 
 class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A job as it was submitted, and what became of it.
+    """A job as it was submitted, and the times of its steps.
 
     Attributes
     ----------
     request
-        What was submitted; its time is that which was planned.
+        The submission; its time is the planned one.
     submitted, allocated, staged, started, ended, idle, staged_out, freed
-        When the controller took it, gave it its buffer, had that filled, started it, saw it end, had all its nodes
-        back, had its buffer emptied and given back: s after the begin of the recording. ``None`` where that did not
-        happen.
+        Times of the submission, of the allocation of its buffer and the end of its stage-in, of the start, of the end,
+        of the return of its last node, of the end of its stage-out and the release of its buffer: s after the begin of
+        the recording. ``None`` for a step that did not happen.
     extended
-        What its limit was extended by, s; ``None`` where that was not recorded.
+        Extension of its limit, s; ``None`` where it was not recorded.
     backfilled
         Whether the backfill scheduler started it.
     """
@@ -94,7 +94,7 @@ class RecordedJob(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Priorities and shares at a time.
+    """Priorities and shares at one time.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         s after the begin of the recording.
     priorities
         A line of ``sprio`` for each waiting job in each of its partitions: job, partition, priority, and the terms age,
-        fair share, size, partition, QOS, nice and TRES (``-`` for nothing).
+        fair share, size, partition, QOS, nice and TRES (``-`` for an empty term).
     shares
         A line of ``sshare -P`` for each user in an account: account, user, raw usage, fair share.
     """
@@ -113,7 +113,7 @@ class Instant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the commands of a Slurm showed, at times in s since the epoch; as in :class:`Recording`."""
+    """Output of the commands of a Slurm, at times in s since the epoch; as in :class:`Recording`."""
 
     states: list[tuple[float, int, str, str]] = []
     instants: list[Instant] = []
@@ -128,23 +128,23 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     slurm
         Its version.
     settings
-        How it was set.
+        Its settings.
     main, backfill
-        When these schedulers had passes, s after the begin; their loops sleep for the interval after each pass, so that
-        passes drift against the clock and against each other.
+        Times of the passes of these schedulers, s after the begin; their loops sleep for the interval after each pass,
+        so that passes drift against the clock and against each other.
     cut
-        Backfill passes that ended before they had looked at all jobs, as they do at the end of ``bf_max_time``: when
-        they began, the last job that they planned and its partition; job 0 where they planned none.
+        Backfill passes that ended before they had tested all jobs, as at the end of ``bf_max_time``: begin, last
+        planned job and its partition; job 0 if no job was planned.
     jobs
         In order of their numbers, from 1.
     states
-        What ``squeue`` showed, whenever that changed: time, job, state, reason.
+        Changes in the output of ``squeue``: time, job, state, reason.
     calculated
-        When all priorities were calculated, s after the begin; where it has a site.
+        Times of the calculations of all priorities, s after the begin; with a site.
     instants
-        Priorities and shares at some times; where it has a site.
+        Priorities and shares at some times; with a site.
     site
-        What its Slurm printed and was configured with, by the names of the files; empty: no site.
+        Output and configuration of its Slurm, by the names of the files; empty: no site.
     begins
         Date of the begin, as the setting ``begins`` takes it; "" where it is not known.
     """
@@ -168,7 +168,7 @@ def read(path: Path) -> Recording:
     Raises
     ------
     SpecError
-        The file cannot be read, or is no recording.
+        The file cannot be read, or is not a recording.
     """
     try:
         return msgspec.json.decode(read_file(path), type=Recording)
@@ -179,7 +179,7 @@ def read(path: Path) -> Recording:
 
 
 def write(recording: Recording, path: Path) -> None:
-    """Write a recording, one line a job and one a state; packed where the name ends in ``.xz``."""
+    """Write a recording, one line per job and one per state; packed where the name ends in ``.xz``."""
     fields = []
     for name in Recording.__struct_fields__:
         value = getattr(recording, name)
@@ -196,7 +196,7 @@ def _text(value: object) -> str:
 
 
 def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: Seen) -> Recording:
-    """Make a recording from the controller's log and what was seen meanwhile.
+    """Make a recording from the controller's log and the output of commands.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
     version = re.search(r"slurmctld version (\S+) started", log)
     late_responses = settings.release != "22.05"
     answered: set[int] = set()
-    held: dict[int, RecordedJob] = {}  # by node: whose it is, or was last
+    held: dict[int, RecordedJob] = {}  # by node: its present or last job
     between: list[tuple[RecordedJob, str, float, float]] = []
     for at_s, line in _timed(log):
         in_order_s = TIE_S if any(times and times[-1] == at_s for times in passes.values()) else -TIE_S
@@ -268,7 +268,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
 
 
 def cut_passes(log: str) -> Iterable[tuple[float, int, str]]:
-    """Backfill passes of a log that ended before they had looked at all jobs, as :attr:`Recording.cut` has them."""
+    """Backfill passes of a log that ended before they had tested all jobs, in the form of :attr:`Recording.cut`."""
     began_s, tested, planned, whole = math.nan, (0, ""), (0, ""), False
     for at_s, line in _timed(log):
         if PASSES["backfill"] in line:

@@ -1,7 +1,7 @@
 """The submissions of a recording in the simulator: policy ``slurm-backfill`` under ``--bb-life slurm``.
 
-Submitted are the jobs as they were, with the durations that they had; who starts when, and who gets a buffer when, is
-the policy's. The pool is one storage node.
+The jobs are submitted as recorded, with their durations; the policy decides when each starts and gets its buffer. The
+pool is one storage node.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from spillway.simulator.wire.links import InProcessLink
 LIFE = "slurm"
 
 LONGEST_PASS_S = 0.1
-"""What was logged later after the begin of a pass was not of that pass, s."""
+"""Longest time from the begin of a pass to a log line of that pass, s."""
 
 CONFIGURED_S = 0.016
-"""How long a job with a buffer is configured at its start, s: the median of 81 in a run. What a limit was extended by
-is taken from that in recordings that do not say it."""
+"""Time to configure a job with a buffer at its start, s: the median of 81 in a run. In recordings without extensions of
+limits, limits are extended by this."""
 
 
 class _Starts(Observer):
@@ -59,19 +59,19 @@ class _Starts(Observer):
 
 
 def starts(recording: Recording, *, passes: bool) -> list[float]:
-    """Simulated start of each job, s, in the order of the recording; NaN for one that never started.
+    """Simulated start of each job, s, in the order of the recording; NaN for a job that never started.
 
     Parameters
     ----------
     passes
-        Whether the schedulers have their passes when they had them in the recording; else in their regular intervals,
-        from the first recorded ones on.
+        Whether the schedulers have their passes at the recorded times; else in their regular intervals, from the first
+        recorded ones on.
     """
     return replayed(recording, passes=passes).starts
 
 
 class _Replayed(NamedTuple):
-    """The simulated starts (s), and by instant of the recording the priorities of what waited, by job and partition."""
+    """Simulated starts (s), and for each instant of the recording priorities of waiting jobs by job and partition."""
 
     starts: list[float]
     priorities: list[dict[tuple[int, str], int]]
@@ -94,14 +94,15 @@ def replayed(recording: Recording, *, passes: bool) -> _Replayed:
 
 
 def site_of_recording(recording: Recording) -> Site | None:
-    """The site as it is imported from what its Slurm printed, with its Slurm's time of a first calculation; of a Slurm
-    without one the licenses, if there are some.
+    """The site as imported from the output of its Slurm, with the time of Slurm's first calculation of priorities.
+
+    For a Slurm without a site: its licenses, if any.
     """
     if not recording.site:
         pools = tuple(License(name, count) for name, count in recording.settings.licenses.items())
         return Site(licenses=pools) if pools else None
     site = site_of(parse_toml(imported_texts(recording.site).text, limits.SITE_BYTES), "the recording's site")
-    # What Slurm charges a job with ends with the job, the simulated one ends when its nodes are idle, some ms later.
+    # Slurm charges a job until its end, the simulator until its nodes are idle, some ms later.
     ended = [(job.ended or 0.0, job.idle or 0.0) for job in recording.jobs]
     late_s = [idle - at + TIE_S for at in recording.calculated for end, idle in ended if end <= at < idle]
     phase_s = (recording.calculated[0] + max(late_s, default=0.0)) % site.weights.period_s
@@ -109,7 +110,7 @@ def site_of_recording(recording: Recording) -> Site | None:
 
 
 class _Look:
-    """Looks at the priorities of what waits, at the first pass at or after each instant."""
+    """Records the priorities of waiting jobs, at the first pass at or after each instant."""
 
     def __init__(self, recording: Recording) -> None:
         self.site = site_of_recording(recording)
@@ -127,7 +128,7 @@ class _Look:
 
 @dataclass(frozen=True)
 class _Watched(SlurmBackfill):
-    """The policy, whose passes are looked at."""
+    """The policy, with a look at each of its passes."""
 
     look: Callable[[View], None] = lambda view: None
 
@@ -137,7 +138,7 @@ class _Watched(SlurmBackfill):
 
 
 def policy(recording: Recording, look: _Look, *, passes: bool) -> SlurmBackfill:
-    """The policy as that Slurm was set."""
+    """The policy with the settings of that Slurm."""
     settings = recording.settings
     return _Watched(
         look=look,
@@ -193,7 +194,7 @@ def _cut(recording: Recording) -> dict[float, tuple[str, str]]:
 
 
 def _extended_s(recording: Recording) -> dict[str, float]:
-    """What the limit of each job with a buffer was extended by, by name, s."""
+    """Extension of the limit of each job with a buffer, by name, s."""
     return {
         f"{number}": CONFIGURED_S if job.extended is None else job.extended
         for number, job in enumerate(recording.jobs, start=1)
@@ -202,24 +203,24 @@ def _extended_s(recording: Recording) -> dict[str, float]:
 
 
 def _passes(recording: Recording) -> list[float]:
-    """When either scheduler had a pass, s."""
+    """Times of the passes of both schedulers, s."""
     return sorted((*recording.main, *recording.backfill))
 
 
 def _start_s(recording: Recording, job: RecordedJob) -> float:
-    """When the pass began that started a job, s."""
+    """Begin of the pass that started a job, s."""
     assert job.started is not None
     return _began_s(recording.backfill if job.backfilled else recording.main, job.started)
 
 
 def _began_s(passes: Sequence[float], time_s: float) -> float:
-    """When the pass began that logged something at a time, s: simulated ones have it done when they begin."""
+    """Begin of the pass that logged something at a time, s: simulated passes act at their begin."""
     place = bisect.bisect_right(passes, time_s + EXACT_S)
     return passes[place - 1] if place and time_s - passes[place - 1] < LONGEST_PASS_S else time_s
 
 
 def _before(time_s: float, passes: Sequence[float]) -> float:
-    """A time; earlier by a bit where a pass began in the same ms, and the recording does not say which was first."""
+    """A time; earlier by a bit where a pass began in the same ms, and the recording does not show which was first."""
     place = bisect.bisect_left(passes, time_s - EXACT_S)
     return time_s - TIE_S if place < len(passes) and passes[place] <= time_s + EXACT_S else time_s
 

@@ -1,7 +1,7 @@
 """A site for a live Slurm: partitions, accounts with shares, users, QOS, licenses, a maintenance, weights of priority.
 
-What the controller is told of it: lines of ``slurm.conf``, and calls of ``sacctmgr`` and ``scontrol``. The simulator is
-told nothing of this: it plays what the live Slurm prints of its site, read by ``spillway site import``.
+The controller receives it as lines of ``slurm.conf``, and by calls of ``sacctmgr`` and ``scontrol``. The simulator does
+not receive it: it plays the site that the live Slurm prints, read by ``spillway site import``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Site(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a live Slurm is set to beyond one partition.
+    """Settings of a live Slurm beyond one partition.
 
     Attributes
     ----------
@@ -45,16 +45,15 @@ class Site(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     qos
         Priority of each quality of service beside ``normal``, which has 0.
     licenses
-        How many of each there are.
+        Number of each.
     weights
-        Of priority, by Slurm's names: ``Age``, ``Fairshare``, ``JobSize``, ``Partition``, ``QOS``.
+        Weights of priority, by Slurm's names: ``Age``, ``Fairshare``, ``JobSize``, ``Partition``, ``QOS``.
     tres_weights
         ``PriorityWeightTRES``.
     half_life_min, period_min, longest_age_min
-        ``PriorityDecayHalfLife``, ``PriorityCalcPeriod``, ``PriorityMaxAge``, in minutes, the shortest unit that Slurm
-        knows.
+        ``PriorityDecayHalfLife``, ``PriorityCalcPeriod``, ``PriorityMaxAge``, in minutes, Slurm's shortest unit.
     maintenance_after_min, maintenance_min, maintenance_nodes
-        A reservation with the flag ``MAINT``: begin after the first submission and length, in minutes, and how many
+        A reservation with the flag ``MAINT``: begin after the first submission and length, in minutes, and number of
         nodes, the last ones; 0 minutes: no reservation.
     """
 
@@ -78,7 +77,7 @@ FIRST_USER = 2000
 
 
 def usual(nodes: int) -> Site:
-    """The site of ``validate slurm --with-site``: all kinds of terms matter within minutes."""
+    """The site of ``validate slurm --with-site``: all kinds of priority terms matter within minutes."""
     return Site(
         partitions=(
             Partition(name="batch", first=1, last=nodes - nodes // 4, tier=1, factor=10),
@@ -173,7 +172,7 @@ def associations(site: Site) -> Iterator[list[str]]:
 
 
 def reservation(site: Site, begin_s: int, nodes: int) -> list[str]:
-    """Arguments of ``scontrol`` that make the maintenance, its begin in s since the epoch; empty where it has none."""
+    """Arguments of ``scontrol`` that make the maintenance, its begin in s since the epoch; empty without one."""
     if not site.maintenance_min:
         return []
     from_node = nodes - site.maintenance_nodes + 1
@@ -199,7 +198,7 @@ SHOWN: Mapping[str, list[str]] = {
     "users.txt": ["sacctmgr", "show", "user", "-P"],
     "qos.txt": ["sacctmgr", "show", "qos", "-P"],
 }
-"""What a Slurm is asked about its site, as ``docs/site.md`` has it: by the names of the files."""
+"""Commands that print the site of a Slurm, as in ``docs/site.md``, by the names of the files."""
 
 OF_THE_MACHINE = re.compile(r" (?:OS=.*?(?= RealMemory=)|(?:BootTime|CPULoad|FreeMem)=\S+)")
-"""What ``scontrol show node`` says of the machine that all nodes are on: it is no part of a recording."""
+"""Fields of ``scontrol show node`` on the machine of all nodes: left out of recordings."""

@@ -17,23 +17,23 @@ from spillway.experiments.trials.starvation import CASES, POOL, NotPlayed, Start
 from spillway.experiments.trials.world import LICENSE
 
 RELEASE = "24.11"
-"""Of Slurm: the one that knows ``bf_licenses``."""
+"""Release of Slurm: the one that has ``bf_licenses``."""
 
 SHIPPED = Path(__file__).parent / "recordings"
 """Recordings that come with the package."""
 
 
 class Way(NamedTuple):
-    """How a Slurm is set.
+    """A way to set up a Slurm.
 
     Attributes
     ----------
     name
-        What it is called in tables and files.
+        Name in tables and files.
     select, bf_licenses
         See :class:`~spillway.experiments.slurm.configuration.Settings`.
     counted
-        Whether the buffer is no pool of a plugin, but licenses (:data:`_COUNTED`).
+        Whether the buffer is not a pool of a plugin, but licenses (:data:`_COUNTED`).
     """
 
     name: str
@@ -55,7 +55,7 @@ _COUNTED = "bb"
 
 
 def settings(case: StarvationCase, way: Way) -> Settings:
-    """How the Slurm of a case is set: passes every second, planned to the second."""
+    """Settings of Slurm for a case: passes every second, planned to the second."""
     return Settings(
         nodes=case.world.nodes,
         pool_units=POOL,
@@ -91,13 +91,13 @@ def submissions(case: StarvationCase, way: Way) -> list[Submission]:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a real Slurm did, by case."""
+    """Recordings of a real Slurm, by case."""
 
     name: str
     recordings: Mapping[str, Recording]
 
     def starts(self, case: StarvationCase) -> Starts:
-        """As recorded."""
+        """The recorded starts."""
         recording = self.recordings.get(case.name)
         if recording is None:
             raise NotPlayed("there is no recording")
@@ -108,18 +108,19 @@ class Recorded:
 
 
 def recorded(way: Way, recordings: Mapping[str, Recording]) -> Recorded:
-    """Recordings of a way, by case, under the name that tables have."""
+    """Recordings of a way, by case, under its name in tables."""
     (version,) = {recording.slurm for recording in recordings.values()}
     return Recorded(f"Slurm {version} ({way.name})", recordings)
 
 
 def kept(folder: Path) -> list[Recorded]:
-    """What :func:`keep` left in a folder, a row for each way.
+    """Recordings that :func:`keep` wrote into a folder, a row for each way.
 
     Raises
     ------
     SpecError
-        The folder has no recording, or of one way from different versions of Slurm; a file is no recording.
+        The folder has no recording, or has recordings of one way from several versions of Slurm; or a file is not a
+        recording.
     """
     rows = []
     for way in WAYS:

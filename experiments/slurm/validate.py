@@ -1,4 +1,4 @@
-"""What ``spillway validate slurm`` does between its options and its exit code."""
+"""The work of ``spillway validate slurm`` between its options and its exit code."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spillway.experiments.slurm.site import usual
 from spillway.experiments.slurm.workload import BETWEEN_S, generated
 
 SKIPPED = 77
-"""Exit code where no Slurm can be run (what test harnesses take for a skipped test)."""
+"""Exit code where no Slurm can be run (test harnesses take it for a skipped test)."""
 
 
 class Setting(NamedTuple):
-    """Least and most of an option, and what it is where it is not given."""
+    """Least, most and default value of an option."""
 
     least: float
     most: float
@@ -44,20 +44,20 @@ SETTINGS = {
     "sched_interval": Setting(1, 600, 1),
     "batch_sched_delay": Setting(0, 600, 0),
 }
-"""Options of a live run; Slurm's own bounds where it has some."""
+"""Options of a live run; Slurm's own bounds where it has any."""
 
 
 def recording_of(options: Mapping[str, Any]) -> Recording:
-    """Read the recording that the options name, or run a Slurm as they say.
+    """Read the recording that the options name, or run a Slurm with the options.
 
     Raises
     ------
     SpecError
-        An option is out of its range, or excludes another one; the file is no recording.
+        An option is out of its range, or excludes another one; the file is not a recording.
     Missing
         No Slurm can be run here.
     RunFailed
-        It did not run the jobs.
+        Slurm did not run the jobs.
     """
     given = {name: options[name] for name in (*SETTINGS, "slurm", "with_site") if options[name] is not None}
     if options["replay"] is None:
@@ -68,7 +68,7 @@ def recording_of(options: Mapping[str, Any]) -> Recording:
 
 
 def live(given: Mapping[str, Any]) -> Recording:
-    """Run a Slurm with these options, the others as they are by default; raises as :func:`recording_of`."""
+    """Run a Slurm with these options, defaults for the others; raises as :func:`recording_of`."""
     chosen: dict[str, Any] = {name: setting.default for name, setting in SETTINGS.items()} | dict(given)
     for name, (least, most, _) in SETTINGS.items():
         if not least <= chosen[name] <= most:

@@ -11,9 +11,9 @@ from spillway.experiments.slurm.configuration import Settings, Submission
 from spillway.experiments.slurm.site import Site
 
 BETWEEN_S = 1.2
-"""Mean time between two submissions, s: jobs come faster than they go, so that queues of both kinds stand."""
+"""Mean time between two submissions, s: jobs come faster than they end, so that both queues build up."""
 _SWING = 0.8
-"""By what share of itself the rate of submissions rises above its mean in a day, and falls below it."""
+"""Share of its mean by which the rate of submissions rises and falls in a day."""
 _RUNTIMES_S = (2, 12)
 _LIMITS_MIN = (1, 3)
 _WITHOUT_BUFFER = 0.3
@@ -37,7 +37,7 @@ def generated(
     settings
         Nodes and pool.
     jobs
-        How many.
+        Number of jobs.
     stage_s
         Longest stage-in and stage-out, s; each is drawn between a sixth of it and all of it.
     seed
@@ -68,7 +68,7 @@ def generated(
 
 
 def _at_site(job: Submission, number: int, site: Site, draw: random.Random) -> Submission:
-    """The same job of one of the site's users; ``number``: how many jobs come before it."""
+    """The same job of one of the site's users; ``number``: number of jobs before it."""
     names = [one.name for one in site.partitions]
     license, count = draw.choice(list(site.licenses.items()))
     holds, waits = draw.random() < _WITH_LICENSES, draw.random() < _DEPENDENT

@@ -1,6 +1,6 @@
-"""Studies: a question, the runs that answer it, what is claimed about them, and one judge for all.
+"""Studies: a question, the runs that answer it, claims about them, and one judge for all.
 
-What the author of a study imports::
+Imports for the author of a study::
 
     from spillway.experiments.studies import Claim, Product, Study, at_least, mean, ratio, within
 """

@@ -20,14 +20,14 @@ STUDIES: Mapping[str, str] = {
     "jeannot": "I/O-aware lists and packs, exclusive I/O (Jeannot, Pallez, Vidal 2023)",
     "herbein": "I/O-aware scheduling on CTS-1 (Herbein et al. 2016)",
     "gang": "gang scheduling and files on nodes (Zhang et al. 2003)",
-    "production-buffers": "how long nodes idle while burst buffers are staged, by the buffers' life",
-    "transfer": "planning, backfilling and the field since 2019 on periods of logs that chose nothing",
-    "transfer-choosing": "the same on the other periods, with ablations: where settings are chosen",
+    "production-buffers": "idle time of nodes while burst buffers are staged, by the buffers' life",
+    "transfer": "planning, backfilling and the field since 2019 on periods of logs not used to choose settings",
+    "transfer-choosing": "the same on the other periods, used to choose settings, with ablations",
     "malleable": "I/O interference and malleability (Singh & Carretero 2019, sections 2, 5.1, 7)",
     "malleable-sharing": "idle nodes shared among four applications (the same, sections 5.2, 7)",
     "malleable-machine": "malleable jobs on a whole machine, 0 to 100 % of them (not in a paper)",
 }
-"""What the studies of the product are about, by name; each is ``STUDY`` of the module
+"""Subjects of the product's studies by name; each study is ``STUDY`` of the module
 ``spillway.experiments.studies.NAME``."""
 
 _ATTRIBUTE = "STUDY"
@@ -40,7 +40,7 @@ def find_study(name: str) -> Study:
     Raises
     ------
     SpecError, OptionError
-        There is none, or the file cannot be loaded.
+        There is no such study, or the file cannot be loaded.
     """
     from spillway.base.plugins import module_from_file
 
@@ -54,7 +54,7 @@ def find_study(name: str) -> Study:
 
 
 def verdicts_of(options: argparse.Namespace) -> int:
-    """Print and write one table of all claims; exit code 1 where a kept result was changed."""
+    """Print and write one table of all claims; return exit code 1 if a kept result was changed."""
     from rich.console import Console
 
     from spillway.analysis.document.blocks import Table
@@ -84,7 +84,7 @@ def verdicts_of(options: argparse.Namespace) -> int:
 
 
 def collect(root: Path) -> tuple[list[Line], list[str]]:
-    """Claims of all studies below a folder, in the order of the table; files that were changed since."""
+    """Claims of all studies below a folder, in the order of the table, and files that were changed since."""
     from spillway.experiments.campaign import reuse
     from spillway.experiments.studies import report
 

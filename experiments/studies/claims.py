@@ -1,4 +1,4 @@
-"""What a paper states, what of our choices it depends on, and which of them were made by a published value."""
+"""Claims of a paper, the choices of ours that they depend on, and the choices made by a published value."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from spillway.experiments.studies.results import Results
 from spillway.experiments.studies.statistics import Sample
 
 Measure = Callable[[Results], Sample]
-"""From the results of one reading to one value per unit. Measures that are equal count as the same value."""
+"""A function from the results of one reading to one value per unit. Equal measures count as the same value."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """Where our value must lie for the claim to hold.
+    """Range in which our value must lie for the claim to hold.
 
     Attributes
     ----------
     low, high
-        Both ends belong to it; infinite where the claim has one side only.
+        Bounds, both included; one is infinite if the claim has one side only.
     published
-        The paper's value, as it is printed in tables.
+        The paper's value, in the form of the tables.
     """
 
     low: float
@@ -68,12 +68,12 @@ def less_than(bound: float) -> Region:
 
 @dataclass(frozen=True)
 class Premise:
-    """What must be so for a claim to say anything: where its mean is outside the region, nothing is judged.
+    """Condition for a claim to be meaningful: if its mean is outside the region, the claim is not judged.
 
     Attributes
     ----------
     words
-        What is measured.
+        Name of the measure.
     """
 
     words: str
@@ -92,27 +92,28 @@ class Claim:
     place
         Section, figure or table.
     statement
-        In our words.
+        The statement in our words.
     region
-        Where our value must lie.
+        Range in which our value must lie.
     measure
         Our value.
     unit
-        Of the value ("": a ratio or a number of something named in the statement).
+        Unit of the value ("": a ratio, or a count of a thing named in the statement).
     each
-        Axes whose every value is a case of its own: the claim holds where all cases do ("at every load").
+        Axes with every value as a separate case: the claim holds if all cases do ("at every load").
     depends
         Parameters and choices of the study that the value depends on; ``None`` is for studies in which nothing was
         chosen by a published value.
     one_run
-        Of a number from the paper's single run: how wide the prediction interval of a single run of ours may be, as a
-        share of the number, for the claim to be judged by it; 0: the claim is on the mean over many runs.
+        For a number from the paper's single run: largest width of the prediction interval of a single run of ours, as a
+        share of the number, at which the claim is judged by it; 0: the claim is on the mean over many runs.
     exact
-        Whether nothing in it is random: then a single value is judged.
+        Whether nothing in it is random: a single value is judged then.
     premise
-        What must be so, whatever the case; ``None``: nothing.
+        Condition for all cases; ``None``: no condition.
     group
-        Of many alike claims: they are counted together on the screen, and listed after the others in the report.
+        Group of many similar claims: they are counted together on the screen, and listed after the others in the
+        report.
     """
 
     name: str
@@ -129,7 +130,7 @@ class Claim:
     group: str = ""
 
     def cut(self, grid: Grid) -> Claim:
-        """The claim on fewer cases: those of the values that a smaller grid has, where it has some of them."""
+        """The claim on fewer cases: the values that a smaller grid has, or all if it has no value of an axis."""
         kept = {
             axis: [value for value in values if value in grid.get(axis, values)] for axis, values in self.each.items()
         }
@@ -143,12 +144,12 @@ class Parameter:
     Attributes
     ----------
     name, value, why
-        Its name, what was chosen, and from what that follows.
+        Its name, the chosen value, and the reason.
     fitted_to
-        Claims whose published values were looked at when it was chosen.
+        Claims whose published values were used to choose it.
     between
-        Range that the paper leaves open: draws of it show which verdicts hang on the number. The axis of its name then
-        has the value.
+        Range that the paper leaves open: draws from it show which verdicts depend on the number. The axis of its name
+        then has the value.
     """
 
     name: str
@@ -160,20 +161,20 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Choice:
-    """An ambiguous point of a paper: an axis of the study whose values are readings of it.
+    """An ambiguous point of a paper: an axis of the study with readings of it as values.
 
     Attributes
     ----------
     axis
         Name of the axis.
     question
-        What the paper leaves open, and where.
+        The open question, and its place in the paper.
     readings
-        Words by value; the first is the study's own.
+        Words by value; the first reading is the study's own.
     fitted
-        Values that were chosen by looking at published values, with the claims that these belong to.
+        Values that were chosen by published values, with the claims of these published values.
     crossed
-        Whether its readings are compared under all readings of the others; else under their usual ones alone.
+        Whether its readings are compared under all readings of the others; else only under their usual ones.
     """
 
     axis: str
@@ -189,7 +190,7 @@ class Choice:
 
 
 def check_claims(claims: Sequence[Claim]) -> None:
-    """Raise :class:`SpecError` where two claims have one name, or no value can satisfy one."""
+    """Raise :class:`SpecError` if two claims have the same name, or a region does not fit its claim."""
     names = [claim.name for claim in claims]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

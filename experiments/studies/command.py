@@ -27,7 +27,7 @@ from spillway.experiments.studies.study import Computed, Study
 from spillway.experiments.studies.verdicts import Judged, judge, vary
 
 FAILURES = 1
-"""Exit code when a point failed, or a faster way to play differs from the product."""
+"""Exit code if a point failed, or a faster player differs from the product."""
 
 QUICK = "quick conditions are not the paper's"
 DATA = "data"
@@ -35,8 +35,8 @@ DATA = "data"
 
 
 def run(study: Study, options: argparse.Namespace) -> int:
-    """Run a study; return the exit code (0: all points finished, 1: a point failed)."""
-    paper = paper_given(options)  # what is wrong there is said before anything runs
+    """Run a study; return the exit code (0, or :data:`FAILURES`)."""
+    paper = paper_given(options)  # reports errors before anything runs
     console = Console(width=200) if not sys.stdout.isatty() else Console()
     changes = _changes(study, options)
     usual = study.points(changes, quick=options.quick, whole=options.all)
@@ -54,7 +54,7 @@ def run(study: Study, options: argparse.Namespace) -> int:
         readings = {} if withheld or _audit_failed(study, played) else _judge_readings(study, played, crossed)
         while readings and (joined := study.crossed(changes, pairs.to_try(study, readings))):
             played = played.and_also(play([point for points in joined.values() for point in points]))
-            readings |= _judge_readings(study, played, joined)  # a joined one may give what no reading gave before
+            readings |= _judge_readings(study, played, joined)  # a joined reading may give claims that no other gave
         withheld = _audit_failed(study, played) or withheld
         results = _results(study, played, usual)
         claims = [claim.cut(study.quick) for claim in study.claims] if options.quick else study.claims
@@ -82,11 +82,11 @@ def run(study: Study, options: argparse.Namespace) -> int:
 
 
 def add_arguments(study: Study, parser: Parser) -> None:
-    """Add what every study takes, and what this one does."""
-    add = parser.add_argument_group("what is played").add_argument
-    add("--quick", action="store_true", help="a small grid, to see what it looks like; nothing is judged")
+    """Add the options of all studies, and those of this one."""
+    add = parser.add_argument_group("points to play").add_argument
+    add("--quick", action="store_true", help="a small grid, for a first look; nothing is judged")
     if study.more:
-        add("--all", action="store_true", help="also what is left out for its cost")
+        add("--all", action="store_true", help="also the grids that are left out for their cost")
     if study.data:
         add("--data", type=Path, metavar="FOLDER", help=f"folder of {study.data}")
     add("--seeds", type=positive, metavar="N", help="seeds 0 to N - 1 in place of the study's")
@@ -102,7 +102,7 @@ def add_arguments(study: Study, parser: Parser) -> None:
         "--no-readings",
         dest="readings",
         action="store_false",
-        help="do not compare the readings of what the paper leaves open",
+        help="do not compare the readings of the paper's ambiguous points",
     )
     if study.figures:
         add_figures(parser)
@@ -126,7 +126,7 @@ def _changes(study: Study, options: argparse.Namespace) -> Grid:
 
 
 def _value(text: str, like: Value, given: str) -> Value:
-    """Read a value of the type that the axis has."""
+    """Read a value of the axis's type."""
     try:
         if isinstance(like, bool):
             return {"true": True, "false": False}[text]
@@ -136,7 +136,7 @@ def _value(text: str, like: Value, given: str) -> Value:
 
 
 def _changed(changes: Mapping[str, Sequence[Value]]) -> str:
-    """Why nothing may be judged under other conditions; more or fewer seeds are no other conditions."""
+    """The reason why nothing is judged under changed conditions; "" if only seeds or the folder of inputs changed."""
     others = [axis for axis in changes if axis not in ("seed", DATA)]
     return f"{', '.join(others)} was set to other values than the study's" if others else ""
 
@@ -171,4 +171,4 @@ def _audit_failed(study: Study, played: Played) -> str:
     worst = max(played.audit, key=lambda name: played.audit[name])
     if played.audit[worst] <= study.play.tolerance:
         return ""
-    return f"the way it is played differs from the product ({worst} by {played.audit[worst]:.2g} of the product's)"
+    return f"the study's player differs from the product ({worst} by {played.audit[worst]:.2g} of the product's)"

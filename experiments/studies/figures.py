@@ -27,9 +27,9 @@ class Lines:
     Attributes
     ----------
     metric, words
-        What is drawn, and its name at the axis.
+        The value that is drawn, and its name at the vertical axis.
     x, x_words
-        The axis below, and its name.
+        The horizontal axis, and its name.
     by
         A line for each value of this axis.
     panel
@@ -39,16 +39,16 @@ class Lines:
     only
         Axes that are fixed.
     against
-        A baseline: what is drawn are differences from the points with these values of axes, all else equal, and the
-        baseline itself is not drawn; empty: the values.
+        A baseline: differences from the points with these values of axes, all else equal, are drawn, without the
+        baseline itself; empty: the values are drawn.
     names
-        What values of ``by`` are called.
+        Names of the values of ``by``.
     measure
-        What is drawn in place of the mean of the metric (a ratio); the metric then is the figure's name.
+        Measure in place of the mean of the metric (a ratio); the metric is then only the figure's name.
     shown
-        Of some axes the values that are drawn; all of the others.
+        Values that are drawn, for some axes; all values of the others.
     name
-        Of the file ("": the measure over the axis below).
+        Name of the file ("": the measure over the horizontal axis).
     """
 
     metric: str
@@ -66,7 +66,7 @@ class Lines:
     name: str = ""
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where no point was run."""
+        """Draw the figure, if a point was run; return its files."""
         from spillway.analysis.plots.interval_lines import interval_lines
         from spillway.analysis.plots.panels import panels
         from spillway.analysis.plots.style import save, set_title
@@ -98,7 +98,7 @@ class Lines:
         return {name: sorted(line) for name, line in found.items()}
 
     def _values(self, results: Results) -> dict[tuple[Value, ...], Estimate]:
-        """Values by line and place."""
+        """Values by line and position on the horizontal axis."""
         if self.measure is None:
             kind = Means("", {self.metric: ""}, (self.by, self.x), self.against)
             return {row: values[self.metric] for row, values in kind.estimates(results).items()}
@@ -110,16 +110,16 @@ class Lines:
 
 @dataclass(frozen=True)
 class Forest:
-    """Rows of tables with their intervals, one below the other, beside 1: a panel for each value that is drawn.
+    """Rows of tables with their intervals, one below the other, compared with 1: a panel for each value.
 
     Attributes
     ----------
     name
-        Of the file.
+        Name of the file.
     panels
-        Table and metric by the panel's title; rows are those of the first one, the smallest value on top.
+        Table and metric by the panel's title; the order of rows is that of the first panel, the smallest value on top.
     words
-        Name of the axis below.
+        Name of the horizontal axis.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Forest:
     words: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where no point was run."""
+        """Draw the figure, if a point was run; return its files."""
         from spillway.analysis.plots.forest import forest
         from spillway.analysis.plots.panels import panels
         from spillway.analysis.plots.style import save, set_title
@@ -151,7 +151,7 @@ class Forest:
 
     @staticmethod
     def _rows(table: Means, metric: str, results: Results) -> dict[str, tuple[float, float, float]]:
-        """What can be drawn on a logarithmic axis; a single unit has no interval."""
+        """Values that a logarithmic axis can show; a single unit has no interval."""
         found = {" ".join(map(str, row)): values[metric] for row, values in table.estimates(results).items()}
         return {
             name: (one.value, *((one.low, one.high) if one.low > 0 and math.isfinite(one.high) else (one.value,) * 2))

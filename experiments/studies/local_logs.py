@@ -1,4 +1,4 @@
-"""Where a study finds a log: the local copy below ``$SPILLWAY_DATA``, else its source."""
+"""Places of a study's logs: the local copy below ``$SPILLWAY_DATA``, else the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = "SPILLWAY_DATA"
 
 @dataclass(frozen=True)
 class Log:
-    """A log that a study draws from.
+    """A log from which a study draws its workloads.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Log:
     source
         A public log's name, or a generator.
     file
-        Its place below ``$SPILLWAY_DATA`` ("": none).
+        Its path below ``$SPILLWAY_DATA`` ("": no file).
     """
 
     nodes: int
@@ -33,7 +33,7 @@ class Log:
 
     @property
     def generated(self) -> bool:
-        """Whether it is drawn."""
+        """Whether a generator draws it."""
         return ":" in self.source
 
     @property
@@ -58,7 +58,7 @@ def place_of(file: str, source: str) -> str:
     Parameters
     ----------
     file
-        Its place below ``$SPILLWAY_DATA`` ("": none).
+        Its path below ``$SPILLWAY_DATA`` ("": no file).
     source
         A public log's name, or a generator.
     """

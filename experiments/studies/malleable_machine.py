@@ -1,4 +1,4 @@
-"""A whole machine (not in the paper): a log of which 0 to 100 % of the jobs are malleable, under a queue policy."""
+"""A whole machine (not in the paper): a log with 0 to 100 % malleable jobs, under a queue policy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def log() -> str:
 
 
 def workload_of(point: Point, folder: Path) -> WorkloadSpec:
-    """Draw the applications of a point: windows of the log one after another, by seed; the generator is drawn, too."""
+    """Draw the applications of a point: by seed, the next window of the log, or a new draw of the generator."""
     seed, share, jobs = point.whole("seed"), point.number("share"), point.whole("jobs")
     path = folder / f"{Path(point.text('log')).name}-{jobs}-{share:g}-{seed}.json"
     if not path.exists():
@@ -62,7 +62,7 @@ def _rigid(source: str, jobs: int, seed: int) -> Workload:
 
 
 def measure(folder: Path) -> Values:
-    """The run's summary, nodes held (extra ones included), and delays of I/O phases."""
+    """The run's summary, the nodes held (including extra ones), and delays of I/O phases."""
     summary = summary_of(folder)
     with (folder / "jobs.csv").open(encoding="utf-8", newline="") as stream:
         jobs = [row for row in csv.DictReader(stream) if float(row["finish_time"]) > float(row["starting_time"])]

@@ -17,9 +17,9 @@ from spillway.experiments.studies.study import SEEDS, Computed, Study
 FAIR, SPEEDUP, IO = ({"rule": rule} for rule in ("fair", "speed-up", "I/O"))
 EACH = {"processes": TOTALS}
 ORDER = ("speed-up over fair", "I/O over speed-up")
-"""Claims that readings were chosen by, of 75 combinations."""
+"""Claims by which readings were chosen, of 75 combinations."""
 OPEN = ("weight", "order", "communication", "overhead")
-"""What all but Table 2 depends on."""
+"""Choices and parameters that all claims but those of Table 2 depend on."""
 RATIOS = {"A1": 3.5, "A2": 10.8, "A3": 6.0, "A4": 11.0}
 """Table 2, in percent."""
 

@@ -1,4 +1,4 @@
-"""Measures that claims are made of; equal ones are the same value."""
+"""Measures for claims; equal measures count as the same value."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Compared:
     Attributes
     ----------
     metric
-        What was measured.
+        Name of the measured value.
     above, below
         The axes that differ.
     axes
-        What both have in common.
+        The axes that both have in common.
     ratios
         Whether the value is a ratio (of ``above`` to ``below``) or a difference.
     """
@@ -53,7 +53,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Change:
-    """Change in percent from the mean at some points to that at others, seed by seed; it may be to nothing."""
+    """Change in percent from the mean at some points to that at others, seed by seed; the latter may be 0."""
 
     metric: str
     above: Mapping[str, Value]
@@ -87,20 +87,20 @@ def mean(metric: str, **axes: Value) -> Mean:
 
 
 def ratio(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
-    """How many times as large: ``ratio("mean_waiting_time_s", {"policy": "fcfs"}, {"policy": "easy"})``."""
+    """Ratio of two values: ``ratio("mean_waiting_time_s", {"policy": "fcfs"}, {"policy": "easy"})``."""
     return Compared(metric, above, below, axes, ratios=True)
 
 
 def difference(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Compared:
-    """How much larger; written as :func:`ratio`."""
+    """Difference of two values; written as :func:`ratio`."""
     return Compared(metric, above, below, axes, ratios=False)
 
 
 def change(metric: str, above: Mapping[str, Value], below: Mapping[str, Value], **axes: Value) -> Change:
-    """How much larger, in percent of ``below``; written as :func:`ratio`."""
+    """Difference of two values in percent of ``below``; written as :func:`ratio`."""
     return Change(metric, above, below, axes)
 
 
 def largest(measure: Mean | Compared | Change, axis: str, values: Sequence[Value]) -> Largest:
-    """Give the most that is reached: ``largest(change("flops", ...), "processes", (36, 82))``."""
+    """Largest value over an axis: ``largest(change("flops", ...), "processes", (36, 82))``."""
     return Largest(measure, axis, tuple(values))

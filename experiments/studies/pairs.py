@@ -1,7 +1,7 @@
-"""Statements that no reading gives together: which, what decides between them, and what is yet to be tried.
+"""Pairs of statements that no reading gives together, the choices that decide between them, and untried readings.
 
-Choices of a paper that are compared one at a time leave readings out that change two of them together. Where a pair of
-statements is given by no single reading, a reading that gives the one and a reading that gives the other are joined.
+If choices of a paper are compared one at a time, readings that change two of them together are left out. If no single
+reading gives both statements of a pair, a reading that gives one and a reading that gives the other are joined.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Crossed = Mapping[Reading, Sequence[Judged]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two statements, each of which some reading gives, and both no reading, not even by their means.
+    """Two statements: some reading gives each of them, but no reading gives both, not even by their means.
 
     Attributes
     ----------
     one, other
-        Their names.
+        Names of the statements.
     gives_one, gives_other
         Readings under which they hold.
     tried, left
-        Readings that change all that one of the first and one of the second change, each no more than needed: those
-        that were compared, and those that were not.
+        Readings with the changes of one of the first and one of the second, each with no more changes than needed:
+        those that were compared, and those that were not.
     """
 
     one: str
@@ -45,7 +45,7 @@ class Pair:
     left: tuple[Reading, ...]
 
     def decided_by(self, choices: Sequence[Choice]) -> tuple[Choice, ...]:
-        """What the paper leaves open so that one statement or the other holds: no value gives both."""
+        """Choices that decide which of the two statements holds: no value of them gives both."""
         return tuple(
             choice
             for choice in choices
@@ -72,7 +72,7 @@ def apart(study: Study, crossed: Crossed) -> list[Pair]:
 
 
 def to_try(study: Study, crossed: Crossed) -> list[Reading]:
-    """For each pair of which no joined reading was compared, the first that changes fewest choices."""
+    """For each pair without a compared joined reading, the first joined reading with the fewest changed choices."""
     usual = study.usual
 
     def changed(reading: Reading) -> int:
@@ -83,8 +83,11 @@ def to_try(study: Study, crossed: Crossed) -> list[Reading]:
 
 
 def _joined(study: Study, ones: Sequence[Reading], others: Sequence[Reading]) -> Iterator[Reading]:
-    """Readings with all that either of two changes of the study's own, where this is more than one of them changes and
-    they do not contradict each other. Of readings that give a statement those count that change no more than needed."""
+    """Readings that join the changes of two readings.
+
+    The two must not contradict each other, and the joined one must differ from both. Only readings that change no more
+    than needed to give a statement are joined.
+    """
     usual = study.usual
     for one, other in itertools.product(_least(usual, ones), _least(usual, others)):
         both = one | other
@@ -93,6 +96,6 @@ def _joined(study: Study, ones: Sequence[Reading], others: Sequence[Reading]) ->
 
 
 def _least(usual: Mapping[str, Value], readings: Sequence[Reading]) -> list[frozenset[tuple[str, Value]]]:
-    """What readings change, but for those that change what another one of them does and more."""
+    """Changes of readings, without those that contain all changes of another reading and more."""
     changes = [frozenset((axis, value) for axis, value in reading if value != usual[axis]) for reading in readings]
     return [one for one in changes if not any(other < one for other in changes)]

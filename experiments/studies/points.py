@@ -14,13 +14,13 @@ from spillway.base.options import show
 from spillway.experiments.run.errors import SpecError
 
 Value = str | int | float | bool
-"""What an axis takes: kept with its type, compared exactly."""
+"""Value of an axis: kept with its type, compared exactly."""
 
 Grid = Mapping[str, Sequence[Value]]
-"""Values by axis; all combinations are meant, the last axis fastest."""
+"""Values by axis; it stands for all their combinations, the last axis fastest."""
 
 Values = Mapping[str, float]
-"""What was measured at a point, by name."""
+"""Values measured at a point, by name."""
 
 LONGEST = 120
 """Characters of a point's name before its digest."""
@@ -39,31 +39,31 @@ class Point:
     axes: tuple[tuple[str, Value], ...]
 
     def __getitem__(self, axis: str) -> Value:
-        """Value of an axis; raise ``KeyError`` where the study has none of this name."""
+        """Value of an axis; raise ``KeyError`` if the study has no axis of this name."""
         return self._values[axis]
 
     def get(self, axis: str, default: Value = "") -> Value:
-        """Value of an axis, or the default where the study has none of this name."""
+        """Value of an axis, or the default if the study has no axis of this name."""
         return self._values.get(axis, default)
 
     def text(self, axis: str) -> str:
-        """Value of an axis that holds texts."""
+        """Value of an axis of texts."""
         value = self[axis]
         assert isinstance(value, str), f"axis {axis} holds {value!r}, not a text"
         return value
 
     def number(self, axis: str) -> float:
-        """Value of an axis that holds numbers."""
+        """Value of an axis of numbers."""
         value = self[axis]
         assert isinstance(value, int | float), f"axis {axis} holds {value!r}, not a number"
         return float(value)
 
     def whole(self, axis: str) -> int:
-        """Value of an axis that holds whole numbers."""
+        """Value of an axis of whole numbers."""
         return int(self.number(axis))
 
     def matches(self, wanted: Mapping[str, Value]) -> bool:
-        """Whether the axes that are named have these values."""
+        """Whether the named axes have these values."""
         own = self._values
         return all(axis in own and own[axis] == value for axis, value in wanted.items())
 
@@ -72,16 +72,16 @@ class Point:
         return dict(self.axes)
 
     def replaced(self, **changes: Value) -> Point:
-        """The point with other values of axes that it has."""
+        """The point with other values of some of its axes."""
         return Point(tuple((name, changes.get(name, value)) for name, value in self.axes))
 
     def without(self, *names: str) -> tuple[tuple[str, Value], ...]:
-        """The other axes: what two points that are compared have in common."""
+        """The other axes, which two compared points have in common."""
         return tuple((name, value) for name, value in self.axes if name not in names)
 
     @property
     def id(self) -> str:
-        """Stable name of its files: readable values, and a digest of all with their types."""
+        """Stable name of its files: readable values, and a digest of all values with their types."""
         words = "_".join(slug(_word(value)) for _, value in self.axes)[:LONGEST]
         return f"{words}_{hashlib.sha256(repr(self.axes).encode()).hexdigest()[:8]}"
 
@@ -96,7 +96,7 @@ def expand(grids: Iterable[Grid], fixed: Mapping[str, Value]) -> list[Point]:
     Parameters
     ----------
     grids
-        Their axes; all grids end with the same axes once ``fixed`` is added.
+        The grids; all must have the same axes once ``fixed`` is added.
     fixed
         Values of the axes that a grid does not name.
 
@@ -131,7 +131,7 @@ def replace_axes(grids: Iterable[Grid], changes: Grid) -> list[Grid]:
 
 
 def vary_axes(grids: Sequence[Grid], changes: Grid) -> list[Grid]:
-    """The same in the grids that vary an axis, or in all if none does: a grid that needs one value keeps it."""
+    """As :func:`replace_axes`, but an axis only changes in grids that vary it, or in all grids if no grid varies it."""
     varied = {name for grid in grids for name, values in grid.items() if len(values) > 1}
     return [
         replace_axes(

@@ -1,4 +1,4 @@
-"""Points that are runs of the product: as a campaign's, in folders of their own, on this machine or a Dask cluster."""
+"""Points that are runs of the product, like those of a campaign: in their own folders, here or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ NAMED = ("workload", "platform", "policy", "model", "engine", "seed")
 
 
 def summary_of(folder: Path) -> dict[str, float]:
-    """What every run is summed up by (``metrics.json``): waits, slowdowns, utilisations."""
+    """Summary of a run (``metrics.json``): waits, slowdowns, utilisations."""
     read = folders.read_json(folder / "metrics.json")
     return {name: float(value) for name, value in read.items() if isinstance(value, int | float)}
 
 
 @dataclass(frozen=True)
 class Product:
-    """Points are runs of the product, as those of a campaign.
+    """Points that are runs of the product, like those of a campaign.
 
     The axes ``workload``, ``platform``, ``policy``, ``model`` and ``engine`` are spelled as on the command line,
-    ``seed`` is the run's, and any other axis is a setting of the session, but those of ``own``.
+    ``seed`` is the run's, and any other axis except those of ``own`` is a setting of the session.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class Product:
     policy
         Makes a point's policy; ``None``: the axis ``policy`` and the settings name it.
     measure
-        What is measured in a run's folder; default: its ``metrics.json``.
+        Reads the measured values from a run's folder; default: its ``metrics.json``.
     own
-        Axes that only ``workload``, ``platform`` and ``measure`` look at.
+        Axes that only ``workload``, ``platform`` and ``policy`` use.
     """
 
     workload: Callable[[Point, Path], WorkloadSpec] | None = None
@@ -70,7 +70,7 @@ class Product:
 
 
 def prepare(play: Product, points: Sequence[Point], root: Path, console: Console) -> dict[Point, RunSpec]:
-    """List the runs of some points, their inputs in the folder; nothing of them is left there when that is refused.
+    """List the runs of some points, and prepare their inputs in the folder; a refusal leaves nothing there.
 
     Raises
     ------
@@ -117,13 +117,13 @@ def _prepared(
 def play_all(
     runs: Mapping[Point, RunSpec], root: Path, executor: Executor[Task], console: Console, *, rerun: bool
 ) -> Outcome:
-    """Run what has not run yet; points that are the same run share it."""
+    """Do the runs that are not finished; points with the same run share it."""
     tasks = {run.id: Task(run, root, DEFAULT_TAU_S) for run in runs.values()}
     return run_all(list(tasks.values()), executor, console, rerun=rerun)
 
 
 def measured(play: Product, runs: Mapping[Point, RunSpec], outcome: Outcome, root: Path) -> dict[Point, Values]:
-    """What was measured at the points whose runs finished; what is not a finite number is left out."""
+    """Measured values at the points with finished runs; infinite and undefined values are left out."""
     found: dict[Point, Values] = {}
     for point, run in runs.items():
         if run.id not in outcome.failed:

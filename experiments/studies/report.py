@@ -1,4 +1,4 @@
-"""One report for all studies: claims, readings by statement, what was chosen, figures."""
+"""One report for all studies: claims, readings by statement, choices, figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spillway.experiments.studies.tables import Means
 from spillway.experiments.studies.verdicts import Case, Judged, Varied, Verdict, width
 
 CLAIMS = "claims.json"
-"""File of a study's verdicts, as :func:`spillway.experiments.campaign.reuse.keep` writes it."""
+"""File of a study's verdicts, written by :func:`spillway.experiments.campaign.reuse.keep`."""
 
 MARKS = {
     Verdict.REPRODUCED: "yes",
@@ -39,7 +39,7 @@ MARKS = {
     Verdict.FITTED: "fitted",
     Verdict.NOT_JUDGED: "?",
 }
-"""How verdicts are printed in the table of readings."""
+"""Forms of the verdicts in the table of readings."""
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class Line(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that the report is made of.
+    """Contents of the report.
 
     Attributes
     ----------
@@ -69,13 +69,13 @@ class Outcome:
     judged
         Claims under the study's own reading.
     crossed
-        Claims under every reading that was compared.
+        Claims under every compared reading.
     varied
-        By claim, what it does over draws of what was fitted.
+        Results over draws of the fitted numbers, by claim.
     withheld
-        Why published values are left out ("": the conditions are the paper's).
+        Reason why published values are left out ("": the conditions are the paper's).
     command
-        How to repeat it.
+        Command that repeats the study.
     """
 
     study: Study
@@ -89,19 +89,19 @@ class Outcome:
 
     @cached_property
     def tables(self) -> list[tuple[Means, Table]]:
-        """The study's tables that what was played gives a row."""
+        """The study's tables that have a row for the played points."""
         made = [(kind, kind(self.results)) for kind in self.study.tables]
         return [(kind, table) for kind, table in made if table.rows]
 
 
 def counts(judged: Sequence[Judged]) -> str:
-    """How many claims got which verdict, in words."""
+    """Number of claims by verdict, in words."""
     found = ", ".join(f"{sum(one.verdict is verdict for one in judged)} {verdict.value}" for verdict in Verdict)
     return f"{len(judged)} claims: {found}"
 
 
 def show(outcome: Outcome, console: Console) -> None:
-    """Print the claims, their count, and what the readings give."""
+    """Print the claims, their count, and the comparison of readings."""
     if outcome.judged:
         alone = [one for one in outcome.judged if not one.claim.group]
         if alone:
@@ -118,7 +118,7 @@ def show(outcome: Outcome, console: Console) -> None:
 
 
 def write(outcome: Outcome, folder: Path, figures: Sequence[Path] = ()) -> list[Path]:
-    """Write ``report.md``, ``report.html``, ``claims.csv``, ``readings.csv``, ``points.csv`` and the verdicts."""
+    """Write the report, its tables as CSV files, and the verdicts; return the files of report and tables."""
     blocks = list(_blocks(outcome, figures))
     texts = {
         "report.md": to_markdown(blocks, folder),
@@ -150,9 +150,9 @@ def lines_of(outcome: Outcome) -> list[Line]:
 
 
 def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
-    """Whether a reading gives all statements; those whose points were not all played are counted apart.
+    """A sentence on readings that give all statements; readings whose points were not all played are counted apart.
 
-    A statement that has a value under none of the readings is not compared, as where its points are too many to cross.
+    A statement without a value under any reading is not compared: for example, its points are too many to cross.
     """
     claims = len(next(iter(crossed.values())))
     compared = [place for place in range(claims) if any(every[place].cases for every in crossed.values())]
@@ -175,7 +175,7 @@ def _reading_sentence(crossed: Mapping[Reading, Sequence[Judged]]) -> str:
 
 
 def _reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
-    """Readings by statement: which reading gives which."""
+    """Readings by statement, with the verdicts."""
     readings = list(crossed)
     axes = [name for name, _ in readings[0]]
     names = [one.claim.name for one in crossed[readings[0]]]
@@ -191,7 +191,7 @@ def _reading_table(crossed: Mapping[Reading, Sequence[Judged]]) -> Table:
 
 
 def _pair_table(study: Study, found: Sequence[Pair]) -> Table:
-    """Pairs of statements that no reading gives together: what decides between them, and joined readings."""
+    """Pairs of statements that no reading gives together, with the choices that decide them, and joined readings."""
     rows = [
         (
             one.one, one.other, str(len(one.gives_one)), str(len(one.gives_other)),
@@ -204,14 +204,14 @@ def _pair_table(study: Study, found: Sequence[Pair]) -> Table:
 
 
 def _joined_words(pair: Pair) -> str:
-    """How many readings with a change for each of the two were compared."""
+    """Number of compared readings that join a change for each of the two statements, in words."""
     if not pair.tried and not pair.left:
         return "no other"
     return f"{len(pair.tried)} compared" + (f", {len(pair.left)} not" if pair.left else "")
 
 
 def _deciding_table(study: Study, found: Sequence[Pair]) -> Table:
-    """Per point that the paper leaves open: how many pairs it decides; pairs that no single point decides come last."""
+    """Number of pairs that each ambiguous point of the paper decides; pairs that no single point decides come last."""
     rows = []
     for choice in study.choices:
         decided = [one for one in found if choice in one.decided_by(study.choices)]
@@ -219,20 +219,18 @@ def _deciding_table(study: Study, found: Sequence[Pair]) -> Table:
             rows.append((choice.axis, choice.question, str(len(decided)), _most(decided)))
     others = [one for one in found if not one.decided_by(study.choices)]
     if others:
-        rows.append(
-            ("", "no single one: a reading of several gives the one or the other", str(len(others)), _most(others))
-        )
-    return Table(("decided by", "what the paper leaves open", "pairs", "statements in most of them"), rows)
+        rows.append(("", "no single point: readings that change several decide", str(len(others)), _most(others)))
+    return Table(("decided by", "ambiguous point of the paper", "pairs", "statements in most of them"), rows)
 
 
 def _most(found: Sequence[Pair], shown: int = 3) -> str:
-    """Statements that are in most of some pairs, with the number of these."""
+    """The most frequent statements of some pairs, with the number of their pairs."""
     named = Counter(name for one in found for name in (one.one, one.other))
     return ", ".join(f"{name} ({count})" for name, count in named.most_common(shown))
 
 
 def _varied_table(outcome: Outcome) -> Table:
-    """What claims do over draws of what was fitted, for those that hold or might."""
+    """Results of claims over draws of the fitted numbers."""
     rows = [
         (
             one.claim.name, _ours(one), f"{found.holds} of {found.draws}", _number(found.low), _number(found.high),
@@ -249,7 +247,7 @@ def _words(reading: Reading) -> str:
 
 
 def _group_table(judged: Sequence[Judged]) -> Table:
-    """How many claims of each group got which verdict."""
+    """Number of claims by group and verdict."""
     found = Counter((one.claim.group, one.verdict) for one in judged)
     groups = [group for group in dict.fromkeys(one.claim.group for one in judged) if group]
     rows = [(group, *(str(found[group, verdict]) for verdict in Verdict)) for group in groups]
@@ -257,7 +255,7 @@ def _group_table(judged: Sequence[Judged]) -> Table:
 
 
 def _claims(outcome: Outcome, judged: Sequence[Judged]) -> Table:
-    """Claims with our values; published ones only where the conditions are the paper's."""
+    """Claims with our values; published ones only if the conditions are the paper's."""
     published = not outcome.withheld
     columns = ("place", "claim", *(("published",) if published else ()), "ours [95 %]", "p", "verdict", "why")
     rows = []
@@ -310,10 +308,10 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
     if outcome.judged:
         yield Heading("Claims")
         yield Paragraph(
-            f"{counts(outcome.judged)}. Intervals of 95 % over {study.unit}s (Student's, of logarithms where ratios "
-            "are meant). A claim is decided where the p-value of its contrary, adjusted for all claims (Holm), is "
-            "below 0.05; a number counts as reproduced only within its tolerance on both sides. A number from a single "
-            "run fits where it lies in the interval of 95 % of a single run of ours."
+            f"{counts(outcome.judged)}. Intervals of 95 % over {study.unit}s (Student's, of logarithms for ratios). "
+            "A claim is decided if the p-value of its contrary, adjusted for all claims (Holm), is below 0.05; a "
+            "number counts as reproduced only within its tolerance on both sides. A number from a single run fits if "
+            "it lies in the interval of 95 % of a single run of ours."
         )
         yield from _grouped(outcome)
     if outcome.crossed:
@@ -323,15 +321,15 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
         yield Heading("Statements that no reading gives together", 3)
         found = apart(study, outcome.crossed)
         yield Paragraph(
-            f"{len(found)} pairs. Each of the two holds under some reading; both under none, not even by their means. "
-            "Where a reading that gives the one and another that gives the other answer different questions, they were "
-            "joined and compared, too."
+            f"{len(found)} pairs. Each of the two holds under some reading; no reading gives both, not even by their "
+            "means. A reading that gives the one and another that gives the other, if they change different choices, "
+            "were joined and compared, too."
         )
         if found:
             yield _deciding_table(study, found)
             yield _pair_table(study, found)
     if outcome.varied:
-        yield Heading("What depends on fitted numbers")
+        yield Heading("Dependence on fitted numbers")
         yield Paragraph(f"{study.draws} draws of all of them from the ranges that the paper leaves open.")
         yield _varied_table(outcome)
     for kind, table in outcome.tables:
@@ -344,7 +342,7 @@ def _blocks(outcome: Outcome, figures: Sequence[Path]) -> Iterator[Block]:
 
 
 def _grouped(outcome: Outcome) -> Iterator[Block]:
-    """Claims that stand alone, how many of each group got which verdict, and the claims of each group."""
+    """Claims without a group, the number of claims by group and verdict, and the claims of each group."""
     groups: dict[str, list[Judged]] = {}
     for one in outcome.judged:
         groups.setdefault(one.claim.group, []).append(one)
@@ -359,7 +357,7 @@ def _grouped(outcome: Outcome) -> Iterator[Block]:
 
 def _chosen(study: Study) -> Iterator[Block]:
     if study.choices:
-        yield Heading("What the paper leaves open")
+        yield Heading("Ambiguous points of the paper")
         rows = [
             (choice.axis, choice.question, str(value), words, ", ".join(choice.fitted.get(value, ())))
             for choice in study.choices
@@ -379,14 +377,14 @@ def _parameter(one: Parameter) -> tuple[str, ...]:
 
 def _how(outcome: Outcome) -> Iterator[Block]:
     played = outcome.played
-    yield Heading("How it was played")
+    yield Heading("Runs")
     points = [f"{len(played.values)} points; code of commit {version.commit() or 'not known'}"]
     if outcome.command:
         points.append(f"repeat it with `{outcome.command}`")
     if played.audit:
         points.append(_audit_words(played))
     if played.old:
-        points.append(f"{len(played.old)} points were made by other code; --rerun does them again")
+        points.append(f"{len(played.old)} points were made by other code; --rerun repeats them")
     points += [f"failed: {point.id}: {cause}" for point, cause in played.failed.items()]
     yield Listing((*points, *outcome.study.notes))
 

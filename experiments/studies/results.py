@@ -12,23 +12,23 @@ from spillway.experiments.studies.statistics import Sample, geometric
 
 
 class NotRun(LookupError):
-    """No point has these axes, or one that has them failed."""
+    """No point has these axes, or a point with them failed."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What was measured.
+    """Measured values of a study.
 
     Attributes
     ----------
     values
-        By point.
+        Measured values by point.
     unit
-        Axis of what is independent: seeds, or parts of a log.
+        Axis of independent units: seeds, or parts of a log.
     fixed
-        Values of axes that every lookup keeps to: those of one reading, those of a claim's case.
+        Values of axes that apply to every lookup: those of one reading, those of a claim's case.
     folders
-        By point, of runs of the product: what figures of single jobs read.
+        Folders of runs of the product, by point, for figures of single jobs.
     """
 
     values: Mapping[Point, Values]
@@ -37,11 +37,11 @@ class Results:
     folders: Mapping[Point, Path] = field(default_factory=dict)
 
     def at(self, axes: Mapping[str, Value]) -> Results:
-        """The results where these axes have these values."""
+        """The results at these values of axes."""
         return replace(self, fixed=(*self.fixed, *axes.items())) if axes else self
 
     def among(self, grid: Grid) -> Results:
-        """The points whose values of some axes are among these."""
+        """The results of points with these values of some axes."""
         if not grid:
             return self
         values = {
@@ -52,12 +52,12 @@ class Results:
         return replace(self, values=values)
 
     def points(self, axes: Mapping[str, Value]) -> list[Point]:
-        """Points with these values; what is fixed counts where ``axes`` does not say otherwise.
+        """Points with these values; ``fixed`` applies to axes that ``axes`` does not name.
 
         Raises
         ------
         NotRun
-            There is none.
+            There is no such point.
         """
         wanted = dict(self.fixed) | dict(axes)
         found = [point for point in self.values if point.matches(wanted)]
@@ -66,7 +66,7 @@ class Results:
         return found
 
     def metric(self, name: str, point: Point) -> float:
-        """A point's value, NaN where it is not defined there; :class:`NotRun` where no point has it, or it is none."""
+        """A point's value, NaN if undefined; raise :class:`NotRun` for a missing point, or a value of no point."""
         if point not in self.values:
             raise NotRun(point.id)
         value = self.values[point].get(name, math.nan)
@@ -79,13 +79,13 @@ class Results:
         return Sample(tuple(self.means(name, axes).values()))
 
     def means(self, name: str, axes: Mapping[str, Value]) -> dict[Value, float]:
-        """The same by the unit's value on its axis: to compare points with different seeds, say."""
+        """The same by the unit's value on its axis, for example to compare points with different seeds."""
         return self._by_unit(self.points(axes), lambda point: self.metric(name, point), _mean)
 
     def ratio(self, name: str, above: Mapping[str, Value], below: Mapping[str, Value]) -> Sample:
         """Ratios of points that differ in the named axes only: geometric mean over the pairs of a unit.
 
-        A pair with a value that is not above 0 has no ratio, and its unit then has none.
+        A pair with a value that is not above 0 has no ratio, and neither has its unit.
         """
         pairs = self._pairs(above, below)
 

@@ -1,5 +1,4 @@
-"""Plays the points of a study: what is there is kept by one law (:mod:`spillway.experiments.campaign.reuse`), the rest
-is done."""
+"""Player of a study's points; valid results are reused (:mod:`spillway.experiments.campaign.reuse`)."""
 
 from __future__ import annotations
 
@@ -35,28 +34,28 @@ from spillway.experiments.studies.study import Computed, Study
 from spillway.schedulers.policies import find_policy
 
 AUDITED = 10
-"""One of so many points of a faster way to play is compared with the product."""
+"""One in this number of points of a faster player is compared with the product."""
 
 _EVERY_S = 20.0
-"""Between two lines of progress where there is no terminal (s)."""
+"""Time between two lines of progress without a terminal (s)."""
 
 
 @dataclass
 class Played:
-    """What came of the points.
+    """Outcome of the points.
 
     Attributes
     ----------
     values
-        By point, of those that finished.
+        Values by point, for finished points.
     failed
-        Causes by point.
+        Causes by point, for failed points.
     old
-        What is left of results of other code.
-    audit
-        Largest relative difference from the product by name of the value, of a faster way to play; points compared.
+        Kept results of other code.
+    audit, compared
+        Largest relative difference of a faster player from the product, by name of the value; compared points.
     folders
-        By point, of runs of the product that finished.
+        Folders of finished runs of the product, by point.
     """
 
     values: dict[Point, Values] = field(default_factory=dict)
@@ -67,7 +66,7 @@ class Played:
     folders: dict[Point, Path] = field(default_factory=dict)
 
     def and_also(self, other: Played) -> Played:
-        """Both together."""
+        """The outcomes of both."""
         audit = {name: max(self.audit.get(name, 0.0), value) for name, value in other.audit.items()}
         return Played(
             self.values | other.values, self.failed | other.failed, self.old + other.old, self.audit | audit,
@@ -77,7 +76,7 @@ class Played:
 
 @dataclass(frozen=True)
 class _Function:
-    """A function by its place, so that a worker process finds one in a file of the user's, too."""
+    """A function by its place, so that a worker process finds it also in a user's file."""
 
     file: Path | None
     module: str
@@ -98,7 +97,7 @@ def _named(function: Callable[[Point], Values]) -> _Function:
 
 @dataclass(frozen=True)
 class _Item:
-    """A point and what its result is kept with."""
+    """A point, with the request and the code that its result is kept with."""
 
     point: Point
     path: Path
@@ -121,14 +120,14 @@ def play_points(
     Parameters
     ----------
     executor, workers
-        Where runs of the product take place; how many processes a faster way to play gets.
+        Executor for runs of the product; number of processes for a faster player.
     rerun
-        Whether to do again what other code made.
+        Whether to repeat results of other code.
 
     Raises
     ------
     Interrupted
-        A signal came; what is finished stays.
+        A signal came; finished points stay.
     """
     if isinstance(study.play, Product):
         runs = product.prepare(study.play, points, root, console)
@@ -235,7 +234,7 @@ def _audit(
 
 
 def differences(ours: Mapping[Point, Values], theirs: Mapping[Point, Values]) -> dict[str, float]:
-    """Largest relative difference of each value that both have, over the points of ``theirs``."""
+    """Largest relative difference of each common value, over the points of ``theirs``."""
     found: dict[str, float] = {}
     for point, values in theirs.items():
         for name, value in values.items():

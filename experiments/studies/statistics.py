@@ -1,8 +1,8 @@
-"""The statistics of all studies: seeds are the units, and what is claimed together is tested together.
+"""The statistics of all studies: seeds are the units, and claims of one study are tested together.
 
-A *sample* has one value for each independent unit (a seed, a part of a log): whatever varies within a unit was averaged
-before, so that many points with one seed are no evidence of many seeds. Intervals are Student's, of logarithms where
-ratios are meant; p-values of several claims are adjusted with Holm's method (Scand. J. Statist. 6, 1979).
+A *sample* has one value for each independent unit (a seed, a part of a log): values within a unit are averaged first,
+so that many points with one seed are no evidence of many seeds. Intervals are Student's, of logarithms for ratios;
+p-values of several claims are adjusted with Holm's method (Scand. J. Statist. 6, 1979).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from spillway.analysis.units import student, student_share
 
 LEVEL = 0.05
-"""A claim is decided where the adjusted p-value of the contrary is below this."""
+"""A claim is decided if the adjusted p-value of the contrary is below this."""
 
 CONFIDENCE = 0.95
 
 FEWEST = 5
-"""Units (seeds) below which there is no interval, and what is random is not judged."""
+"""Number of units (seeds) below which intervals are not shown, and random values are not judged."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Sample:
     Attributes
     ----------
     values
-        Finite where the measure is defined; NaN where it is not (a ratio to a mean of 0).
+        Values; NaN where the measure is undefined (a ratio to a mean of 0).
     ratios
-        Whether they are ratios: means are geometric then.
+        Whether they are ratios: their means are geometric.
     """
 
     values: tuple[float, ...]
@@ -42,7 +42,7 @@ class Sample:
 
     @property
     def defined(self) -> bool:
-        """Whether every value can be reckoned with."""
+        """Whether every value can be used: finite, and above 0 for ratios."""
         return bool(self.values) and all(
             math.isfinite(value) and (value > 0 or not self.ratios) for value in self.values
         )
@@ -50,7 +50,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its interval of 95 %; both ends are the mean where nothing varied, and NaN for a single unit."""
+    """A mean with its interval of 95 %; both ends are the mean if nothing varied, and NaN for a single unit."""
 
     value: float
     low: float
@@ -59,12 +59,12 @@ class Estimate:
 
 
 def estimate(sample: Sample, *, one: bool = False) -> Estimate:
-    """Mean of a sample with its interval; NaN where a value is not defined.
+    """Mean of a sample with its interval; NaN if a value is undefined.
 
     Parameters
     ----------
     one
-        Whether the interval is the one in which a single further unit is expected (a prediction interval).
+        Whether the interval is a prediction interval, for a single further unit.
     """
     if not sample.defined:
         return Estimate(math.nan, math.nan, math.nan, len(sample.values))
@@ -75,15 +75,15 @@ def estimate(sample: Sample, *, one: bool = False) -> Estimate:
 
 
 def resampled(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 0) -> Estimate:
-    """Geometric mean of ratios in groups of unequal kind, every group counting alike; interval by bootstrap.
+    """Geometric mean of ratios in groups of unequal kind, all with the same weight; interval by bootstrap.
 
     Parameters
     ----------
     groups
-        Ratios above 0: of a group (a log) one per unit (a period). Groups are drawn with replacement, and units within
-        each, so that the interval says what other logs of this kind may give.
+        Ratios above 0: for each group (a log) one per unit (a period). Groups are drawn with replacement, and units
+        within each, so that the interval holds for other logs of this kind.
     draws, seed
-        Of the bootstrap; the ends are its 2.5th and 97.5th percentiles.
+        Number of draws and seed of the bootstrap; the ends are its 2.5th and 97.5th percentiles.
     """
     logs = [[math.log(value) if value > 0 else math.nan for value in group] for group in groups if group]
     units = sum(map(len, logs))
@@ -101,14 +101,14 @@ def resampled(groups: Sequence[Sequence[float]], draws: int = 2000, seed: int = 
 
 
 def beyond(sample: Sample, edge: float, *, above: bool, one: bool = False) -> float:
-    """Probability of a sample so far on its side of an edge if the true mean were on the other (one-sided t-test).
+    """Probability of a sample this far on its side of an edge if the true mean were on the other (one-sided t-test).
 
     Parameters
     ----------
     above
-        Whether the sample's mean is taken to be above the edge.
+        Whether the sample's mean is assumed to be above the edge.
     one
-        Whether a single further unit is asked for, not the true mean.
+        Whether the test is on a single further unit, not on the true mean.
     """
     mean, error, units = _moments(sample)
     error = _of_one(error, units) if one else error
@@ -130,7 +130,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def geometric(values: Sequence[float]) -> float:
-    """Geometric mean; NaN where a value is not above 0."""
+    """Geometric mean; NaN if a value is not above 0."""
     if not values or not all(value > 0 for value in values):
         return math.nan
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))

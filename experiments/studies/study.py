@@ -1,4 +1,4 @@
-"""What a study is: points, how they are played, what is claimed, what is drawn. Data, but for two functions."""
+"""Description of a study: points, their player, claims, figures. It is data, except for the functions it names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEEDS = tuple(range(5))
 
 
 class Figure(Protocol):
-    """Something that is drawn."""
+    """A figure of a study."""
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
         """Draw into the folder; return the PNG files."""
@@ -29,29 +29,30 @@ class Figure(Protocol):
 
 @dataclass(frozen=True)
 class Computed:
-    """Points are calls of a function: a way to play that is more than three times as fast as the product's.
+    """Points that are calls of a function, which plays more than three times as fast as the product.
 
     Attributes
     ----------
     play
         Plays a point; a function of a module, so that worker processes find it.
     inputs
-        Whatever else than the axes decides the result, as plain data: checksums of logs.
+        Inputs that decide the result besides the axes, as plain data: checksums of logs.
     policies
-        Policies whose code decides the result of a point.
+        Policies with code that decides the result of a point.
     audit
-        The same by the product; a tenth of the points is compared with it in every study. ``None``: ``play`` is the
+        The same by the product; in every study a tenth of the points is compared with it. ``None``: ``play`` is the
         product's own session and engine already.
     tolerance
         Relative difference that the comparison allows.
     batch
-        Points that a worker process plays, one after another.
+        Number of points that a worker process plays one after another.
     same
-        The point that is played in place of one that differs from it only in axes that do not matter to it.
+        The point that is played in place of points that differ from it only in axes without effect.
     seen
-        What a point has of the values of the one that was played for it.
+        Values of a point, from those of the point that was played in its place.
     audited_as
-        The point that is compared with the product in place of one for which that takes too long: with fewer jobs, say.
+        The point that is compared with the product in place of one that would take too long: for example with fewer
+        jobs.
     """
 
     play: Callable[[Point], Values]
@@ -67,14 +68,14 @@ class Computed:
 
 @dataclass(frozen=True)
 class Study:
-    """A question, the runs that answer it, and what is claimed.
+    """A question, the runs that answer it, and the claims.
 
     Attributes
     ----------
     name, title
         Name on the command line and of the folder of results; title of the report.
     play
-        How a point is played.
+        Player of a point.
     grids
         Points are all combinations of the values of each grid; a grid may leave out an axis of ``choices``.
     claims
@@ -84,27 +85,28 @@ class Study:
     more
         Grids that only ``--all`` plays, for their cost; claims about them are not judged without it.
     quick
-        Axes that ``--quick`` replaces: conditions that are not the paper's, so that nothing is judged.
+        Axes that ``--quick`` replaces: its conditions are not the paper's, so that nothing is judged.
     parameters
         Numbers that we had to choose.
     choices
         Ambiguous points of the paper.
     crossing
-        Axes that are replaced where readings are compared (fewer loads, say); ``None``: readings are not compared.
+        Axes that are replaced when readings are compared (fewer loads, for example); ``None``: readings are not
+        compared.
     draws, varying
-        How often all numbers that were fitted are drawn from their ranges, to see which verdicts hang on them; axes
-        that are replaced there (fewer seeds, say).
+        Number of draws of all fitted numbers from their ranges, which show the verdicts that depend on them; axes that
+        are replaced in these draws (fewer seeds, for example).
     figures, tables
-        What is drawn, and what is tabulated besides the claims.
+        Figures, and tables besides the claims.
     unit
-        Axis whose values are independent of each other.
+        Axis of independent units.
     notes
         Lines for the report.
     data
-        What a folder of the user's has that ``--data`` names, on the axis ``data``: the same conditions from another
-        place ("": the study has no such axis).
+        Contents of the folder that ``--data`` names, on the axis ``data``: the same conditions from another place
+        ("": the study has no such axis).
     lacks
-        Why the inputs of the points are not the paper's ("": they are); nothing is judged then.
+        Returns the reason why the inputs of a point are not the paper's, and nothing is judged ("": they are).
     """
 
     name: str
@@ -128,7 +130,7 @@ class Study:
     lacks: Callable[[Point], str] = lambda point: ""
 
     def __post_init__(self) -> None:
-        """Raise :class:`SpecError` where the study contradicts itself."""
+        """Raise :class:`SpecError` if the study contradicts itself."""
         check_claims(self.claims)
         self.points(whole=True)
         known = {*self.axes, *(parameter.name for parameter in self.parameters)}
@@ -171,8 +173,10 @@ class Study:
         )
 
     def readings(self) -> Iterator[dict[str, Value]]:
-        """Readings that are compared first, the study's own before others: all combinations, and what is not crossed by
-        itself; :mod:`spillway.experiments.studies.pairs` says which are compared then."""
+        """Readings that are compared first: all combinations of crossed choices, and each other choice alone.
+
+        The study's own reading is the first. :mod:`spillway.experiments.studies.pairs` adds further readings.
+        """
         crossed = [choice for choice in self.choices if choice.crossed]
         for values in itertools.product(*(choice.readings for choice in crossed)):
             yield self.usual | {choice.axis: value for choice, value in zip(crossed, values, strict=True)}
@@ -183,12 +187,12 @@ class Study:
     def crossed(
         self, changes: Grid | None = None, readings: Sequence[tuple[tuple[str, Value], ...]] | None = None
     ) -> dict[tuple[tuple[str, Value], ...], list[Point]]:
-        """Points of each of some readings, by its axes; none where readings are not compared.
+        """Points of each reading, by its axes; empty if readings are not compared.
 
         Parameters
         ----------
         readings
-            Which; ``None``: those of :meth:`readings`.
+            The readings; ``None``: those of :meth:`readings`.
         """
         if self.crossing is None or not self.choices or not self.claims:
             return {}
@@ -197,7 +201,7 @@ class Study:
         return {reading: expand(_without(grids, dict(reading)), dict(reading)) for reading in wanted}
 
     def varied(self, changes: Grid | None = None) -> list[list[Point]]:
-        """Points of each draw of all numbers that were fitted and have a range."""
+        """Points of each draw of all numbers that have a range."""
         grids = vary_axes(vary_axes(self._grids(), changes or {}), self.varying)
         found = []
         for draw in range(self.draws):
@@ -219,11 +223,11 @@ class Study:
 
 
 def _without(grids: Sequence[Grid], reading: Mapping[str, Value]) -> list[Grid]:
-    """A grid that varies a choice itself keeps to the reading here."""
+    """Grids without the axes of a reading: a grid that varies a choice itself then has the reading's value."""
     return [{name: values for name, values in grid.items() if name not in reading} for grid in grids]
 
 
 def _drawn(parameter: Parameter, draw: int) -> float:
-    """A number from its range, alike over it, with four digits."""
+    """A number drawn uniformly from its range, with four digits."""
     low, high = parameter.between or (0.0, 0.0)
     return float(f"{low + (high - low) * Draws(draw, f'fitted/{parameter.name}').uniform(1)[0]:.4g}")

@@ -19,11 +19,11 @@ class Means:
     Attributes
     ----------
     title
-        Above the table; the name of its file, too.
+        Title of the table, and name of its file.
     metrics
         Heading by name of the value.
     rows
-        Axes that the rows differ in.
+        Axes in which the rows differ.
     against
         A baseline: the table then has differences from the points with these values of axes, all else equal, and no
         rows for the baseline itself; empty: means. Its axes are among ``rows``.
@@ -47,7 +47,7 @@ class Means:
             raise ValueError(f"table {self.title!r}: rows must have the axes of its baseline, {lacking[0]} is missing")
 
     def estimates(self, results: Results) -> dict[tuple[Value, ...], dict[str, Estimate]]:
-        """Values of each row, by its axes and the name of the value; nothing where no point was run."""
+        """Values of each row, by its axes and the name of the value; empty if no point was run."""
         here = results.at(self.only)
         try:
             points = here.points({})
@@ -59,7 +59,7 @@ class Means:
         }
 
     def __call__(self, results: Results) -> Table:
-        """The table as it is printed; intervals of 95 % in brackets where there are five units or more."""
+        """The table in printed form, with intervals of 95 % in brackets for five units or more."""
         rows = [
             (*(f"{value:g}" if isinstance(value, float) else str(value) for value in key), *map(words, found.values()))
             for key, found in self.estimates(results).items()
@@ -79,15 +79,15 @@ class Means:
 
 @dataclass(frozen=True)
 class Ratios(Means):
-    """Ratios to a baseline: geometric means over groups of units, every group counting alike.
+    """Ratios to a baseline: geometric means over groups of units, all groups with the same weight.
 
     Intervals are of a bootstrap over groups and units (:func:`spillway.experiments.studies.statistics.resampled`). The
-    first metric has a further column: in how many units it is smaller than the baseline's.
+    first metric has a further column: the number of units in which it is smaller than the baseline's.
 
     Attributes
     ----------
     group
-        Which group a unit belongs to (the log of a period).
+        Group of a unit (the log of a period).
     """
 
     group: Callable[[Value], str] = str
@@ -124,7 +124,7 @@ class Ratios(Means):
 
 
 def words(found: Estimate) -> str:
-    """An estimate with its interval; none for fewer than five units."""
+    """An estimate with its interval, which is left out for fewer than five units."""
     value = number(found.value)
     return value if found.units < statistics.FEWEST else f"{value} ({number(found.low)} to {number(found.high)})"
 

@@ -1,8 +1,8 @@
-"""The judge: five verdicts, and what hangs on numbers that were chosen by published values.
+"""The judge: five verdicts, and the dependence of claims on numbers that were chosen by published values.
 
-A claim that holds is *reproduced* where it would hold with any other choice of the numbers that were fitted, *fitted*
-where it would not, or where a number was chosen by its very value. A number from a paper's single run *fits one run*
-where it lies in the prediction interval of a single run of ours.
+A claim that holds is *reproduced* if it also holds with other choices of the fitted numbers; it is *fitted* if it does
+not, or if a number was chosen by its published value. A number from a paper's single run *fits one run* if it lies in
+the prediction interval of a single run of ours.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from spillway.experiments.studies.results import NotRun, Results
 from spillway.experiments.studies.statistics import FEWEST, LEVEL, Estimate, Sample
 
 Fitted = Mapping[str, Sequence[str]]
-"""Parameters and choices in force that were chosen by published values, with the claims that these belong to."""
+"""Parameters and choices in force that were chosen by published values, with the claims of these values."""
 
 
 class Verdict(enum.Enum):
-    """What came of a claim."""
+    """Verdict on a claim."""
 
     REPRODUCED = "reproduced"
     FITS_ONE_RUN = "fits one run"
@@ -33,13 +33,13 @@ class Verdict(enum.Enum):
 
     @property
     def holds(self) -> bool:
-        """Whether the claim is true of our runs, whatever it hangs on."""
+        """Whether the claim is true of our runs, also if it depends on fitted numbers."""
         return self in (Verdict.REPRODUCED, Verdict.FITS_ONE_RUN, Verdict.FITTED)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One value of a claim: the axes that it is about, and its estimate (of a single run, with that one's interval)."""
+    """One value of a claim: its axes, and its estimate (for a single run, with the prediction interval)."""
 
     axes: tuple[tuple[str, Value], ...]
     estimate: Estimate
@@ -57,11 +57,11 @@ class Judged:
     Attributes
     ----------
     cases
-        One per value of ``each``, or one.
+        One per value of ``each``, or a single one.
     verdict, why
-        What came of it; the reason where it is not plain from the values.
+        The verdict, and its reason if it is not clear from the values.
     p_value
-        Adjusted probability of the contrary; NaN where nothing was tested.
+        Adjusted probability of the contrary; NaN if nothing was tested.
     """
 
     claim: Claim
@@ -72,23 +72,23 @@ class Judged:
 
     @property
     def inside(self) -> int:
-        """Cases whose value lies in the region (of a single run: whose interval meets it)."""
+        """Number of cases with the value in the region (for a single run: with an interval that meets it)."""
         return sum(_inside(self.claim, case.estimate) for case in self.cases)
 
     @property
     def by_value(self) -> bool:
-        """Whether the values are where the claim has them, be it by chance."""
+        """Whether all values lie in the claim's region, perhaps by chance."""
         return bool(self.cases) and self.inside == len(self.cases)
 
 
 @dataclass(frozen=True)
 class Varied:
-    """What a claim does over draws of the numbers that were fitted.
+    """Results of a claim over draws of the fitted numbers.
 
     Attributes
     ----------
     holds, draws
-        In how many of the draws its values are where it has them.
+        Number of draws with all values in the claim's region, and of all draws.
     low, high
         Smallest and largest of its values.
     """
@@ -114,13 +114,13 @@ def judge(
     claims
         In the paper's order; the first of two with the same measure counts.
     results
-        Of one reading.
+        Results of one reading.
     fitted
-        What was chosen by published values.
+        Numbers and choices made by published values.
     withheld
-        Why nothing may be judged: conditions that are not the paper's ("": they are).
+        Reason why nothing is judged: conditions that are not the paper's ("": they are).
     varied
-        By claim, what it does over draws of what was fitted (:func:`vary`); ``None``: nothing was drawn.
+        Results over draws of the fitted numbers (:func:`vary`), by claim; ``None``: nothing was drawn.
     """
     opened = [_open(claim, results, withheld, claims[:place]) for place, claim in enumerate(claims)]
     tested = {one.claim.name: one.p_value for one in opened if not math.isnan(one.p_value)}
@@ -134,7 +134,7 @@ def judge(
 
 
 def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, Varied]:
-    """Look at claims under each draw of what was fitted; claims without values there are left out."""
+    """Evaluate claims under each draw of the fitted numbers; claims without values there are left out."""
     found: dict[str, Varied] = {}
     for claim in claims:
         each = [_estimates(claim, results) for results in draws]
@@ -146,7 +146,7 @@ def vary(claims: Sequence[Claim], draws: Sequence[Results]) -> dict[str, Varied]
 
 
 def _estimates(claim: Claim, results: Results) -> list[Estimate]:
-    """Values of a claim's cases; none where something of it did not happen, such as a shift."""
+    """Values of a claim's cases; empty if the measured thing, such as a shift, did not happen."""
     try:
         return [_estimate(claim, sample) for sample in _samples(claim, results).values()]
     except NotRun:
@@ -154,7 +154,7 @@ def _estimates(claim: Claim, results: Results) -> list[Estimate]:
 
 
 def _open(claim: Claim, results: Results, withheld: str, before: Sequence[Claim]) -> Judged:
-    """Measure a claim, and test it by itself."""
+    """Measure a claim, and test it without regard to the others."""
     try:
         samples = _samples(claim, results)
         unmet = _unmet(claim, results)
@@ -185,7 +185,7 @@ def _inside(claim: Claim, found: Estimate) -> bool:
 
 
 def _unmet(claim: Claim, results: Results) -> str:
-    """Why the premise is not met, with its value ("": it is)."""
+    """The unmet premise with its value ("": it is met)."""
     if claim.premise is None:
         return ""
     value = statistics.estimate(claim.premise.measure(results)).value
@@ -195,7 +195,7 @@ def _unmet(claim: Claim, results: Results) -> str:
 
 
 def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -> str:
-    """Why a claim cannot be judged ("": it can)."""
+    """The reason why a claim cannot be judged ("": it can)."""
     same = next((one for one in before if (one.measure, one.each) == (claim.measure, claim.each)), None)
     if same is not None:
         return f"the value was counted for {same.name!r}"
@@ -208,7 +208,7 @@ def _unfit(claim: Claim, samples: Collection[Sample], before: Sequence[Claim]) -
 
 
 def _too_wide(claim: Claim, cases: Sequence[Case]) -> str:
-    """Why a single run of ours says nothing ("": it does, or the claim is on a mean)."""
+    """The reason why a single run of ours decides nothing ("": it does, or the claim is on a mean)."""
     if not claim.one_run:
         return ""
     widest = max(width(claim, case.estimate) for case in cases)
@@ -230,10 +230,10 @@ def _cases(claim: Claim) -> list[tuple[tuple[str, Value], ...]]:
 
 
 def _contrary(claim: Claim, samples: Sequence[Sample]) -> float:
-    """Probability of what was seen if the contrary were true.
+    """Probability of the observed values if the contrary were true.
 
-    All cases inside: the claim holds unless some case does not, so the largest of their p-values counts. Some outside:
-    one that is truly outside is enough, so the smallest counts, times the number of cases.
+    With all cases inside, the claim holds unless some case does not, so the largest of their p-values counts. With some
+    outside, one case that is truly outside is enough, so the smallest counts, times the number of cases.
     """
     means = [statistics.estimate(sample).value for sample in samples]
     if not claim.one_run and all(mean in claim.region for mean in means):
@@ -243,13 +243,13 @@ def _contrary(claim: Claim, samples: Sequence[Sample]) -> float:
 
 
 def _beyond_edges(region: Region, sample: Sample) -> float:
-    """p-value of a mean inside: that the true one is beyond either edge."""
+    """p-value of a mean inside the region, if the true mean were beyond either edge."""
     edges = ((region.low, True), (region.high, False))
     return max(statistics.beyond(sample, edge, above=above) for edge, above in edges if math.isfinite(edge))
 
 
 def _within(claim: Claim, sample: Sample) -> float:
-    """p-value of a mean outside: that the true one (or a single run) is inside."""
+    """p-value of a mean outside the region, if the true mean (or a single run) were inside."""
     above = statistics.estimate(sample).value > claim.region.high
     edge = claim.region.high if above else claim.region.low
     one = claim.one_run > 0
@@ -269,7 +269,7 @@ def _decide(one: Judged, fitted: Fitted, varied: Mapping[str, Varied]) -> Judged
 
 
 def _hangs_on_fit(claim: Claim, fitted: Fitted, varied: Varied | None) -> tuple[bool, str]:
-    """Whether a claim that holds does so by what was fitted, and how that is known ("": nothing fitted touches it)."""
+    """Whether a claim holds because of fitted numbers, and the reason ("": it does not depend on fitted numbers)."""
     by_it = [name for name, claims in fitted.items() if claim.name in claims]
     if by_it:
         return True, f"{', '.join(by_it)}: chosen by this value"

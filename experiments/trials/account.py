@@ -1,4 +1,4 @@
-"""Who holds what, counted from the messages alone: neither session, book nor timeline of a scheduler has any part."""
+"""Allocations counted from the messages only, without a scheduler's session, book or timeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spillway.protocol.messages import JobSubmitted, ResourceInfo
 
 
 class Request(NamedTuple):
-    """What a job requests: nodes, bytes for each of them, seconds of walltime; when it was submitted (s)."""
+    """A job's request: nodes, bytes for each of them, walltime (s), and its submission (s)."""
 
     id: str
     nodes: int
@@ -21,17 +21,17 @@ class Request(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in words."""
+        """Its name in messages."""
         return f"job {self.id.partition('!')[2] or self.id}"
 
     @property
     def wants(self) -> str:
-        """What it requests, in words."""
+        """Its requested nodes and bytes, in words."""
         return amount(self.nodes, self.nodes * self.bytes_each)
 
 
 class Held(NamedTuple):
-    """A running job: its nodes by Batsim's ids, its start, and when its walltime is over (s)."""
+    """A running job: its nodes by Batsim's ids, its start, and the end of its walltime (s)."""
 
     job: Request
     hosts: frozenset[int]
@@ -45,14 +45,14 @@ def amount(nodes: int, total: int) -> str:
 
 
 def request_of(event: JobSubmitted) -> Request:
-    """Read a job as it was submitted; in Batsim 5 its further fields are a text."""
+    """Read a submitted job; in Batsim 5 its further fields are a text."""
     job = event.job | json.loads(event.job.get("extra_data", "{}"))
     return Request(event.job_id, job["res"], job.get("bb", 0), float(job["walltime"]), event.timestamp)
 
 
 @dataclass
 class Account:
-    """The machine, the jobs that wait in order of submission, and those that run.
+    """The machine, the waiting jobs in order of submission, and the running jobs.
 
     Parameters
     ----------
@@ -74,45 +74,45 @@ class Account:
         return job.nodes <= len(self.hosts) and job.nodes * job.bytes_each <= self.room(job.bytes_each)
 
     def room(self, size: int) -> int:
-        """Bytes of the empty machine for whole requests of a size: of one storage node all, else by whole requests."""
+        """Bytes of the empty machine for requests of a size: all of a single storage node, else whole requests."""
         if len(self.capacities) == 1 or not size:
             return sum(self.capacities)
         return sum(capacity // size * size for capacity in self.capacities)
 
     def free(self, size: int, running: Iterable[Held]) -> tuple[int, int]:
-        """Nodes and bytes that these running jobs leave; bytes as :meth:`room` counts them."""
+        """Nodes and bytes that these running jobs leave free; bytes as counted by :meth:`room`."""
         running = list(running)
         held = sum(one.job.nodes * one.job.bytes_each for one in running)
         return len(self.hosts) - sum(one.job.nodes for one in running), self.room(size) - held
 
     def fits(self, job: Request, running: Iterable[Held]) -> bool:
-        """Whether a job can start beside these."""
+        """Whether a job can start beside these running jobs."""
         nodes, left = self.free(job.bytes_each, running)
         return job.nodes <= nodes and job.nodes * job.bytes_each <= left
 
     def earliest(self, job: Request, running: Iterable[Held], now_s: float) -> float:
-        """The shadow time (s): when nodes and buffer are there, if all that runs takes its whole walltime."""
+        """The shadow time (s): nodes and buffer are free then if all running jobs take their whole walltimes."""
         running = sorted(running, key=lambda one: one.end_s)
         for place in range(len(running) + 1):
             if self.fits(job, running[place:]):
                 return max(now_s, running[place - 1].end_s) if place else now_s
-        raise AssertionError("it fits the empty machine")  # what does not is no candidate
+        raise AssertionError("it fits the empty machine")  # other jobs are no candidates
 
     def first(self) -> Request | None:
-        """The first job that waits and can ever start."""
+        """The first waiting job that can ever start."""
         return next((job for job in self.waiting.values() if self.fits_empty(job)), None)
 
     def submitted(self, job: Request) -> None:
-        """A job waits."""
+        """Add a waiting job."""
         self.waiting[job.id] = job
 
     def start(self, job: Request, hosts: frozenset[int], now_s: float) -> Held:
-        """A waiting job runs."""
+        """Start a waiting job."""
         del self.waiting[job.id]
         held = self.running[job.id] = Held(job, hosts, now_s, now_s + job.walltime_s)
         return held
 
     def gone(self, job_id: str) -> None:
-        """A job has ended, or was rejected."""
+        """Remove a job that has ended or was rejected."""
         self.running.pop(job_id, None)
         self.waiting.pop(job_id, None)

@@ -1,4 +1,4 @@
-"""The cases made by hand: each world is small enough to follow, and aims at one mistake."""
+"""Cases made by hand: each world is small enough to follow, and aims at one mistake."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Case:
     Attributes
     ----------
     name, aims
-        What it is called, and the mistake that it finds.
+        Its name, and the mistake that it finds.
     source
-        Where the requirement comes from.
+        Source of the requirement.
     disciplines
-        For which it means something; for others it is not applicable.
+        Disciplines to which it applies.
     world
-        What is played.
+        The machine and its jobs.
     also
-        Requirements of this case beside those of the discipline.
+        Requirements of this case besides those of the discipline.
     """
 
     name: str
@@ -52,7 +52,7 @@ def _case(
     name: str, aims: str, source: str, disciplines: tuple[str, ...], machine: tuple[int, int, int],
     rows: tuple[tuple[int, ...], ...], also: tuple[str, ...] = (),
 ) -> Case:  # fmt: skip
-    """A case on so many nodes, and storage nodes of so many GB; jobs are rows as in a world's text."""
+    """A case on a machine of nodes, storage nodes and GB for each of these; jobs are rows as in a world's text."""
     nodes, storages, gb = machine
     jobs = tuple(map(PLAIN.job, rows))
     return Case(name, aims, source, disciplines, World(jobs, nodes=nodes, storages=storages, gb=gb), also)
@@ -61,11 +61,11 @@ def _case(
 CASES = tuple(_case(*row) for row in (
     ("one-machine", "nodes over-committed", BATSIM, ALL,
      (4, 0, 0), ((1, 3, 20), (1, 2, 20), (1, 2, 20), (2, 4, 10), (3, 1, 30))),
-    ("early-ends", "ends that come before the walltime are overlooked", BATSIM, ALL,
+    ("early-ends", "ends before the walltime are overlooked", BATSIM, ALL,
      (4, 0, 0), ((1, 4, 100, 0, 10), (2, 4, 100, 0, 10), (3, 2, 50))),
-    ("too-large", "what can never run is not rejected", BATSIM, ALL,
+    ("too-large", "a job that can never run is not rejected", BATSIM, ALL,
      (4, 0, 0), ((1, 5, 10), (2, 2, 10), (3, 4, 10))),
-    ("too-large-buffer", "what can never have its bytes is not rejected", BUFFERS, ALL,
+    ("too-large-buffer", "a job that can never get its bytes is not rejected", BUFFERS, ALL,
      (4, 1, 10), ((1, 2, 10), (2, 2, 10, 6), (3, 1, 10, 8))),
     ("full-buffer", "bytes over-committed", BUFFERS, ALL,
      (4, 1, 10), ((1, 1, 20, 6), (2, 1, 20, 6), (3, 1, 20, 4))),
@@ -81,9 +81,9 @@ CASES = tuple(_case(*row) for row in (
      (4, 1, 10), ((1, 1, 20, 6), (2, 1, 10, 8), (3, 1, 90, 4), (4, 1, 90, 4))),
     ("second-resource-whole", "the same with two storage nodes", BUFFERS, BACKFILLING,
      (6, 2, 10), ((1, 1, 20, 6), (1, 1, 40, 6), (2, 2, 10, 6), (25, 1, 90, 6))),
-    ("shadow-of-bytes", "the shadow time is taken of nodes alone: idle nodes stay idle", BUFFERS, BACKFILLING,
+    ("shadow-of-bytes", "the shadow time covers nodes only: idle nodes stay idle", BUFFERS, BACKFILLING,
      (4, 1, 10), ((1, 2, 10), (1, 1, 60, 8), (2, 3, 10, 2), (12, 1, 30)), ("backfill",)),
-    ("shadow-of-nodes", "the shadow time is taken of bytes alone", BUFFERS, BACKFILLING,
+    ("shadow-of-nodes", "the shadow time covers bytes only", BUFFERS, BACKFILLING,
      (4, 1, 10), ((1, 1, 10, 8), (1, 2, 60), (2, 3, 10, 4), (12, 1, 30, 2)), ("backfill",)),
     ("gap", "no backfilling: a job that ends before the first one can start waits", EASY, BACKFILLING,
      (4, 0, 0), ((1, 3, 50), (2, 2, 10), (3, 1, 20)), ("backfill",)),
@@ -93,17 +93,17 @@ CASES = tuple(_case(*row) for row in (
      (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 6), (3, 1, 500, 4)), ("spare",)),
     ("spare-nodes-no-bytes", "a long job on spare nodes takes bytes that are reserved", BUFFERS, _EASIES,
      (4, 1, 10), ((1, 1, 50, 6), (2, 1, 10, 8), (3, 1, 500, 4))),
-    ("spare-by-number", "the reservation names idle nodes where busy ones will do", EASY, ("easy-counted",),
+    ("spare-by-number", "the reservation names idle nodes although busy ones suffice", EASY, ("easy-counted",),
      (8, 0, 0), ((1, 4, 10), (1, 4, 100), (2, 5, 50), (12, 3, 500))),
-    ("next-in-line", "the job that is first next is overlooked when the first one starts", EASY, _EASIES,
+    ("next-in-line", "the next first job is overlooked when the first one starts", EASY, _EASIES,
      (4, 0, 0), ((1, 3, 20), (2, 2, 40), (3, 3, 10), (4, 1, 60), (5, 2, 60))),
     ("end-before-time", "the first job keeps its old start although nodes are free earlier", EASY, _EASIES,
      (4, 0, 0), ((1, 3, 100, 0, 10), (2, 4, 10), (3, 1, 50), (4, 1, 9))),
-    ("scattered", "nodes must lie side by side: free ones between others stay idle", EASY, ("fcfs", *_EASIES),
+    ("scattered", "nodes must be consecutive: free ones between others stay idle", EASY, ("fcfs", *_EASIES),
      (4, 0, 0), ((1, 1, 10), (1, 1, 50), (2, 3, 10))),
     ("third-in-line", "a job behind the first is delayed", EASY, ("conservative",),
      (4, 0, 0), ((1, 2, 20), (2, 3, 20), (3, 4, 20), (4, 1, 45))),
     ("third-in-line-bytes", "a job behind the first is delayed in its bytes", EASY, ("conservative",),
      (4, 1, 10), ((1, 1, 20, 4), (2, 1, 20, 8), (3, 1, 20, 10), (4, 1, 70, 2))),
 ))  # fmt: skip
-"""All of them; the order is that of the report."""
+"""All cases, in the order of the report."""

@@ -1,4 +1,4 @@
-"""Whether a policy keeps the rules that hold for every one: small random worlds, every job model, both players.
+"""Checks of the rules that hold for every policy: small random worlds, every job model, both players.
 
 ``python -m spillway.experiments.trials.checks POLICY EXTENT`` plays the worlds of a check and prints their digests.
 """
@@ -28,24 +28,24 @@ from spillway.experiments.trials.world import World
 from spillway.schedulers.policies import find_policy
 
 _HASH_SEEDS = ("1", "2")
-"""Hash seeds of the other processes: two, as that of this one is by chance and may give the order of one of them."""
+"""Hash seeds of the other processes: two, as this process's seed is random and may give the same order as one."""
 
 _ENOUGH = 5
-"""Worlds that fail until the others are left out."""
+"""Number of failing worlds after which the others are left out."""
 
 TRIES = 60
 """Worlds that are tried to find a smaller one."""
 TRIES_ENDLESS = 6
-"""The same where a pass does not come to its end: each try lasts as long as it may."""
+"""The same for a pass that does not end: each try then takes the whole time limit."""
 
 _OTHERWISE = "a process with another hash seed differs: does it iterate over a set, or use hash() or id()?"
 SMALLER = "a check failed: looking for a smaller world"
-"""What is being done where a check fails."""
+"""Text of the progress display after a check has failed."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """How many worlds were played, why job models cannot be combined with the policy, and a verdict for each check."""
+    """Number of worlds played, reasons why job models cannot be combined with the policy, and a verdict per check."""
 
     worlds: int
     refused: Mapping[str, str]
@@ -55,7 +55,7 @@ class Findings:
 def worlds_of(policy: str, extent: Extent, refused: dict[str, str]) -> list[World]:
     """Draw the worlds of a check: per job model and bandwidth, with outages, and with options changed.
 
-    ``refused`` gets why job models cannot be combined with the policy.
+    ``refused`` receives the reasons why job models cannot be combined with the policy.
     """
     found: list[World] = []
     cases, seed = extent.worlds, extent.seed
@@ -84,7 +84,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
     policy
         Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
     extent
-        How much is played.
+        Number and kind of the worlds.
     tell
         Called after each world.
 
@@ -98,7 +98,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
     worlds = worlds_of(policy, extent, refused)
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
-    warm.load()  # no world's CPU time is that of loading compiled code
+    warm.load()  # no world's CPU time includes the loading of compiled code
     others = [_elsewhere(policy, extent, hash_seed) for hash_seed in _HASH_SEEDS]
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
@@ -126,7 +126,7 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
 
 
 def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Findings:
-    """Check a policy on one world, as a failed check printed it."""
+    """Check a policy on one world that a failed check printed."""
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
         raise OptionError(f"this world cannot be played: {refused[world.model]}")
@@ -137,7 +137,7 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Findings:
 
 
 def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Outcome, ...]:
-    """One for each check; nothing is seen where no world was played to its end, of other processes where any failed."""
+    """A verdict for each check: not seen if no world passed; for other processes also if any check failed."""
     found = []
     for name, words in CHECKS.items():
         unseen = not clean or (name == "same again" and failures)
@@ -147,9 +147,9 @@ def _verdicts(failures: Mapping[str, Failure], clean: int) -> tuple[Outcome, ...
 
 
 def _digests_of(policy: str, extent: Extent) -> list[str]:
-    """Hash of the outcome of every world: what a process with another hash seed must find, too.
+    """Hash of the outcome of every world, which must be the same under another hash seed.
 
-    The first world with a fault is the last: it shows a difference.
+    The first world with a fault is the last: it already shows a difference.
     """
     digests = []
     warm.load()
@@ -162,7 +162,7 @@ def _digests_of(policy: str, extent: Extent) -> list[str]:
 
 
 def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], str]:
-    """All checks of one world, and the digest of what was played."""
+    """Faults of one world by check, and the digest of its first play."""
     subject = Examined(policy, cpu_s=cpu_s)
     first = subject.play(world)
     faults = dict(first.faults)
@@ -177,7 +177,7 @@ def _examine(policy: str, world: World, cpu_s: float) -> tuple[dict[str, str], s
 
 
 def _difference(first: Played, second: Played, words: str) -> str:
-    """Where two plays differ."""
+    """The first difference of two plays."""
     if second.faults:
         return f"{words}: {next(iter(second.faults.values()))}"
     for name, table in first.tables.items():
@@ -201,7 +201,7 @@ def _smallest(policy: str, failure: Failure, cpu_s: float, tell: Tell) -> Failur
 
 
 def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[str]:
-    """Begin to play the same worlds in a process with this hash seed."""
+    """Start to play the same worlds in a process with this hash seed."""
     arguments = (policy, msgspec.json.encode(extent).decode())
     command = [sys.executable, "-m", "spillway.experiments.trials.checks", *arguments]
     path = os.pathsep.join(part for part in sys.path if part)
@@ -212,13 +212,13 @@ def _elsewhere(policy: str, extent: Extent, hash_seed: str) -> subprocess.Popen[
 def _answer(process: subprocess.Popen[str]) -> list[str]:
     out, err = process.communicate()
     if process.returncode:
-        raise OptionError(f"the policy cannot be played in a process of its own: {err.strip().splitlines()[-1:]}")
+        raise OptionError(f"the policy cannot be played in a separate process: {err.strip().splitlines()[-1:]}")
     digests: list[str] = json.loads(out.splitlines()[-1])
     return digests
 
 
 def _playable(policy: str, world: World, refused: dict[str, str]) -> bool:
-    """Whether policy, model, settings and options can be combined; else the reason is kept."""
+    """Whether policy, model, settings and options can be combined; if not, the reason is kept."""
     try:
         spec_of(policy, world).check()
     except OptionError as error:

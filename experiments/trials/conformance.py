@@ -1,4 +1,4 @@
-"""Whether a scheduler keeps its discipline: all cases, and a seeded search through random worlds (``conformance``)."""
+"""Tests of a scheduler's discipline: all cases, and a seeded search in random worlds (``conformance``)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from spillway.experiments.trials.world import PLAIN, TrialJob, World, world_from
 from spillway.schedulers.policies import POLICIES
 
 FAILED = 1
-"""Exit code where a case failed."""
+"""Exit code if a case failed."""
 
 FIRST = World((TrialJob(1, 1, walltime_s=10),), nodes=1)
-"""Played before all others: what does not run this job does not speak the protocol."""
+"""Played before all others: a scheduler that does not run this job does not implement the protocol."""
 
 
 def verdicts(subject: Subject, discipline: str, extent: Extent, tell: Tell = silent) -> list[Outcome]:
@@ -76,7 +76,7 @@ def _verdict(name: str, aims: str, source: str, applies: bool, failures: Iterabl
 
 
 def standing(subject: Subject, extent: Extent) -> dict[str, dict[str, Failure]]:
-    """By discipline what a scheduler breaks of it, by requirement; all cases and random worlds are played once.
+    """Failures of a scheduler by discipline and requirement; all cases and random worlds are played once.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def standing(subject: Subject, extent: Extent) -> dict[str, dict[str, Failure]]:
 
 
 def _keep(broken: dict[str, Failure], failures: Mapping[str, Failure], required: Iterable[str]) -> None:
-    """Add what is not known to be broken."""
+    """Add the failures of required requirements that are not known to be broken."""
     broken |= {name: failures[name] for name in REQUIREMENTS if name in {*failures} & {*required} - {*broken}}
 
 
 def greet(subject: Subject) -> None:
-    """Let a scheduler run one job; raise :class:`SpecError` where it cannot."""
+    """Let a scheduler run one job; raise :class:`SpecError` if it fails."""
     faults = subject.play(FIRST).faults
     if faults:
         words = next(iter(faults.values()))
@@ -116,7 +116,7 @@ def _failures(
     steps: Callable[[World], Iterable[World]],
     extent: Extent,
 ) -> dict[str, Failure]:
-    """The first breach of each requirement, made small; what is found broken is not looked for again."""
+    """The first breach of each requirement, shrunk; a broken requirement is not tested again."""
     found: dict[str, Failure] = {}
     for world in worlds:
         for name, words in judged(subject, world, required - found.keys()).items():
@@ -126,7 +126,7 @@ def _failures(
 
 
 def judged(subject: Subject, world: World, requirements: frozenset[str]) -> dict[str, str]:
-    """Which of these requirements are broken in a world, in words."""
+    """Breaches of these requirements in a world, in words."""
     played = subject.play(world)
     faults = {name: words for name, words in played.faults.items() if name in requirements}
     if "promises" in requirements and not played.faults.keys() & set(SAFETY):
@@ -136,10 +136,10 @@ def judged(subject: Subject, world: World, requirements: frozenset[str]) -> dict
 
 
 def _promises(subject: Subject, world: World, played: Played) -> str:
-    """Whether a job starts later than it was promised, in words.
+    """A job that starts later than promised, in words; "" if no job does.
 
-    What was promised is seen by playing the world as it looked when the job was submitted: without later jobs, and with
-    whole walltimes for what had not ended by then. A scheduler that decides alike on equal messages is presumed.
+    The promise is found by playing the world as of the job's submission: without later jobs, and with whole walltimes
+    for jobs that had not ended by then. This requires a scheduler that decides equally on equal messages.
     """
     for number, job in enumerate(world.jobs, 1):
         start_s = played.starts.get(number)
@@ -153,18 +153,18 @@ def _promises(subject: Subject, world: World, played: Played) -> str:
         if start_s > promised_s + EXACT_S:
             return (
                 f"job {number} starts at {start_s:g} s; when it was submitted, at {job.submit_s} s, it would have "
-                f"started at {promised_s:g} s had no further job come and all runs taken their walltimes"
+                f"started at {promised_s:g} s without later jobs and with whole walltimes for all runs"
             )
     return ""
 
 
 def _ended(run_s: float, start_s: float | None, now_s: int) -> bool:
-    """Whether a job had ended by itself."""
+    """Whether a job had ended before its walltime, by a given time."""
     return bool(run_s) and start_s is not None and start_s + run_s < now_s - EXACT_S
 
 
 def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int:
-    """One scheduler, one discipline."""
+    """Test one scheduler for one discipline; return the exit code."""
     subject, tested = _subject(options)
     if options.world is not None:
         return _world(options, subject, discipline)
@@ -178,7 +178,7 @@ def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int
 
 
 def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> int:
-    """One world."""
+    """Play one world; return the exit code."""
     world = world_from(options.world, PLAIN)
     print("\n".join(plain_story(world)))
     faults = judged(subject, world, frozenset(DISCIPLINES[discipline]))
@@ -187,7 +187,7 @@ def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> 
 
 
 def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
-    """Every policy of ours, every discipline."""
+    """Test all built-in policies for all disciplines; return the exit code."""
     found: dict[str, dict[str, dict[str, Failure]] | str] = {}
     with shown(Console(stderr=True), lines=False) as tell:
         for place, name in enumerate(POLICIES):
@@ -204,13 +204,13 @@ def try_every_policy(options: argparse.Namespace, extent: Extent) -> int:
         for failure in broken[claim].values()
     ]
     reasons = [[f"{name}: not applicable: {reason}"] for name, reason in found.items() if isinstance(reason, str)]
-    title = "our policies by discipline (* what they claim)"
+    title = "our policies by discipline (* their claims)"
     _report(options, title, standing_rows(found), stories + reasons, {"policies": found})
     return FAILED if stories else 0
 
 
 def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
-    """What is tested, and how the command line names it."""
+    """The tested scheduler, and its options on the command line."""
     if options.policy:
         return Own(options.policy), f"--policy {shlex.quote(options.policy)}"
     batsim = "--batsim 5 " if options.batsim == 5 else ""
@@ -220,7 +220,7 @@ def _subject(options: argparse.Namespace) -> tuple[Scheduler, str]:
 def _report(
     options: argparse.Namespace, title: str, rows: Rows, stories: list[list[str]], members: Mapping[str, object]
 ) -> None:
-    """Print the table and the failures; write them, and all of it as JSON, where that is requested."""
+    """Print the table and the failures; write them, and all verdicts as JSON, if requested."""
     head, *body = rows
     console = Console()
     show(console if console.is_terminal else Console(width=160), Table(head, body), title, names=len(head))

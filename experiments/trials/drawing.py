@@ -1,4 +1,4 @@
-"""How worlds are drawn from a seed: jobs by a table of values for each of their members, outages, drains, options."""
+"""Random worlds drawn from a seed: jobs by a table of values for each field, outages, drains, options."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ WALLTIMES_S = (3, 7, 12, 20, 40, 100)
 """Times between submissions, and walltimes, on plain machines."""
 
 _MOST_VALUE = 1000
-"""Largest number that an option is given: budgets of searches may have no bound."""
+"""Largest number drawn for an option: budgets of searches may have no bound."""
 LEAST_S = 0.1
-"""Shortest time that an option is given where it must be above 0: a slice of 1 ms is played 60,000 times a minute."""
+"""Shortest time drawn for an option that must be above 0: a slice of 1 ms is played 60,000 times a minute."""
 
 
 def random_world(
@@ -55,7 +55,7 @@ def random_world(
 
 
 def plain_world(rng: Random, buffers: bool) -> World:
-    """Draw a world on a plain machine in which every job fits when it is empty, and either nodes or bytes are scarce.
+    """Draw a world on a plain machine where every job fits on the empty machine, and either nodes or bytes are scarce.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def plain_worlds(extent: Extent, tell: Tell) -> Iterator[World]:
 def _jobs(
     rng: Random, fewest: int, ranges: Mapping[str, Sequence[Any]], finish: Callable[[TrialJob], TrialJob]
 ) -> tuple[TrialJob, ...]:
-    """Draw a few jobs, one after the other: each member of the table in its order, then what ``finish`` draws."""
+    """Draw a few jobs, one after the other: each field of the table in order, then the draws of ``finish``."""
     count = rng.randint(fewest, MOST_JOBS)
     return tuple(
         finish(TrialJob(**{name: rng.choice(values) for name, values in ranges.items()})) for _ in range(count)
@@ -101,7 +101,7 @@ def _jobs(
 
 
 def _changes(rng: Random) -> tuple[Change, ...]:
-    """Draw outages that Batsim accepts: each host goes away once, and all come back long after."""
+    """Draw outages that Batsim accepts: each host goes out at most once, and all return long after."""
     changes: list[Change] = []
     gone: set[int] = set()
     for begin_s in sorted(rng.randint(0, 80) for _ in range(rng.randint(1, 4))):
@@ -115,14 +115,14 @@ def _changes(rng: Random) -> tuple[Change, ...]:
 
 
 def _drains(rng: Random) -> tuple[Drain, ...]:
-    """Draw drained parts of storage nodes, also all of one; everything comes back long after."""
+    """Draw drained parts of storage nodes, also whole ones; all bytes return long after."""
     drawn = sorted(rng.randint(0, 80) for _ in range(rng.randint(0, 4)))
     drains = [Drain(float(begin_s), rng.choice(STORAGES), rng.choice((0, 4, 8, 9, 10))) for begin_s in drawn]
     return (*drains, *(Drain(900.0, host, 0) for host in STORAGES)) if drains else ()
 
 
 def other_options(infos: Sequence[OptionInfo], rng: Random, cases: int) -> Iterator[dict[str, Any]]:
-    """Every option of a policy at each of some values by itself, then several at once."""
+    """Settings of a policy's options: each option alone at each of a few values, then several at once."""
     values = {info.name: list(_values(info)) for info in infos}
     for name, some in values.items():
         yield from ({name: value} for value in some)

@@ -1,4 +1,4 @@
-"""A policy examined in a world: watched in each step, with the books compared and what is held counted beside them."""
+"""A policy examined in a world: each step is watched, the book is verified, allocations are counted independently."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABLES = ("jobs.csv", "allocations.csv", "rejections.csv")
 
 
 def spec_of(policy: str, world: World) -> SessionSpec:
-    """The session that a world is played with."""
+    """Description of the session for a world."""
     return SessionSpec(policy, world.options, model=world.model, settings=world.settings, seed=world.seed)
 
 
@@ -39,7 +39,7 @@ class Examined:
     name
         Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
     direct
-        Operations of jobs as calls, or as messages for each sub-job.
+        Whether operations of jobs are calls, or messages for each sub-job.
     cpu_s
         Seconds of CPU time after which the play of a world is interrupted.
     """
@@ -59,7 +59,7 @@ class Examined:
                     played.tables = _tables(Path(name), spec, watched, world, self.direct)
             except Overdue as error:
                 where = watched.line_of(error) or ", outside of the policy"
-                words = f"the world is not through after {self.cpu_s:g} s of CPU time (--cpu){where}"
+                words = f"the world has not ended after {self.cpu_s:g} s of CPU time (--cpu){where}"
                 played.faults["stops"] = words
             except Fault as fault:
                 played.faults[fault.check] = fault.words
@@ -83,7 +83,7 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
         except DecisionRefused as error:
             raise Fault("decisions", f"the guard refuses a decision: {error}") from None
         if watched.faults.keys() & {"view"}:
-            raise Fault("view", watched.faults["view"])  # what follows is not worth looking at
+            raise Fault("view", watched.faults["view"])  # the rest of the play is not meaningful
         try:
             session.check()
         except AssertionError as error:
@@ -94,7 +94,7 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
     try:
         spans = simulate(world, InProcessLink(handle), folder, spec.needs())
     except Deadlock:
-        raise Fault("ends", f"nothing runs or arrives any more, and {watch.story()}") from None
+        raise Fault("ends", f"no job runs or arrives any more, and {watch.story()}") from None
     finally:
         watch.close()
     if session.waiting or session.book.running or session.book.held:
@@ -105,7 +105,7 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
 
 
 class _Watch(Recorder):
-    """Counts what is held from starts and ends alone, beside the book."""
+    """Counts allocations from starts and ends only, independently of the book."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -114,7 +114,7 @@ class _Watch(Recorder):
         self._drained: dict[str, int] = {}
 
     def story(self) -> str:
-        """Which job waits for ever."""
+        """A sentence on the largest job that waits for ever, or on a job that has not ended."""
         waiting = self.session.queue
         if not waiting:
             return "a job has not ended"
@@ -123,7 +123,7 @@ class _Watch(Recorder):
         return f"job {job.name} ({job.nodes} nodes, submitted at {job.submit_time_s:g} s) waits for ever{others}"
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """It must start where hosts are there."""
+        """Check that the job's nodes are not out, and count its allocation."""
         super().started(job, allocation, now_s)
         closed = self.session.book.nodes_out.intersection(allocation.nodes)
         if closed:
@@ -131,32 +131,32 @@ class _Watch(Recorder):
         self._hold(job.id, allocation)
 
     def resized(self, running: Running, now_s: float) -> None:
-        """It holds this now."""
+        """Count the job's new allocation."""
         self._hold(running.job.id, running.allocation)
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It holds its burst buffer."""
+        """Count the burst buffer of a waiting job."""
         self._hold(job.id, holding.allocation)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It holds nothing."""
+        """Remove the burst buffer of a waiting job."""
         super().evicted(job, holding, now_s)
         self._held.pop(job.id, None)
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """It holds nothing."""
+        """Remove the allocation of a job that has ended."""
         super().ended(running, state, now_s)
         self._held.pop(running.job.id, None)
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """So much of a storage node is given to no job any more."""
+        """Set the bytes of a storage node that no job may get any more."""
         super().drained(storage, drained_bytes, left_bytes, now_s)
         self._drained[storage] = drained_bytes
 
     def _hold(self, job_id: str, allocation: Allocation) -> None:
-        """A job holds this now; no node may be held twice, no storage node beyond its capacity.
+        """Set a job's allocation; no node may be held twice, no storage node beyond its capacity.
 
-        What it did not hold before must lie in what is left of the storage node.
+        New bytes must fit in the part of the storage node that is not drained.
         """
         machine = self.session.machine
         before = self._held.get(job_id, Allocation(()))

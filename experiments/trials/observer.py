@@ -1,4 +1,4 @@
-"""Watches a conversation and notes which requirements are broken, with words that name job, time and amounts."""
+"""Observer of a conversation: notes broken requirements, with job, time and amounts."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from spillway.protocol.messages import (
 )
 
 EXACT_S = 1e-3
-"""Two times that differ by less are the same instant: Batsim's messages take less, all times here are whole seconds."""
+"""Times that differ by less are the same instant: Batsim's messages take less, and all times here are whole seconds."""
 
 
 class Broken(Exception):
-    """A requirement without which nothing that follows can be judged: the play ends."""
+    """A breach after which the rest of the play cannot be judged: the play ends."""
 
 
 class Observer:
-    """Both sides of one conversation pass through; what is wrong stands in :attr:`faults`.
+    """Passes on both sides of one conversation, and notes breaches in :attr:`faults`.
 
     Attributes
     ----------
     answer
-        Passes a message on to the scheduler; to be set before the first one.
+        Passes a message on to the scheduler; must be set before the first message.
     faults
-        By requirement (:data:`spillway.experiments.trials.disciplines.REQUIREMENTS`) the first breach, in
-        words.
+        The first breach of each requirement (:data:`spillway.experiments.trials.disciplines.REQUIREMENTS`), in words.
     starts
-        When each job was started (s).
+        Start of each job (s).
     """
 
     def __init__(self) -> None:
@@ -48,7 +47,7 @@ class Observer:
         self._due: dict[str, float] = {}
 
     def exchange(self, message: Message) -> Reply | None:
-        """Pass a message on, and its reply back; raise :class:`Broken` where nothing that follows could be judged."""
+        """Pass a message on, and its reply back; raise :class:`Broken` if the rest of the play cannot be judged."""
         self.message(message)
         reply = self.answer(message)
         if reply is not None:
@@ -56,10 +55,10 @@ class Observer:
         return reply
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: the observer opens nothing."""
 
     def message(self, message: Message) -> None:
-        """What the simulator says; a later time ends the instant before, at whose end gaps must be filled."""
+        """Record a message of the simulator; a later time ends the previous instant, when gaps must be filled."""
         if message.now > self._now_s + EXACT_S:
             self._end_of_instant()
         self._now_s = message.now
@@ -72,7 +71,7 @@ class Observer:
                 self._account.gone(event.job_id)
 
     def reply(self, reply: Reply) -> None:
-        """What the scheduler answers."""
+        """Record a reply of the scheduler."""
         account, self._now_s = self._account, reply.now
         queue, before = list(account.waiting.values()), list(account.running.values())
         for request in reply.events:
@@ -87,7 +86,7 @@ class Observer:
         self._check_promise(queue, before, started)
 
     def stuck(self) -> None:
-        """Nothing can happen any more, and jobs are left."""
+        """Note the jobs that are left when no further event can come."""
         for job in self._account.waiting.values():
             if self._account.fits_empty(job):
                 text = f"{job.name}, which requests {job.wants}, waits for ever: nothing runs any more"
@@ -142,7 +141,7 @@ class Observer:
     # ------------------------------------------------------------------ one reply
 
     def _check_order(self, queue: Iterable[Request], started: Mapping[str, Held]) -> None:
-        """No job overtakes another one that could run."""
+        """Check that no job overtakes another one that can run."""
         passed: Request | None = None
         for job in queue:
             if passed is not None and job.id in started:
@@ -152,13 +151,13 @@ class Observer:
                 passed = passed or job
 
     def _check_promise(self, queue: Iterable[Request], before: list[Held], started: Mapping[str, Held]) -> None:
-        """What starts beside the first job that waits must not delay it."""
+        """Check that jobs that start beside the first waiting job do not delay it."""
         account, now_s = self._account, self._now_s
         head = account.first()
         if head is None:
             return
         running, others = list(before), dict(started)
-        for job in queue:  # those that start in order, before it, have every right to their resources
+        for job in queue:  # jobs that start in order, before it, may use their resources
             if job.id == head.id:
                 break
             if job.id in others:
@@ -179,7 +178,7 @@ class Observer:
         self._due[head.id] = min(due_s, account.earliest(head, account.running.values(), now_s))
 
     def _end_of_instant(self) -> None:
-        """What could run without a delay for the first job is started."""
+        """Check that jobs that could run without a delay for the first job have been started."""
         account, now_s = self._account, self._now_s
         head, running = account.first(), list(account.running.values())
         if head is None:

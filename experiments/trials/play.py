@@ -1,4 +1,4 @@
-"""How a world is played: by the embedded simulator in this process, with whatever answers its messages."""
+"""Play of a world by the embedded simulator in this process, with any scheduler that answers its messages."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from spillway.workloads.batsim_json import format_batsim, parse_batsim
 
 @dataclass
 class Played:
-    """What was seen of one world.
+    """Observations of one world.
 
     Attributes
     ----------
     faults
-        What was wrong, by requirement, in words.
+        Breaches by requirement, in words.
     starts
-        When each job was started (s), by its number.
+        Start of each job (s), by its number.
     tables
-        The run's tables as bytes, where they are kept.
+        The run's tables as bytes, if they are kept.
     """
 
     faults: dict[str, str]
@@ -57,11 +57,11 @@ class Played:
 
 
 class Subject(Protocol):
-    """What is tried, anew in each world."""
+    """A tested scheduler, started anew in each world."""
 
     @property
     def name(self) -> str:
-        """In reports."""
+        """Name in reports."""
 
     def play(self, world: World) -> Played:
         """Play a world once, watched."""
@@ -74,18 +74,19 @@ def simulate(
     needs: Needs | None = None,
     base: SimulationOptions = SimulationOptions(),  # noqa: B008 - frozen
 ) -> Mapping[str, Span] | None:
-    """Play a world once; return when the sub-jobs of each job ran.
+    """Play a world once; return the times of each job's sub-jobs.
 
     Parameters
     ----------
     link
-        Answers; who opened it closes it.
+        Answers messages; the caller closes it.
     folder
-        Where the simulator writes (``out_jobs.csv``); a world with outages or drains needs one. Default: nowhere.
+        Folder of the simulator's output (``out_jobs.csv``), required for a world with outages or drains; default: no
+        output.
     needs
-        What the job model needs of the simulator; default: nothing.
+        Features of the simulator that the job model needs; default: those of ``base``.
     base
-        Options that hold besides: what a scheduler of Batsim 5 has requested.
+        Further options: the requests of a scheduler of Batsim 5.
     """
     events = world.events()
     files: tuple[Path, ...] = ()
@@ -110,7 +111,7 @@ def simulate(
 
 
 def _in_words_of(options: SimulationOptions, data: JsonObject) -> JsonObject:
-    """A workload of Batsim 4 as the version reads it that is played."""
+    """A workload of Batsim 4 in the words of the played version."""
     if options.rules.old_words:
         return data
     translated: JsonObject = json.loads(format_batsim(to_batsim5(parse_batsim(json.dumps(data)))))

@@ -1,4 +1,4 @@
-"""What was found, in words: lines and tables for the terminal and for Markdown, and all of it as JSON."""
+"""Findings in words: lines and tables for the terminal and for Markdown, and all findings as JSON."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ CLAIMS: Mapping[str, str] = {
     "list": "easy",
     "conservative": "conservative",
 }
-"""Disciplines of our own policies; all others claim nothing but to be safe (``any``)."""
+"""Disciplines of our own policies; all others only claim to be safe (``any``)."""
 
 PARTS = 4
-"""Plain lines about one thing that is being done, at most."""
+"""Most plain lines about one step of the progress."""
 
 
 def findings_lines(policy: str, found: Findings) -> list[str]:
-    """What a check of a policy found."""
+    """Findings of a check of a policy, in lines."""
     lines = [f"{policy}: {found.worlds} worlds"]
     lines += [f"  not played with --model {model}: {reason}" for model, reason in found.refused.items()]
     for one in found.verdicts:
         if one.result == NOT_SEEN:
-            lines.append(f"  not seen {one.name}: only where the others pass")
+            lines.append(f"  not seen {one.name}: checked only if the others pass")
         elif one.result == PASSES:
             lines.append(f"  passed  {one.name}: {one.aims}")
         for failure in one.failures:
@@ -87,7 +87,7 @@ def story(failure: Failure, discipline: str, tested: str) -> list[str]:
     Parameters
     ----------
     discipline
-        What was tested; where only a case had the requirement, the command names a discipline that has it.
+        The tested discipline; if only a case had the requirement, the command names a discipline that has it.
     tested
         The part of the command line that names the scheduler.
     """
@@ -98,13 +98,13 @@ def story(failure: Failure, discipline: str, tested: str) -> list[str]:
 
 
 def verdict_rows(found: Iterable[Outcome]) -> Rows:
-    """One row for each case, a header first."""
+    """A header, then one row for each case."""
     rows = [(one.name, one.aims, one.source, one.result) for one in found]
     return [("case", "mistake or requirement", "source", "verdict"), *rows]
 
 
 def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]) -> Rows:
-    """One row for each policy: by discipline ``passes`` or the requirements that it breaks, a claim with a star."""
+    """One row for each policy: by discipline ``passes`` or its broken requirements, with a star for its claim."""
     rows: list[tuple[str, ...]] = [("policy", *DISCIPLINES)]
     for policy, standing in found.items():
         if isinstance(standing, str):
@@ -119,7 +119,7 @@ def standing_rows(found: Mapping[str, Mapping[str, Mapping[str, Failure]] | str]
 
 
 def count(found: Iterable[Outcome]) -> str:
-    """How many passed, failed, and were not applicable."""
+    """Numbers of cases that passed, failed, and were not applicable, in words."""
     results = [one.result for one in found]
     return ", ".join(f"{results.count(result)} {result}" for result in (PASSES, FAILS, NOT_APPLICABLE))
 
@@ -131,7 +131,7 @@ def markdown(title: str, rows: Rows, stories: Iterable[Sequence[str]]) -> str:
 
 
 def as_json(members: Mapping[str, object]) -> str:
-    """All of it as JSON; worlds are objects that ``--world`` takes."""
+    """All members as JSON; worlds are objects that ``--world`` accepts."""
     return (
         json.dumps(members, indent=1, default=lambda one: one.members() if isinstance(one, World) else vars(one)) + "\n"
     )
@@ -139,7 +139,7 @@ def as_json(members: Mapping[str, object]) -> str:
 
 @contextlib.contextmanager
 def shown(console: Console, *, lines: bool) -> Iterator[Tell]:
-    """Show what is being done by a bar on a terminal; elsewhere by a few lines, or not at all."""
+    """Show the progress by a bar on a terminal; elsewhere by a few lines, or not at all."""
     if lines and not console.is_terminal:
         yield lambda what, done, of: _say(console, what, done, of)
         return
@@ -149,7 +149,7 @@ def shown(console: Console, *, lines: bool) -> Iterator[Tell]:
 
 
 def _say(console: Console, what: str, done: int, of: int) -> None:
-    """One line for each part that is done."""
+    """Print a line at the begin and for each finished part."""
     if done == 0:
         console.print(f"{what} ...", markup=False, highlight=False, soft_wrap=True)
     elif done * PARTS // of > (done - 1) * PARTS // of:

@@ -1,4 +1,4 @@
-"""The smallest world in which something still fails: what it is made of is left out, the rest is made plainer."""
+"""The smallest world that still fails: parts of it are left out, the rest is simplified."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ def shrink(
     Parameters
     ----------
     world
-        Fails.
+        A world that fails.
     simpler
-        Gives the worlds that are simpler by one step, the largest steps first.
+        Returns the worlds that are simpler by one step, the largest steps first.
     fails
         Whether a world fails in the same way.
     most
-        How many worlds are tried at most: the effort does not depend on the machine.
+        Maximum number of worlds tried: the effort does not depend on the machine.
 
     Returns
     -------
     World
-        Fails, too; none of the simpler worlds that were tried does.
+        A world that fails, too; no simpler world that was tried does.
     """
     tried, place, better = 0, 0, False
     while True:
         for at, one in enumerate(simpler(world)):
             if at < place:
-                continue  # tried in this round already, with a world that was larger
+                continue  # this step was tried already in this round, on a larger world
             if tried >= most:
                 return world
             tried += 1
@@ -56,7 +56,7 @@ def halves(world: World) -> Iterator[World]:
 
 
 def _without_one(world: World) -> Iterator[World]:
-    """Worlds with one job less."""
+    """Worlds without one of the jobs."""
     for place in range(len(world.jobs) if len(world.jobs) > 1 else 0):
         yield replace(world, jobs=world.jobs[:place] + world.jobs[place + 1 :])
 
@@ -88,7 +88,7 @@ def simpler(world: World) -> Iterator[World]:
 
 
 def _smaller_machine(world: World) -> Iterator[World]:
-    """The first submission at 1 s, storage nodes only where jobs request bytes, a node less."""
+    """Simpler plain worlds: the first submission at 1 s, no storage nodes if no job requests bytes, one node less."""
     jobs = world.jobs
     early_s = jobs[0].submit_s - 1
     if early_s:

@@ -1,7 +1,7 @@
-"""Who starves for a second resource: small sites on which a job that needs all of a pool is first in the queue.
+"""Starvation for a second resource: small sites on which a job that needs all of a pool is first in the queue.
 
-Compute nodes never bind: there are five, and no job needs more than one. Jobs 1 and 2 hold half of a pool each, job 3,
-the *large* job, needs all of it, and the others, which come later, half of it each. A reservation that covers the pool
+Compute nodes are never scarce: there are five, and no job needs more than one. Jobs 1 and 2 hold half of a pool each,
+job 3, the *large* job, needs all of it, and the later jobs need half of it each. A reservation that covers the pool
 keeps it free for the large job; without one the later jobs take each half as soon as it is free.
 
 References
@@ -33,14 +33,14 @@ LARGE = 3
 """Number of the job that needs all of the pools."""
 
 POOL = 4
-"""Licences, or GB of burst buffer, that there are; half of them is what other jobs need."""
+"""Licences, or GB of burst buffer, of a site; other jobs need half of them."""
 
 DELAYED_S = 5.0
-"""A start that is later by more than this counts as a delay: a real Slurm has passes, staging and daemons."""
+"""A start that is later by more than this counts as delayed: a real Slurm has passes, staging and daemons."""
 
 
 Starts = Mapping[int, float]
-"""When each job started, by its number: s after the first submission."""
+"""Start of each job, by its number: s after the first submission."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class StarvationCase:
     Attributes
     ----------
     name, words
-        What it is called, and what the large job needs.
+        Its name, and the resources that the large job needs.
     world
         Nodes, the buffer and the jobs; jobs in order of submission.
     licenses
         Licences of the site's only pool.
     covered_s
-        When the large job starts if its reservation covers all that it needs, s after the first submission: as soon
-        as jobs 1 and 2 have ended.
+        Start of the large job if its reservation covers all that it needs, s after the first submission: as soon as
+        jobs 1 and 2 have ended.
     """
 
     name: str
@@ -67,17 +67,17 @@ class StarvationCase:
     covered_s: float = 36.0
 
     def from_first(self, at_s: Mapping[int, float]) -> Starts:
-        """Starts in the world's time from the first submission on."""
+        """Starts relative to the first submission, from starts in the world's time."""
         return {number: start_s - self.world.jobs[0].submit_s for number, start_s in at_s.items()}
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings of a session that knows the site."""
+        """Settings of a session at the site."""
         return {"site": site_text(Site(licenses=(License(LICENSE, self.licenses),)))} if self.licenses else {}
 
 
 def _case(name: str, words: str, needs: Sequence[tuple[int, int]], licenses: int, gb: int) -> StarvationCase:
-    """A case from what each job needs: licences, GB."""
+    """A case from the needs of each job: licences, GB."""
     jobs = tuple(
         TrialJob(at_s, 1, run_s, gb_each, walltime_s=60, licenses=each)
         for (at_s, run_s), (each, gb_each) in zip(_TIMES, needs, strict=True)
@@ -86,10 +86,10 @@ def _case(name: str, words: str, needs: Sequence[tuple[int, int]], licenses: int
 
 
 _TIMES = ((1, 20), (2, 35), (8, 10), *((10 + number, 30) for number in range(5)))
-"""Submission and run time of each job, s; all have a time limit of a minute, the shortest that Slurm knows.
+"""Submission and run time of each job, s; all have a time limit of a minute, the shortest that Slurm accepts.
 
-By the limits job 3 can start at 62 s, and a job that starts after 2 s does not end before. Really jobs 1 and 2 end at
-21 and 37 s: then it starts if its reservation covers all that it needs.
+By the limits job 3 can start at 62 s, and a job that starts after 2 s does not end before. In fact jobs 1 and 2 end at
+21 and 37 s: job 3 then starts if its reservation covers all that it needs.
 """
 
 _HALF, _ALL = POOL // 2, POOL
@@ -99,8 +99,8 @@ CASES = (
     _case("licence", "all 4 licences", [(_HALF, 0)] * 2 + [(_ALL, 0)] + [(_HALF, 0)] * 5, POOL, 0),
     # The same with a burst buffer.
     _case("buffer", "all 4 GB of the burst buffer", [(0, _HALF)] * 2 + [(0, _ALL)] + [(0, _HALF)] * 5, 0, POOL),
-    # Jobs 4, 6 and 8 need licences, 5 and 7 buffers. If neither is reserved, licences are free at 81 s, when job 8
-    # has ended; if licences are, job 5 takes half of the buffer at 21 s, job 7 at 37 s, and all of it is free at 67 s.
+    # Jobs 4, 6 and 8 need licences, 5 and 7 buffers. If neither is reserved, licences are free at 81 s, when job 8 has
+    # ended; if only licences are, job 5 takes half of the buffer at 21 s, job 7 at 37 s, and all of it is free at 67 s.
     _case(
         "two pools", "all 4 licences and all 4 GB", [(_HALF, _HALF)] * 2 + [(_ALL, _ALL)]
         + [(_HALF, 0) if number % 2 == 0 else (0, _HALF) for number in range(5)], POOL, POOL,
@@ -109,16 +109,16 @@ CASES = (
 
 
 class Suffered(NamedTuple):
-    """What became of the large job.
+    """Start and delay of the large job.
 
     Attributes
     ----------
     start_s
-        When it started, s after the first submission; infinite: never.
+        Its start, s after the first submission; infinite: never.
     later_s
-        How much later than with a reservation of all that it needs, s.
+        Its delay against a reservation of all that it needs, s.
     passed
-        How many jobs that came later started before it.
+        Number of later jobs that started before it.
     """
 
     start_s: float
@@ -127,7 +127,7 @@ class Suffered(NamedTuple):
 
     @property
     def delayed(self) -> bool:
-        """Whether it waited for jobs that came later."""
+        """Whether it waited for later jobs."""
         return self.later_s > DELAYED_S
 
     def __str__(self) -> str:
@@ -139,14 +139,14 @@ class Suffered(NamedTuple):
 
 
 def suffered(starts: Starts, covered_s: float) -> Suffered:
-    """Measure.
+    """Measure the delay of the large job.
 
     Parameters
     ----------
     starts
-        What happened.
+        Starts of the jobs.
     covered_s
-        Start of the large job where its reservation covers all that it needs.
+        Start of the large job if its reservation covers all that it needs.
     """
     start_s = starts.get(LARGE, math.inf)
     passed = sum(number > LARGE and at_s < start_s for number, at_s in starts.items())
@@ -154,18 +154,18 @@ def suffered(starts: Starts, covered_s: float) -> Suffered:
 
 
 class NotPlayed(Exception):
-    """A case means nothing for a scheduler, or could not be played with it; the message says why."""
+    """A case does not apply to a scheduler, or could not be played with it; the message has the reason."""
 
 
 class Scheduler(Protocol):
-    """What is compared."""
+    """A scheduler of the comparison."""
 
     @property
     def name(self) -> str:
-        """In tables."""
+        """Name in tables."""
 
     def starts(self, case: StarvationCase) -> Starts:
-        """What happens in a case; raises :class:`NotPlayed`."""
+        """Starts of the jobs of a case; raises :class:`NotPlayed`."""
 
 
 class _Seen(Observer):
@@ -178,7 +178,7 @@ class _Seen(Observer):
 
 @dataclass(frozen=True)
 class Ours:
-    """A policy of ours, in this process: its name in tables, its options, and settings of the session."""
+    """A built-in policy in this process: its name in tables, its options, and settings of the session."""
 
     name: str
     policy: str
@@ -187,11 +187,11 @@ class Ours:
 
     @classmethod
     def of(cls, text: str) -> Ours:
-        """A policy as the command line names it; raises :class:`~spillway.base.errors.OptionError`."""
+        """Read a policy in the form of the command line; raise :class:`~spillway.base.errors.OptionError`."""
         return cls(text, *split_spec(text))
 
     def check(self) -> None:
-        """Raise :class:`~spillway.base.errors.OptionError` where it cannot play the cases."""
+        """Raise :class:`~spillway.base.errors.OptionError` if it cannot play the cases."""
         for case in CASES:
             self._spec(case).check()
 
@@ -199,7 +199,7 @@ class Ours:
         return SessionSpec(self.policy, self.options, "rigid", settings={**self.settings, **case.settings})
 
     def starts(self, case: StarvationCase) -> Starts:
-        """Play."""
+        """Play a case; return the starts of its jobs."""
         if fields := getattr(find_policy(self.policy).cls, "needs_fields", ()):
             raise NotPlayed(f"jobs state no {', '.join(fields)}")
         spec, seen = self._spec(case), _Seen()
@@ -215,13 +215,13 @@ class Ours:
 
 @dataclass(frozen=True)
 class Outside:
-    """A scheduler in a process of its own that speaks Batsim's protocol, which knows no licences."""
+    """A scheduler in a separate process that speaks Batsim's protocol, which has no licences."""
 
     name: str
     command: Command
 
     def starts(self, case: StarvationCase) -> Starts:
-        """Play."""
+        """Play a case; return the starts of its jobs."""
         if case.licenses:
             raise NotPlayed("Batsim's protocol has no licences")
         played = self.command.play(case.world)
@@ -242,11 +242,11 @@ VARIANTS = (
     *map(Ours.of, ("easy-no-bb", "easy:covered=nodes+bb", "easy", "easy:spare=false")),
     Ours("easy --bb-life slurm", "easy", settings=_LIFE),
 )
-"""Slurm's policy as a site has it, and EASY with what its reservations can cover: they stand before the others."""
+"""Slurm's policy with a site's options, and EASY with the possible scopes of its reservations: the first rows."""
 
 
 def compared(schedulers: Iterable[Scheduler]) -> dict[str, dict[str, Suffered | str]]:
-    """By scheduler and case what became of the large job, or why the case was not played."""
+    """Start and delay of the large job by scheduler and case, or the reason why the case was not played."""
     found: dict[str, dict[str, Suffered | str]] = {}
     for one in schedulers:
         row = found[one.name] = {}

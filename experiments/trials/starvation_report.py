@@ -1,4 +1,4 @@
-"""What ``spillway conformance slurm`` does between options and exit code: who starves, in words and a figure."""
+"""Report of ``spillway conformance slurm``: schedulers under which the large job starves, in words and a figure."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ SUBJECT = "slurm"
 """First word of the command line, in place of a command that starts a scheduler."""
 
 STARVED = 1
-"""Exit code where one scheduler was tried, and the large job waited for later ones."""
+"""Exit code if one scheduler was tested and the large job waited for later ones."""
 
-_TITLE = "Who starves for a second resource"
+_TITLE = "Starvation for a second resource"
 
 _PYBATSIM = ("easyBackfill", "schedEasySjfBackfill")
-"""Schedulers of pybatsim, played where it is installed."""
+"""Schedulers of pybatsim, played if it is installed."""
 
 Found = Mapping[str, Mapping[str, Suffered | str]]
-"""By scheduler and case."""
+"""Start and delay of the large job, or a reason, by scheduler and case."""
 
 
 def command(options: argparse.Namespace) -> int:
-    """Play, print, write."""
+    """Play the cases, print and write the report; return the exit code."""
     kind = _kind(options.figure) if options.figure is not None else ""
     schedulers = _schedulers(options)
     found = compared(schedulers)
@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
-    """What the options name; by default all that there is."""
+    """Schedulers that the options name; by default all."""
     words = options.words[1:]
     if words and options.policy:
         raise SpecError("expected either --policy NAME or a command after --, got both")
@@ -92,11 +92,11 @@ def _schedulers(options: argparse.Namespace) -> list[Scheduler]:
 
 
 def _slurm(options: argparse.Namespace) -> list[Scheduler]:
-    """A real Slurm, run now or recorded; nothing where one other scheduler is tested, and no Slurm asked for."""
+    """A real Slurm, run now or recorded; empty if one other scheduler is tested and Slurm is not requested."""
     if options.live and options.replay is not None:
-        raise SpecError("--live and --replay exclude each other: the one runs a Slurm, the other reads what one did")
+        raise SpecError("--live and --replay exclude each other: one runs a Slurm, the other reads recordings of one")
     if options.record is not None and not options.live:
-        raise SpecError("--record needs --live: it keeps what a Slurm did that is run now")
+        raise SpecError("--record needs --live: it keeps recordings of that run of Slurm")
     if options.replay is not None:
         return [*kept(options.replay)]
     if not options.live:
@@ -112,12 +112,12 @@ def _slurm(options: argparse.Namespace) -> list[Scheduler]:
 
 
 def _pybatsim(silence_s: float) -> Iterable[Scheduler]:
-    """Its schedulers, where they can be started."""
+    """Schedulers of pybatsim, if it is installed."""
     package = importlib.util.find_spec("batsim")
     if package is None or package.origin is None:
         print("pybatsim's schedulers are left out: pybatsim is not installed", file=sys.stderr)
         return
-    there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files where it runs
+    there = 'cd "$(dirname "${0#ipc://}")" && exec "$@"'  # pybatsim leaves files in its working folder
     for name in _PYBATSIM:  # by path: a folder 'schedulers' here would come before pybatsim's
         path = str(Path(package.origin).parents[1] / "schedulers" / f"{name}.py")
         words = [
@@ -144,7 +144,7 @@ def _starves(one: Suffered | str) -> bool:
 
 
 def _rows(found: Found) -> list[list[str]]:
-    """A row for each scheduler with which a case was played: what became of the large job."""
+    """A row for each scheduler with which a case was played: start and delay of the large job."""
     return [
         [name, *(str(one) if isinstance(one, Suffered) else "not played" for one in row.values())]
         for name, row in played(found).items()
@@ -152,12 +152,12 @@ def _rows(found: Found) -> list[list[str]]:
 
 
 def played(found: Found) -> Found:
-    """Of all schedulers those with which a case was played."""
+    """The schedulers with which a case was played."""
     return {name: row for name, row in found.items() if any(isinstance(one, Suffered) for one in row.values())}
 
 
 def _reasons(found: Found) -> list[str]:
-    """Why cases were not played: a line for schedulers that share all their reasons."""
+    """Reasons why cases were not played: a line for schedulers that share all their reasons."""
     reasons: dict[str, dict[str, None]] = {}
     for name, row in found.items():
         for one in row.values():
@@ -170,7 +170,7 @@ def _reasons(found: Found) -> list[str]:
 
 
 def sentences(found: Found) -> list[str]:
-    """For each case: what the large job needs, and under which schedulers it waits for later jobs, for how long."""
+    """A sentence per case: needs of the large job, schedulers under which it waits for later jobs, and its delays."""
     lines = []
     for case in CASES:
         if not any(isinstance(row[case.name], Suffered) for row in found.values()):
@@ -189,7 +189,7 @@ def sentences(found: Found) -> list[str]:
 
 
 def as_json(found: Found) -> str:
-    """All of it."""
+    """All results as JSON."""
     members = {
         name: {case: one._asdict() if isinstance(one, Suffered) else one for case, one in row.items()}
         for name, row in found.items()
@@ -198,7 +198,7 @@ def as_json(found: Found) -> str:
 
 
 def _kind(path: Path) -> str:
-    """Kind of a picture by the end of its name."""
+    """Kind of a picture by the suffix of its name."""
     from spillway.analysis.plots.style import FORMATS
 
     kind = path.suffix.lstrip(".")
@@ -208,7 +208,7 @@ def _kind(path: Path) -> str:
 
 
 def draw(found: Found, stem: Path, kind: str) -> None:
-    """One figure: for each case and scheduler how long the large job waits."""
+    """Draw one figure: the wait of the large job for each case and scheduler."""
     from spillway.analysis.plots.excess_bars import excess_bars
     from spillway.analysis.plots.panels import panels
     from spillway.analysis.plots.style import drawing, plain, save

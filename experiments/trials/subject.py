@@ -1,4 +1,4 @@
-"""What is tested: a policy of ours in this process, or any command that speaks Batsim 4's or Batsim 5's protocol."""
+"""Tested schedulers: a policy in this process, or any command that speaks Batsim 4's or Batsim 5's protocol."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from spillway.simulator.wire.links import InProcessLink, Link
 from spillway.simulator.wire.zmq_link import ZmqLink
 
 SOCKET, PORT = "{socket}", "{port}"
-"""Stand in a command for the endpoint of a socket in a private folder, or for a free port of the loopback address."""
+"""Placeholders in a command for the endpoint of a socket in a private folder, and for a free port of the loopback."""
 
 
 class Scheduler(ABC):
-    """A scheduler that can be had anew for each world; what passes between it and the simulator is observed."""
+    """A scheduler that is started anew for each world; its conversation with the simulator is observed."""
 
     name: str
-    """In reports."""
+    """Name in reports."""
 
     @abstractmethod
     def talk(self) -> contextlib.AbstractContextManager[tuple[Link, SimulationOptions]]:
-        """A conversation with a fresh one, which is over when the context ends, and what it has requested."""
+        """A conversation with a fresh scheduler, which ends with the context, and the options that it has requested."""
 
     def play(self, world: World) -> Played:
         """Play a world once."""
@@ -62,7 +62,7 @@ class Scheduler(ABC):
 
 
 class Own(Scheduler):
-    """A policy of ours, in this process.
+    """A policy in this process.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Own(Scheduler):
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
-        """A new session; what a policy raises that is no error of ours ends the play as a crash of a process does."""
+        """Open a new session; an exception of the policy ends the play as the crash of a process does."""
         session = self._spec.session()
 
         def handle(message: Message) -> Reply:
@@ -98,32 +98,32 @@ class Own(Scheduler):
 
 
 LAST_WORDS_S = 5.0
-"""How long a process that closed its connection may take to write why (s of real time); no verdict depends on it."""
+"""Time for a process that closed its connection to write the reason (s of real time); no verdict depends on it."""
 
 
 class Command(Scheduler):
-    """A scheduler in a process of its own, one for each world.
+    """A scheduler in a separate process, one for each world.
 
     Parameters
     ----------
     words
-        Program and arguments; in one of them stands :data:`SOCKET`, or :data:`PORT`.
+        Program and arguments, one of which contains :data:`SOCKET` or :data:`PORT`.
     silence_s
-        A reply that takes longer is none.
+        Time (s) after which a reply counts as missing.
     batsim
         Version of the protocol that it speaks: 4 or 5.
 
     Raises
     ------
     SpecError
-        The program does not exist, or no argument says where it is to listen.
+        The program does not exist, or no argument contains the endpoint.
     """
 
     def __init__(self, words: Sequence[str], silence_s: float, batsim: int = 4) -> None:
         if not any(SOCKET in word or PORT in word for word in words):
             raise SpecError(
-                f"the command has no place for the endpoint: write {SOCKET} where it takes one (--bind {SOCKET}), or "
-                f"{PORT} where it takes a port (-s tcp://*:{PORT})"
+                f"the command has no place for the endpoint: write {SOCKET} in place of an endpoint (--bind {SOCKET}), "
+                f"or {PORT} in place of a port (-s tcp://*:{PORT})"
             )
         if shutil.which(words[0]) is None:
             raise SpecError(f"cannot start {words[0]!r}: there is no such program")
@@ -132,7 +132,7 @@ class Command(Scheduler):
 
     @contextlib.contextmanager
     def talk(self) -> Iterator[tuple[Link, SimulationOptions]]:
-        """A new process; it and what it has started are gone when the context ends."""
+        """Start a new process; it and its child processes are gone when the context ends."""
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spillway-")))
             path, port = folder / "door", _free_port() if any(PORT in word for word in self.words) else 0
@@ -158,7 +158,7 @@ class Command(Scheduler):
             except PeerLost as error:  # its connection closes a moment before its process ends
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(LAST_WORDS_S)
-                raise RunFailed(f"{error}; the last words of its process: {offspring.tail(log)}") from None
+                raise RunFailed(f"{error}; the last output of its process: {offspring.tail(log)}") from None
 
 
 def _free_port() -> int:

@@ -1,4 +1,4 @@
-"""How much is tried, and what comes of it."""
+"""The extent of a trial, and its outcomes."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from spillway.experiments.trials.world import SPECIAL, World
 PASSES, FAILS, NOT_APPLICABLE, NOT_SEEN = "passes", "fails", "not applicable", "not seen"
 
 Tell = Callable[[str, int, int], None]
-"""Gets what is being done, how much of it is done, and how much there is at most."""
+"""Receives the name of the current step, its finished parts, and the most that it can have."""
 
 
 def silent(what: str, done: int, of: int) -> None:
-    """A :data:`Tell` that says nothing."""
+    """Report nothing, as a :data:`Tell`."""
 
 
 class Extent(msgspec.Struct, frozen=True):
-    """How much is tried.
+    """Number and kind of the worlds of a trial.
 
     Attributes
     ----------
     worlds, seed
-        Random worlds, at least 0; on ``tiny`` at least 1 for each job model and way of booking bandwidth, and half as
-        many more with outages.
+        Number of random worlds, at least 0, and their seed; on ``tiny`` at least 1 for each job model and setting of
+        bandwidth, and half as many more with outages.
     models, cpu_s
         Job models on ``tiny``, and seconds of CPU time after which the play of one world is interrupted.
     buffers, tries
-        Whether plain machines have storage nodes, and how many worlds are tried to find a smaller one for a failure.
+        Whether plain machines have storage nodes, and number of worlds tried to find a smaller one for a failure.
     """
 
     worlds: int = 2
@@ -45,7 +45,7 @@ class Extent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Failure:
-    """A broken requirement: what was done, and the smallest world that was found."""
+    """A broken requirement: its breach in words, and the smallest world found."""
 
     requirement: str
     words: str
@@ -56,7 +56,7 @@ class Failure:
     ) -> Failure:
         """The same failure in the smallest world that is found.
 
-        ``faults`` says what is wrong in a world, by requirement; for the others see
+        ``faults`` returns the breaches in a world, by requirement; for the other parameters see
         :func:`spillway.experiments.trials.shrink.shrink`.
         """
         words = [self.words]
@@ -72,16 +72,16 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one case, or of the random worlds for one requirement.
+    """Outcome of one case, or of the random worlds for one requirement.
 
     Attributes
     ----------
     name, aims, source
-        What it is called, the mistake that it finds or the requirement in words, and where it comes from.
+        Its name, the mistake that it finds or the requirement in words, and its source.
     result
         :data:`PASSES`, :data:`FAILS`, :data:`NOT_APPLICABLE` or :data:`NOT_SEEN`.
     failures
-        One for each requirement that was broken.
+        One for each broken requirement.
     """
 
     name: str

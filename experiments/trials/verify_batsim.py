@@ -1,6 +1,6 @@
 """The same runs on the real Batsim and on the embedded simulator, and a table of the worst differences.
 
-Both programs are started alike, take the same options, and talk to the same scheduler's service over ZeroMQ.
+Both programs are started alike, get the same options, and are connected to the same scheduler's service over ZeroMQ.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from spillway.workloads.batsim_json import read_batsim, write_batsim
 LARGER = 1
 """Exit code when a difference is larger than the pair's bound."""
 SKIPPED = 77
-"""Exit code when there is no Batsim to compare with (what test harnesses take for a skipped test)."""
+"""Exit code when there is no Batsim to compare with (test harnesses count it as a skipped test)."""
 
 _BOUND_S = 2e-5
-"""Largest difference in time that passes, s: above what was stated for the worst model (1.7e-5 s)."""
+"""Largest difference in time that passes, s: above the stated difference of the worst model (1.7e-5 s)."""
 
 _EMBEDDED = (sys.executable, "-m", "spillway", "simulate", "--no-wall-clock")
 FILES = ("jobs.csv", "schedule.csv", "machine_states.csv", "consumed_energy.csv", "pstate_changes.csv")
 _FILES_5 = ("jobs.csv",)
-"""Of Batsim 5, whose other tables have another form."""
+"""Compared files of Batsim 5, which has other forms of the other tables."""
 MESSAGES = "messages"
-"""The conversation, in the table beside the files."""
+"""Name of the conversation in the table of files."""
 
 _FROM_SUMS = ("epower",)
-"""Columns that are a quotient of small differences: up to one in a thousand may be rounding."""
+"""Columns that are a quotient of small differences: rounding may change them by up to one in a thousand."""
 
 _LAST_DIGIT = 1.5e-6
-"""What two numbers of six decimals may differ by that are the same up to rounding."""
+"""Largest difference by rounding of two numbers with six decimals."""
 
 _REAL_SECONDS = ("scheduling_time", "simulation_time")
-"""Columns with seconds of the machine that ran, which no two runs share."""
+"""Columns with real seconds, which differ in every run."""
 
 _ENERGY = ("--energy-host", "-m", "master_host")
 LOOPBACK = """<?xml version="1.0"?>
@@ -76,23 +76,23 @@ LOOPBACK = """<?xml version="1.0"?>
  </zone>
 </platform>
 """
-"""A machine of the kind of upstream's examples: the master has a loopback with a latency, and hosts state watts."""
+"""A machine like those of upstream's examples: the master has a loopback with a latency, and hosts state watts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs that should give the same.
+    """Two runs that should give the same results.
 
     Attributes
     ----------
     name
-        In the table.
+        Name in the table.
     policy, model, platform, workload
-        As the command ``run`` takes them; platform ``loopback`` and workloads of :data:`DESCRIBED` are written here.
+        In the form of the command ``run``; platform ``loopback`` and workloads of :data:`DESCRIBED` are written here.
     options
         Further options of both simulators.
     events
-        External events: time (s), whether the machines come back, their ids.
+        External events: time (s), whether the machines return, their ids.
     session
         Settings of the session.
     """
@@ -133,7 +133,7 @@ def _ties(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _kept(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A persistent buffer is created, used by all, destroyed."""
+    """A persistent buffer that the first job creates, the last one destroys, and all others use."""
     name = "reference"
     if number == 0:
         return {"res": 0, "bb_create": [{"name": name, "bytes": 4 * 10**9, "stripes": 2}]}, {}
@@ -141,7 +141,7 @@ def _kept(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _buffers(number: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Half the jobs have a burst buffer."""
+    """A burst buffer for half of the jobs."""
     return {"bb": 10**10 * (number % 2), "subtime": 30 * number, "res": 40}, {}
 
 
@@ -153,11 +153,11 @@ DESCRIBED: dict[str, Callable[[int], tuple[dict[str, Any], dict[str, Any]]]] = {
     "persistent": _kept,
     "buffers": _buffers,
 }
-"""What is particular in the job and in the profile of a number, for workloads that describe what a model plays."""
+"""Particular fields of the job and of the profile with a number, for workloads that describe a model's operations."""
 
 
 def described(name: str) -> dict[str, Any]:
-    """The Batsim workload of 20 jobs that a name of :data:`DESCRIBED` stands for."""
+    """The Batsim workload of 20 jobs with a name of :data:`DESCRIBED`."""
     jobs, profiles = [], {}
     for number in range(20):
         of_job, of_profile = DESCRIBED[name](number)
@@ -169,7 +169,7 @@ def described(name: str) -> dict[str, Any]:
 
 
 OUTAGES = ((50.0, False, "0 7"), (60.0, True, "0"), (200.0, False, "20-30"), (700.0, True, "7 20-30"))
-"""Machines that return under a job, at the instant of submissions, and to nobody."""
+"""Machines that return under a running job, at the instant of submissions, and without a job."""
 
 PAIRS = (
     *(Pair(f"alloc-{policy}", policy) for policy in ("fcfs", "filler", "easy", "sjf-easy", "conservative")),
@@ -197,14 +197,14 @@ PAIRS = (
     Pair("loopback-fcfs", "fcfs", platform="loopback"),
     Pair("loopback-energy", "easy", platform="loopback", options=_ENERGY),
 )
-"""What is compared; names are unique."""
+"""The compared pairs; names are unique."""
 
 
 _WITHOUT_STREAMS = "Batsim 5 has no I/O jobs beside others"
 
 
 def _not_in_batsim_5(pair: Pair) -> str:
-    """Why Batsim 5 cannot play a pair; empty where it can."""
+    """The reason why Batsim 5 cannot play a pair; "" if it can."""
     if pair.events:
         return "Batsim 5 has no events for outages"
     return _WITHOUT_STREAMS if pair.model == "stream" else ""
@@ -212,14 +212,14 @@ def _not_in_batsim_5(pair: Pair) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How one file of both runs differs.
+    """Differences of one file between both runs.
 
     Attributes
     ----------
     rows, equal
         Rows of the longer file, and those that are the same byte for byte.
     worst_s
-        Largest difference in a column of times, s; infinite where a row is missing.
+        Largest difference in a column of times, s; infinite if a row is missing.
     others
         Other columns that differ.
     """
@@ -232,15 +232,15 @@ class Difference:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing but times differs, and those by no more than the bound."""
+        """Whether only times differ, and by no more than the bound."""
         return self.worst_s <= _BOUND_S and not self.others
 
 
 def compare(ours: Path, theirs: Path) -> Difference:
     """Compare two tables of one kind, row by row.
 
-    Energy in J and slowdowns follow from times: where all times of a row are the same they must be so to the last digit
-    but one, else to one in a million.
+    Energy in J and slowdowns follow from times: they must be the same to the last digit but one if all times of the row
+    are the same, and else to one in a million.
     """
     header, left = _table(ours)
     other_header, right = _table(theirs)
@@ -265,7 +265,7 @@ def _is_time(name: str) -> bool:
 
 
 def compare_messages(ours: Path, theirs: Path) -> Difference:
-    """Compare what both simulators said, but for the first message, which has names of files."""
+    """Compare the messages of both simulators, except the first one, which has names of files."""
     left, right = (_said(path) for path in (ours, theirs))
     equal, worst, others = 0, 0.0 if len(left) == len(right) else math.inf, set()
     for one, other in zip(left, right, strict=False):
@@ -301,7 +301,7 @@ def _number(text: str) -> float:
 
 
 def _difference(one: str, other: str) -> float:
-    """Absolute difference of two numbers; infinite where one is none."""
+    """Absolute difference of two numbers; infinite if a text is not a number."""
     difference = abs(_number(one) - _number(other))
     return math.inf if math.isnan(difference) else difference
 
@@ -309,7 +309,7 @@ def _difference(one: str, other: str) -> float:
 def verify(
     pairs: Sequence[Pair], program: Sequence[str], folder: Path, batsim: int = 4
 ) -> dict[str, list[Difference] | str]:
-    """Run all pairs on a version of Batsim; by name the differences, or why one of the two could not be finished."""
+    """Run all pairs on a version of Batsim; return the differences by name, or the reason why a run did not finish."""
     embedded = (*_EMBEDDED, "--batsim", "5") if batsim == 5 else _EMBEDDED
     spelled, files = (_arguments_5, _FILES_5) if batsim == 5 else (None, FILES)
     found: dict[str, list[Difference] | str] = {}
@@ -337,7 +337,7 @@ def verify(
 
 
 def _arguments_5(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[str]:
-    """Batsim 5's options for a run; its workload is written in Batsim 5's words."""
+    """Batsim 5's options for a run; its workload is written in Batsim 5's format."""
     workload = folder / "workload.json"
     write_batsim(to_batsim5(read_batsim(checked(root, run.workload))), workload)
     files = ["-p", str(checked(root, run.platform).resolve()), "-w", str(workload.resolve())]
@@ -345,7 +345,7 @@ def _arguments_5(run: RunSpec, root: Path, folder: Path, endpoint: str) -> list[
 
 
 def _files(root: Path, names: Sequence[str]) -> list[Difference]:
-    """Compare the tables of both sides, of whatever prefix."""
+    """Compare the tables of both sides, with any prefix."""
     found = [
         [next((root / side).rglob(f"*{name}"), root / side / name) for side in ("ours", "theirs")] for name in names
     ]
@@ -400,7 +400,7 @@ def _loopback(count: int) -> str:
 
 
 def table(found: dict[str, list[Difference] | str]) -> str:
-    """The table: one line for each pair and file."""
+    """The table of differences: one line for each pair and file."""
     lines = [f"{'pair':<18} {'file':<20} {'rows':>6} {'equal':>6} {'worst dt s':>11}  also different"]
     for name, differences in found.items():
         if isinstance(differences, str):
@@ -414,12 +414,12 @@ def table(found: dict[str, list[Difference] | str]) -> str:
 
 
 def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
-    """``spillway verify-batsim``; the exit code.
+    """Run ``spillway verify-batsim``; return the exit code.
 
     Raises
     ------
     SpecError
-        A pair or a program that does not exist.
+        A pair or the program does not exist, or the folder of ``keep`` exists already.
     """
     known = {pair.name: pair for pair in PAIRS}
     unknown = [name for name in only if name not in known]

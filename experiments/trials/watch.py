@@ -1,4 +1,4 @@
-"""A policy that is watched in each of its steps: what it must not touch is compared, what it must not use noticed."""
+"""A policy watched in each of its steps: changes of the view and uses of clocks and random numbers are detected."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.policykit.view import Policy, View
 
 MOST_PASSES = 1_000
-"""Passes over a small world; what calls itself more often does so without end."""
+"""Most passes over a small world; a policy that requests more does so without end."""
 _MOST_DECISIONS = 1_000
-"""Decisions of one pass over a small world."""
+"""Most decisions of one pass over a small world."""
 
 CPU_S = 3.0
-"""Seconds of CPU time for the play of one world; those of the house's policies take less than 0.4."""
+"""Seconds of CPU time for the play of one world; those of the built-in policies take less than 0.4."""
 
 _AGAIN_S = 0.5
-"""After how much more CPU time (s) it is interrupted again, where the first time was caught."""
+"""Further CPU time (s) after which it is interrupted again, if the first interruption was caught."""
 
 Answer = TypeVar("Answer")
 
 
 class Fault(Exception):
-    """A check that a policy does not pass.
+    """A check that a policy fails.
 
     Parameters
     ----------
     check
         Name of the check (:data:`spillway.experiments.trials.disciplines.CHECKS`).
     words
-        What it did.
+        The breach, in words.
     """
 
     def __init__(self, check: str, words: str) -> None:
@@ -54,7 +54,7 @@ class Fault(Exception):
 
 
 class Watched:
-    """Does what a policy does.
+    """A policy with a check around each step.
 
     Parameters
     ----------
@@ -64,9 +64,9 @@ class Watched:
     Attributes
     ----------
     session
-        The session that calls it; to be set before the first pass.
+        The session that calls it; must be set before the first pass.
     faults
-        What was noticed and did not end the play, by check.
+        Breaches that did not end the play, by check.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -76,14 +76,14 @@ class Watched:
         self.faults: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """What the session reads of a policy beside its passes (``sharing``, ``starts_moldable``)."""
+        """Attributes that the session reads from a policy besides its passes (``sharing``, ``starts_moldable``)."""
         return getattr(self.__dict__["_policy"], name)
 
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass, step by step."""
         self._passes += 1
         if self._passes > MOST_PASSES:
-            raise Fault("stops", f"it has itself called without end: more than {MOST_PASSES:,} passes (WakeAt)")
+            raise Fault("stops", f"it requests passes without end: more than {MOST_PASSES:,} passes (WakeAt)")
         decisions = self._step(view, lambda: iter(self._iterable(view)))
         for _ in range(_MOST_DECISIONS):
             decision = self._step(view, lambda: next(decisions, None))
@@ -93,7 +93,7 @@ class Watched:
         raise Fault("stops", f"one pass made more than {_MOST_DECISIONS:,} decisions")
 
     def line_of(self, error: BaseException) -> str:
-        """The last line of the policy's own file in a traceback, in words; nothing where it has none there."""
+        """The last line of the policy's own file in a traceback, in words; "" if the traceback has no such line."""
         own = type(self._policy).__call__.__code__.co_filename
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
         return f" (line {lines[-1]} of {os.path.basename(own)})" if lines else ""
@@ -101,15 +101,15 @@ class Watched:
     def _iterable(self, view: View) -> Iterable[Decision]:
         found: Any = self._policy(view)
         if not isinstance(found, Iterable):
-            raise Fault("decisions", f"a pass must give decisions to iterate over, it gave {type(found).__name__}")
+            raise Fault("decisions", f"expected an iterable of decisions from a pass, got {type(found).__name__}")
         return found
 
     def _step(self, view: View, act: Callable[[], Answer]) -> Answer:
-        """Let the policy do one step, and compare."""
+        """Let the policy make one step, and compare the view before and after."""
         before, random_before, numpy_before = self._seen(view), random.getstate(), _numpy_state()
         noticed: list[str] = []
         former, collects = sys.getprofile(), gc.isenabled()
-        gc.disable()  # what a collection calls back in this process is not the policy's doing
+        gc.disable()  # calls by a garbage collection are not the policy's
         sys.setprofile(lambda frame, event, called: _notice(frame, event, called, noticed))
         try:
             answer = act()
@@ -134,7 +134,7 @@ class Watched:
         return answer
 
     def _seen(self, view: View) -> list[tuple[str, Any]]:
-        """What a policy must leave as it is; of the book itself, as ``view.running`` is only made when it is read."""
+        """State that a policy must not change; from the book, as ``view.running`` is only made when it is read."""
         machine, book = view.machine, self.session.book
         jobs = [*view.queue, *(running.job for running in book.running.values())]
         return [
@@ -161,7 +161,7 @@ _CLOCKS = frozenset(
 
 
 def _notice(frame: FrameType, event: str, called: Any, noticed: list[str]) -> None:
-    """Keep the name of a clock, or of a source of chance, that is being called."""
+    """Record a call of a clock or of a source of random numbers."""
     if event == "c_call":
         owner = getattr(called, "__self__", None)
         if called in _CLOCKS if called.__hash__ else False:
@@ -185,15 +185,15 @@ def _numpy_state() -> tuple[Any, ...]:
 
 
 class Overdue(BaseException):
-    """The time is over. No :class:`Exception`, so that a policy that catches those does not catch it."""
+    """The time limit is over. It is no :class:`Exception`, so that a policy that catches exceptions misses it."""
 
 
 @contextlib.contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`Overdue` in what runs after so much CPU time of this process (s), of all its threads.
+    """Raise :class:`Overdue` in the block after this CPU time (s) of all threads of this process.
 
-    The clock is the process's own, so that a busy machine changes nothing. Signals reach Python between two of its
-    steps: compiled code is interrupted when it returns. Only in the main thread is there a limit.
+    The clock is the process's own, so that a busy machine changes nothing. Python handles signals between two of its
+    instructions: compiled code is interrupted when it returns. The limit holds in the main thread only.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

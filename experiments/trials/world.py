@@ -1,8 +1,8 @@
-"""The small worlds that schedulers are tried in: a machine, at most a few jobs, outages, and what is drained.
+"""Small worlds in which schedulers are tested: a machine, a few jobs, outages, and drained parts of storage nodes.
 
-There are two machines. On ``tiny`` there is something to play for every job model. A plain one (``nodes`` above 0) has
-a network that takes no time, and its world leaves no doubt whether a job fits, although the protocol does not say on
-which storage node a request lies: there is one storage node, or all requests are of one size.
+There are two kinds of machines. ``tiny`` has resources for every job model. A plain machine (``nodes`` above 0) has a
+network that takes no time; whether a job fits on it is unambiguous, although the protocol does not say which storage
+node holds a request: there is one storage node, or all requests are of one size.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from spillway.protocol.drains import STORAGE_DRAINED
 
 GB = 10**9
 LICENSE = "license"
-"""Name of the pool of licences, where a site has one."""
+"""Name of a site's pool of licences."""
 NODES = 8
 """Nodes of the platform ``tiny``: two switches of four nodes with a burst buffer of 10 GB each, a file system."""
 MOST_JOBS = 8
-"""Jobs of a world that is drawn: a failure is followed by hand."""
+"""Most jobs of a random world: a failure can be followed by hand."""
 
 _MALLEABLE = {
     "iterations": 6, "io_every": 4, "control_every": 2, "minimum": 1, "maximum": 8, "overhead": 1.0,
@@ -38,7 +38,7 @@ SPECIAL: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "timeshared": ({}, {"io_blocks": 30}),
     "checkpointed": ({}, {}),
 }
-"""What a job of each model says in its profile and beside it."""
+"""Additional fields of a job of each model: in its profile, and in the job."""
 
 
 class TrialJob(NamedTuple):
@@ -51,7 +51,7 @@ class TrialJob(NamedTuple):
     nodes
         Nodes that it requests.
     run_s
-        Seconds after which it ends by itself; 0 on a plain machine: it takes its whole walltime.
+        Seconds after which it ends; 0 on a plain machine: it takes its whole walltime.
     gb
         GB of burst buffer that it requests for each of its nodes; each request lies whole on one storage node.
     io_rate_mb_s
@@ -59,7 +59,7 @@ class TrialJob(NamedTuple):
     walltime_s
         Seconds after which it is stopped; ``None``: never.
     special
-        Whether it describes something for the job model (:data:`SPECIAL`).
+        Whether it has the additional fields of the job model (:data:`SPECIAL`).
     licenses
         Licences that it holds of the site's only pool (:data:`LICENSE`), in all.
     """
@@ -75,7 +75,7 @@ class TrialJob(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Machines go away or come back: when (s), whether they come back, Batsim's ids of hosts."""
+    """Machines go out or return: time (s), whether they return, Batsim's ids of hosts."""
 
     time_s: float
     back: bool
@@ -83,7 +83,7 @@ class Change(NamedTuple):
 
 
 class Drain(NamedTuple):
-    """A part of a storage node is drained from then on, in all: when (s), Batsim's id of the host, GB."""
+    """Drained part of a storage node from a time on: time (s), Batsim's id of the host, drained GB in total."""
 
     time_s: float
     host: int
@@ -91,17 +91,17 @@ class Drain(NamedTuple):
 
 
 class Notation(NamedTuple):
-    """How a command writes worlds and reads them: in one line of JSON, a job as a row of values.
+    """Form in which a command writes and reads worlds: one line of JSON, a job as a row of values.
 
     Attributes
     ----------
     option, printer
-        The option that takes a world, and what prints it.
+        The option that reads a world, and the output that prints it.
     written, further
-        Members that are always written, of which the first two cannot be left out, and those that may be: an empty
-        object or 0 is not written.
+        Members that are always written, of which the first two are required, and optional ones, which are not written
+        if they are an empty object or 0.
     columns, fewest
-        What stands in a row, in order, and how many of it at least.
+        Columns of a row, in order, and their minimum number.
     """
 
     option: str
@@ -120,21 +120,21 @@ CASE = Notation(
     "--case", "a failed check", ("model", "jobs"), ("settings", "changes", "options", "seed", "drains"),
     TrialJob._fields[:7], 7,
 )  # fmt: skip
-"""Of ``spillway check-policy``: worlds on ``tiny``; none has licences."""
+"""Notation of ``spillway check-policy``: worlds on ``tiny``, without licences."""
 PLAIN = Notation(
     "--world", "a report", ("nodes", "jobs", "storages", "gb"), (),
     ("submit_s", "nodes", "walltime_s", "gb", "run_s"), 3,
 )  # fmt: skip
-"""Of ``spillway conformance``: worlds on plain machines."""
+"""Notation of ``spillway conformance``: worlds on plain machines."""
 
 
 class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is played: all of it, so that its text repeats it.
+    """A complete description of a play, so that its text repeats it.
 
     Attributes
     ----------
     jobs
-        On a plain machine in order of submission.
+        Jobs, on a plain machine in order of submission.
     model
         Name of a job model.
     nodes, storages, gb
@@ -171,7 +171,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return job.nodes <= min(self.nodes, most)
 
     def members(self) -> dict[str, Any]:
-        """What is written of it."""
+        """Members that are written, as plain values."""
         notation = PLAIN if self.plain else CASE
         values = msgspec.to_builtins(self)
         values["jobs"] = [[getattr(job, name) for name in notation.columns] for job in self.jobs]
@@ -183,7 +183,7 @@ class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return json.dumps(self.members(), separators=(",", ":"), default=list)
 
     def workload(self) -> dict[str, Any]:
-        """The jobs as Batsim reads them; on a plain machine numbered from 1, and ``bb`` stands in the job, too."""
+        """The jobs in Batsim's format; on a plain machine they are numbered from 1, and the job has ``bb``, too."""
         plain = self.plain
         found: dict[str, Any] = {"nb_res": self.nodes or NODES, "jobs": [], "profiles": {}}
         for number, job in enumerate(self.jobs, int(plain)):
@@ -226,7 +226,7 @@ def world_from(text: str, notation: Notation) -> World:
     Raises
     ------
     SpecError
-        It is none, its job model is unknown, or it leaves doubt whether a job fits.
+        It is not a world, its job model is unknown, or whether a job fits is ambiguous.
     """
     columns, option = notation.columns, notation.option
     try:
@@ -252,7 +252,7 @@ def world_from(text: str, notation: Notation) -> World:
 
 
 def _doubts(world: World) -> dict[str, bool]:
-    """What must hold of a world on a plain machine, and whether it does."""
+    """Conditions on a world on a plain machine, and whether they hold."""
     jobs, storages = world.jobs, world.storages
     times = [job.submit_s for job in jobs] or [1]
     return {

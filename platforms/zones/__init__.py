@@ -1,4 +1,4 @@
-"""SimGrid's network zones: how each kind finds the way between two points inside it. One file per kind."""
+"""SimGrid's network zones, one file per kind; each kind finds the way between two points inside it."""
 
 from __future__ import annotations
 

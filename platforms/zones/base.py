@@ -1,4 +1,4 @@
-"""What every zone kind shares: the points inside it and the routes between them.
+"""The base of all kinds of zones: the points inside a zone and the routes between them.
 
 A platform is a tree of zones. A *point* is a host, a router, or (seen from the zone around it) a whole zone. A zone
 answers only for pairs of its own points; :mod:`spillway.platforms.routing` puts these answers together.
@@ -15,7 +15,7 @@ from spillway.platforms.errors import PlatformError
 
 
 class PointKind(enum.Enum):
-    """What a point stands for."""
+    """Kind of a point."""
 
     HOST = "host"
     ROUTER = "router"
@@ -31,9 +31,9 @@ class Point:
     name
         Unique among all points of the platform.
     kind
-        What it is.
+        Its kind.
     zone
-        The zone it lies in; ``None`` for the root zone's own point.
+        The zone around it; ``None`` for the root zone's own point.
     rank
         Position among the points of that zone, in order of creation.
     host
@@ -58,9 +58,9 @@ class Hop(NamedTuple):
     links
         Indices, in order of travel.
     gw_src, gw_dst
-        Between zones: where the links begin and end.
+        Between zones: the points at which the links begin and end.
     joints
-        Where a way leads through an inner zone from one gateway to another: position in ``links``, both gateways.
+        Crossings of inner zones from one gateway to another: position in ``links``, both gateways.
     """
 
     links: tuple[int, ...]
@@ -97,7 +97,7 @@ class Zone:
     points: list[Point] = field(default_factory=list, repr=False)
     point: Point = field(init=False, repr=False)
     takes_routes = False
-    """Whether ``<route>`` and ``<zoneRoute>`` may stand in it."""
+    """Whether ``<route>`` and ``<zoneRoute>`` are allowed in it."""
 
     def __post_init__(self) -> None:
         rank = 0 if self.parent is None else len(self.parent.points)
@@ -117,26 +117,26 @@ class Zone:
         return point
 
     def contains(self, point: Point) -> bool:
-        """Whether the point lies in this zone, however deep."""
+        """Whether the point is in this zone, however deep."""
         zone = point.zone
         while zone is not None and zone is not self:
             zone = zone.parent
         return zone is self
 
     def add_route(self, src: Point, dst: Point, hop: Hop, back: Hop | None) -> None:
-        """Declare the links from ``src`` to ``dst`` and, unless ``None``, of the way back."""
+        """Declare the links from ``src`` to ``dst`` and, unless ``back`` is ``None``, those of the way back."""
         raise PlatformError(f"zone {self.name!r} takes no routes")
 
     def seal(self, loopback: Callable[[], int]) -> None:
         """Finish the zone; ``loopback`` gives the index of the link that joins a host with itself."""
 
     def hop(self, src: Point, dst: Point) -> Hop:
-        """Links between two points of this zone; :class:`PlatformError` where there is no way."""
+        """Links between two points of this zone; :class:`PlatformError` if there is no way."""
         return Hop(())
 
     def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
-        """What the points share whose routes differ in the first link from them and the last link to them alone.
+        """Key of the points with routes that differ only in the first link from them and the last link to them.
 
-        ``None`` where that is not known. ``latencies``: seconds, by link index.
+        ``None`` if that is not known. ``latencies``: seconds, by link index.
         """
         return None

@@ -17,8 +17,8 @@ class DijkstraZone(RoutedZone):
     """Shortest paths from each source when first needed; ties as in SimGrid.
 
     SimGrid numbers the points in the order in which routes name them and takes the lower number first. Its lists of
-    links are not in order of travel here; these are. It crashes where a way leads through an inner zone from one
-    gateway to another; this finds the way inside.
+    links are not in order of travel here; these are. It crashes if a way crosses an inner zone from one gateway to
+    another; this finds the way inside.
     """
 
     _order: dict[int, int] = field(default_factory=dict, repr=False)

@@ -134,7 +134,7 @@ class _DragonflyZone(Zone):
         return Hop(minimal_route(self.shape, self.links, src.rank, dst.rank, self.node_limiters, self.router_limiters))
 
     def alike(self, point: Point, latencies: Sequence[float]) -> Hashable | None:
-        """See :meth:`Zone.alike`: the router, where no limiter stands before the links of its nodes."""
+        """See :meth:`Zone.alike`: the router, unless the links of its nodes have limiters."""
         return point.rank // self.shape.nodes if point.kind is PointKind.HOST and not self.node_limiters else None
 
 

@@ -25,8 +25,7 @@ from spillway.platforms.zones.base import Hop, Point, PointKind, Zone
 
 
 class _TreeShape(NamedTuple):
-    """A fat tree: per level, from the nodes upwards, the children of a switch, the parents of what lies below it,
-    and the parallel cables between such two."""
+    """A fat tree: per level from the nodes upwards, children of a switch, parents of a child, cables between them."""
 
     children: tuple[int, ...]
     parents: tuple[int, ...]
@@ -49,9 +48,9 @@ class _TreeNode:
     Attributes
     ----------
     position
-        Number within its level; nodes are numbered through all fat trees of a platform, as SimGrid does.
+        Number within its level; nodes are numbered over all fat trees of a platform, as in SimGrid.
     label
-        One digit per level; a switch is above what agrees with it in all digits but one.
+        One digit per level; a switch is above the elements that agree with it in all digits but one.
     ports_down, ports_up
         Cables to the level below and above.
     """
@@ -99,7 +98,7 @@ class _FatTreeZone(Zone):
         return current
 
     def _descend(self, top: int, src: int, dst: int, links: list[int]) -> None:
-        """Go down; SimGrid goes on with the next port number in the switch below, and so does this."""
+        """Go down; as in SimGrid, the search continues with the next port number in the switch below."""
         current, goal = top, self.tree[dst]
         while current != dst:
             node = self.tree[current]
@@ -114,7 +113,7 @@ class _FatTreeZone(Zone):
                 port += 1
 
     def _below(self, root: int, leaf: int) -> bool:
-        """Whether a node hangs below a switch."""
+        """Whether a node is below a switch."""
         above, below = self.tree[root], self.tree[leaf]
         if above.level <= below.level:
             return False
@@ -154,7 +153,7 @@ def add_fat_tree(builder: PlatformBuilder, parent: Zone | None, spec: ClusterSpe
 
 
 def _connect(builder: PlatformBuilder, spec: ClusterSpec, zone: _FatTreeZone, lower: int, upper: int) -> None:
-    """Lay the cables between two neighbours in the tree, if they are."""
+    """Lay the cables between two elements if they are neighbours in the tree."""
     below, above, level = zone.tree[lower], zone.tree[upper], zone.tree[lower].level
     if below.label[:level] + below.label[level + 1 :] != above.label[:level] + above.label[level + 1 :]:
         return

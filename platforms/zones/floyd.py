@@ -41,7 +41,7 @@ class FloydZone(RoutedZone):
                 return join(steps[::-1])
 
     def _solve(self) -> npt.NDArray[np.int64]:
-        """Rank before the last one on the shortest path between any two, -1 if none."""
+        """Rank before the last one on the shortest path between any two, -1 without a path."""
         size = len(self.points)
         cost = np.full((size, size), _FAR, np.int64)
         previous = np.full((size, size), -1, np.int64)

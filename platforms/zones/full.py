@@ -13,7 +13,7 @@ _NO_LINKS = Hop(())
 
 @dataclass(eq=False)
 class RoutedZone(Zone):
-    """What the kinds with explicit routes share: a table of declared routes.
+    """The base of kinds with explicit routes: a table of declared routes.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class RoutedZone(Zone):
         self.table[src.rank, dst.rank] = hop
 
     def add_loopbacks(self, loopback: Callable[[], int]) -> None:
-        """Join every host and router of a zone without inner zones with itself where no route does."""
+        """Join every host and router of a zone without inner zones with itself, unless a route does."""
         if not self.recursive:
             for point in self.points:
                 if (point.rank, point.rank) not in self.table:
@@ -48,7 +48,7 @@ class RoutedZone(Zone):
 
 @dataclass(eq=False)
 class FullZone(RoutedZone):
-    """Zone whose routes are all declared."""
+    """Zone with all its routes declared."""
 
     def seal(self, loopback: Callable[[], int]) -> None:
         """See :meth:`Zone.seal`."""

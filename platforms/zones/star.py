@@ -16,11 +16,11 @@ class StarZone(Zone):
     Attributes
     ----------
     ups, downs
-        Links from a point to the middle, and from the middle to it, by rank. A point with neither sits in the middle.
+        Links from a point to the middle, and from the middle to it, by rank. A point with neither is in the middle.
     loops
         Link that joins a point with itself, by rank.
     backbone
-        Link in the middle, crossed on the way of every attached host; -1 if none.
+        Link in the middle, crossed on the way of every attached host; -1 if absent.
     """
 
     ups: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""``<cluster topology="TORUS">``: a grid whose ends are joined, in any number of dimensions."""
+"""``<cluster topology="TORUS">``: a grid with joined ends, in any number of dimensions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _TorusZone(Zone):
 
 
 def _goes_up(start: int, target: int, size: int) -> bool:
-    """Whether SimGrid goes towards higher coordinates, all along the way from ``start`` to ``target``."""
+    """Whether SimGrid goes towards higher coordinates on the whole way from ``start`` to ``target``."""
     straight = start < target <= start + size // 2
     around = start > size // 2 and (start + size // 2) % size >= target
     return straight or around

@@ -1,7 +1,7 @@
 """Batsim 4's wire format, both roles: one UTF-8 JSON object per message.
 
 The simulator prints every double with six decimals and leaves integers whole; a scheduler's numbers are written so that
-they are read back unchanged. Whatever the bytes are, decoding gives a message or raises
+they are read back unchanged. Decoding any bytes gives a message or raises
 :class:`~spillway.base.errors.RemoteProtocolError` with the JSON path of the bad field.
 
 References
@@ -24,22 +24,22 @@ def greet(first: bytes) -> bytes | None:
 
 
 def decode_message(data: bytes) -> Message:
-    """Read what the simulator sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
+    """Read a message of the simulator; raise :class:`RemoteProtocolError` with the place of a bad field."""
     return Message(*EVENTS.decode(data))
 
 
 def encode_message(message: Message) -> bytes:
-    """Write a message as Batsim does; raise :class:`LocalProtocolError` for what JSON or Batsim cannot express."""
+    """Write a message as Batsim does; raise :class:`LocalProtocolError` for values that it or JSON cannot express."""
     return EVENTS.encode(message.now, message.events, "message")
 
 
 def decode_reply(data: bytes) -> Reply:
-    """Read what the scheduler answered, with Batsim's own checks; raise :class:`RemoteProtocolError` with the place."""
+    """Read a reply of the scheduler, with Batsim's own checks; raise :class:`RemoteProtocolError` with the place."""
     return Reply(*REQUESTS.decode(data))
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """Write a reply; raise :class:`LocalProtocolError` for what would make Batsim abort."""
+    """Write a reply; raise :class:`LocalProtocolError` for requests on which Batsim would abort."""
     return REQUESTS.encode(reply.now, reply.events, "reply")
 
 

@@ -1,4 +1,4 @@
-"""Batsim 4's events (simulator to scheduler): one table, read and written with it, members in Batsim's own order."""
+"""Batsim 4's events (simulator to scheduler): one table for reading and writing, with members in Batsim's own order."""
 
 from __future__ import annotations
 
@@ -201,4 +201,4 @@ _ROWS = (
 )
 
 EVENTS = Table(_ROWS, "{} is no event that Batsim 4 sends", six_decimals, write_six_decimals)
-"""What Batsim 4 sends."""
+"""Events that Batsim 4 sends."""

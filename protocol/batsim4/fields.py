@@ -93,7 +93,7 @@ def additional_io_job(value: Any) -> AdditionalIoJob:
 
 
 def printable(value: JsonObject, path: str) -> JsonObject:
-    """Round an object as Batsim does, which prints and reads again what is registered.
+    """Round an object as Batsim does, which prints registered objects and reads them again.
 
     Raises :class:`Located` for a double that overflows its print buffer.
     """
@@ -116,7 +116,7 @@ def check_job(request: RegisterJob) -> None:
         raise Located(f"expected a number of seconds above 0, or -1 if none, got {shown(walltime)}", ".job.walltime")
     workload = full_id.split("!", 1)[0]
     own = str(job["id"])
-    # Batsim's rule: a text that contains the workload's name anywhere is taken as full already.
+    # Batsim's rule: a text that contains the workload's name anywhere counts as a full id.
     if job_id(own if workload in own else f"{workload}!{own}", ".job.id") != full_id:
         raise Located(f"expected the id of {shown(full_id)}, got {shown(own)}", ".job.id")
 

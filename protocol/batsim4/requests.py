@@ -1,9 +1,9 @@
-"""Batsim 4's requests (scheduler to simulator): one table, read and written with it.
+"""Batsim 4's requests (scheduler to simulator): one table for reading and writing.
 
-Reading enforces what Batsim enforces while it parses a reply (each violation aborts it in silence), with a message that
-names the scheduler's fault; what depends on the simulation's state is the simulator's business. Where Batsim counts
-members, unknown ones are refused. What would make Batsim abort, as far as a request shows it by itself, is our own
-fault where we write it and raises :class:`~spillway.base.errors.LocalProtocolError`.
+Reading makes the checks that Batsim makes while it parses a reply (each violation aborts it without a message), with an
+error that names the scheduler's fault; checks that depend on the simulation's state are left to the simulator. Where
+Batsim counts members, unknown ones are refused. Writing a request on which Batsim would abort, if the request alone
+shows that, raises :class:`~spillway.base.errors.LocalProtocolError`.
 """
 
 from __future__ import annotations
@@ -204,4 +204,4 @@ _ROWS = (
 )
 
 REQUESTS = Table(_ROWS, "{} is no request of Batsim 4", exact, write_exact, timely=True)
-"""What a scheduler sends to Batsim 4."""
+"""Requests that a scheduler sends to Batsim 4."""

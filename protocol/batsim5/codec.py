@@ -1,8 +1,8 @@
 """Batsim 5's protocol in its JSON form, both roles, behind the same session and simulator as Batsim 4's.
 
 The conversation begins with a handshake: Batsim sends a length and an init string, the scheduler answers with the
-format that it chooses and a hello that requests features. What Batsim 5 lacks is hidden where nothing is lost (metadata
-of jobs) and refused with a clear message where something would be.
+format that it chooses and a hello that requests features. Requests that Batsim 5 lacks are omitted where no decision
+depends on them (metadata of jobs), and else refused with a clear message.
 
 Written from the published sources and documentation of 5.0.0-rc2 (June 2026), a release candidate, whose handshake,
 submissions, executions, kills, calls and registrations were seen in runs with it.
@@ -40,29 +40,29 @@ _JSON_FORMAT = 0x2
 _NUMBER = struct.Struct("<I")
 
 _WITHOUT_LOSS = frozenset({SetJobMetadata})
-"""Requests that Batsim 5 has nothing for and that change no decision."""
+"""Requests that Batsim 5 lacks and that change no decision."""
 
 _INCOMPLETE = frozenset({SimulationBegins, JobCompleted})
-"""Events that lack what Batsim 5 does not send again."""
+"""Events without the data that Batsim 5 does not send again."""
 
 _END = b"\0"
-"""Ends a message: early release candidates need it, later ones ignore it."""
+"""End of a message: early release candidates need it, later ones ignore it."""
 
 
 def is_hello(frame: bytes) -> bool:
-    """Whether a first frame is Batsim 5's: a length and as many bytes (no JSON object can look like that)."""
+    """Whether a first frame is Batsim 5's: a length and as many bytes (no JSON object has this form)."""
     return len(frame) >= _NUMBER.size and _NUMBER.unpack_from(frame)[0] == len(frame) - _NUMBER.size
 
 
 class Batsim5:
-    """The codec of one conversation: it keeps what Batsim 5 does not send again, and numbers the wake-ups.
+    """The codec of one conversation: it keeps data that Batsim 5 does not send again, and numbers the wake-ups.
 
     Parameters
     ----------
     dynamic_jobs
         Whether to request the registration of jobs and profiles.
     name
-        Name under which the scheduler introduces itself.
+        Name of the scheduler in its hello.
     """
 
     def __init__(self, *, dynamic_jobs: bool = False, name: str = "spillway") -> None:
@@ -76,7 +76,7 @@ class Batsim5:
         self._asleep: set[int] = set()
 
     def greet(self, first: bytes, /) -> bytes | None:
-        """Answer Batsim's init frame; raise :class:`RemoteProtocolError` if it is none."""
+        """Answer Batsim's init frame; raise :class:`RemoteProtocolError` for any other frame."""
         if not is_hello(first):
             raise RemoteProtocolError("expected Batsim 5's init frame: a length of 4 bytes and as many bytes of text")
         self._config = BatsimConfig(
@@ -91,12 +91,12 @@ class Batsim5:
         return _NUMBER.pack(_JSON_FORMAT) + text + _END
 
     def decode_message(self, data: bytes, /) -> Message:
-        """Read what Batsim sent; raise :class:`RemoteProtocolError` with the place of a bad field."""
+        """Read a message of Batsim; raise :class:`RemoteProtocolError` with the place of a bad field."""
         now, events = EVENTS.decode(data.rstrip(_END))
         return Message(now, tuple([self._completed(it) if type(it) in _INCOMPLETE else it for it in events]))
 
     def _completed(self, event: Event) -> Event:
-        """An event with what Batsim 5 does not send again."""
+        """Complete an event with the data that Batsim 5 does not send again."""
         if isinstance(event, JobCompleted):
             alloc = self._allocations.pop(event.job_id, ())
             return JobCompleted(event.timestamp, event.job_id, event.state, event.return_code, alloc)
@@ -107,7 +107,7 @@ class Batsim5:
         return replace(event, config=self._config)
 
     def encode_reply(self, reply: Reply, /) -> bytes:
-        """Write a reply; raise :class:`LocalProtocolError` for what Batsim 5 cannot do or would abort on."""
+        """Write a reply; raise :class:`LocalProtocolError` for requests that Batsim 5 lacks or that would abort it."""
         before = -math.inf
         texts: list[str] = []
         for request in reply.events:
@@ -122,7 +122,7 @@ class Batsim5:
         return REQUESTS.joined(reply.now, texts) + _END
 
     def _texts(self, request: Request, now: float) -> list[str]:
-        """Texts of what a request becomes; what Batsim 5 will not say again is noted."""
+        """Texts of the requests that replace one; data that Batsim 5 will not send again is kept."""
         sent = request
         if type(request) is ExecuteJob:
             self._allocations[request.job_id] = request.alloc
@@ -137,7 +137,7 @@ class Batsim5:
             raise LocalProtocolError(f"{type(request).__name__} cannot be written for Batsim 5: {error!r}") from None
 
     def _turns_on_or_off(self, request: SetResourceState) -> bool:
-        """Whether hosts fall asleep or wake up, for which Batsim 5 has a request of its own."""
+        """Whether hosts fall asleep or wake up, for which Batsim 5 has a separate request."""
         hosts = set(request.resources)
         woken = hosts & self._asleep
         self._asleep -= hosts
@@ -155,7 +155,7 @@ class Batsim5Simulator:
     Attributes
     ----------
     features
-        What the scheduler's hello requested.
+        Features that the scheduler's hello requested.
     """
 
     def __init__(self) -> None:
@@ -182,14 +182,14 @@ class Batsim5Simulator:
         return features
 
     def encode_message(self, message: Message, /) -> bytes:
-        """Write a message as Batsim does; raise :class:`LocalProtocolError` for what it cannot express."""
+        """Write a message as Batsim does; raise :class:`LocalProtocolError` for values that it cannot express."""
         events = message.events
         if not self.features.forward_profiles_on_simulation_begins:
             events = tuple([replace(it, profiles={}) if type(it) is SimulationBegins else it for it in events])
         return EVENTS.encode(message.now, events, "message") + _END
 
     def decode_reply(self, data: bytes, /) -> Reply:
-        """Read what the scheduler answered; raise :class:`RemoteProtocolError` with the place."""
+        """Read a reply of the scheduler; raise :class:`RemoteProtocolError` with the place."""
         now, events = REQUESTS.decode(data.rstrip(_END))
         for index, event in enumerate(events):
             if isinstance(event, Hello):

@@ -1,7 +1,7 @@
-"""Batsim 5's events (simulator to scheduler) as neutral events: one table, read and written with it.
+"""Batsim 5's events (simulator to scheduler) as neutral events: one table for reading and writing.
 
-Members unknown here are ignored: Batsim 5 is a release candidate and still grows. What it does not send again is left
-empty, and the codec fills it in: the configuration, and the allocations of jobs that end.
+Members unknown here are ignored: Batsim 5 is a release candidate and still grows. Data that it does not send again (the
+configuration, and the allocations of jobs that end) is left empty, and the codec fills it in.
 """
 
 from __future__ import annotations
@@ -171,9 +171,9 @@ def _profile(workload: str, name: str, profile: JsonObject) -> JsonObject:
 
 
 def _read_submitted(timestamp: float, body: _Submitted) -> JobSubmitted:
-    """The job's object in Batsim 4's words; user fields come from ``extra_data`` when it is a JSON object.
+    """A submission in Batsim 4's form; user fields come from ``extra_data`` when it is a JSON object.
 
-    Those of the profile do too: what a profile says beside Batsim's own fields reaches the scheduler with its job.
+    So do those of the profile, which reach the scheduler with the job.
     """
     job = body.job
     extras = _extras(job.extra_data)
@@ -191,7 +191,7 @@ def _read_submitted(timestamp: float, body: _Submitted) -> JobSubmitted:
 
 
 def _write_submitted(event: JobSubmitted) -> str:
-    """Of a job's own fields only ``extra_data`` is passed on, a text, or a value that becomes one."""
+    """Text of a submission; of the job's user fields it has only ``extra_data``: a text, or a value made one."""
     given, workload = event.job, event.job_id.partition("!")[0]
     extra = given.get("extra_data", "")
     walltime = given.get("walltime", -1)
@@ -208,7 +208,7 @@ def _write_submitted(event: JobSubmitted) -> str:
 
 
 def _read_completed(timestamp: float, body: _Completed) -> JobCompleted:
-    """Its return code comes as an unsigned number."""
+    """A completion; its return code is sent as an unsigned number."""
     code = body.return_code - (1 << 32) if body.return_code >= 1 << 31 else body.return_code
     return JobCompleted(timestamp, body.job_id, body.state, code, ())
 
@@ -219,7 +219,7 @@ def _write_completed(event: JobCompleted) -> str:
 
 
 def _read_progress(wrapper: _ProgressWrapper) -> TaskProgress:
-    """A sequence's index counts within its current repetition, unlike in Batsim 4."""
+    """Progress of a task; a sequence's index counts within its current repetition, unlike in Batsim 4."""
     task = wrapper.kill_progress
     below = task.current_task_progress
     return TaskProgress(
@@ -358,4 +358,4 @@ EVENTS = Table(
     needed=False,
     unknown="unexpected event type",
 )
-"""What Batsim 5 sends."""
+"""Events that Batsim 5 sends."""

@@ -1,4 +1,4 @@
-"""Profiles in Batsim 5's words and back in Batsim 4's, which the session and the simulator use."""
+"""Conversion of profiles between Batsim 5's form and Batsim 4's, which the session and the simulator use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SPREAD = {"generation_strategy": "DefinedAmountsSpreadUniformly"}
 
 @dataclass(frozen=True)
 class _ProfileKind:
-    """What Batsim 5 calls a type of profile, the names of its members in both, and what is written besides.
+    """Batsim 5's name of a type of profile, the names of its members in both versions, and its fixed members.
 
-    ``defaults`` stand where Batsim 4's profile lacks a member. Types that are not ``writable`` stand in files alone.
+    ``defaults`` replace missing members of Batsim 4's profile. Types that are not ``writable`` occur only in files.
     """
 
     name: str
@@ -54,20 +54,20 @@ PROFILES = {
         "TraceReplayProfile", {"trace": "filename"}, {"trace_type": "FractionalComputation"}, writable=False
     ),
 }
-"""Batsim 4's types of profiles in Batsim 5's words."""
+"""Batsim 4's types of profiles in Batsim 5's form."""
 
 _TO_4 = {kind.name: name for name, kind in PROFILES.items() if name != "parallel_homogeneous_total"}
 
 
 def to_batsim5(profile: JsonObject, workload: str, *, of_file: bool = False) -> tuple[str, JsonObject]:
-    """Name and members of Batsim 5's profile that means the same as a Batsim 4 profile object.
+    """Name and members of the Batsim 5 profile that is equivalent to a Batsim 4 profile object.
 
     Parameters
     ----------
     workload
         Workload of the profiles that it names.
     of_file
-        Whether it stands in a workload file, which may state what no request can: a return code, a trace.
+        Whether it is from a workload file, which may have members that no request can have: a return code, a trace.
 
     Raises
     ------
@@ -107,9 +107,9 @@ def to_batsim4(kind: str, members: JsonObject, workload: str = "") -> JsonObject
 
 
 def from_file(profile: JsonObject) -> JsonObject:
-    """Batsim 4's profile object for one of a Batsim 5 workload file; others stay as they are.
+    """Batsim 4's profile object for one of a Batsim 5 workload file; others are unchanged.
 
-    There types have the new names, and members the old ones but for traces.
+    In such files types have the new names, and members the old ones, except for traces.
     """
     name = _type_of(profile.get("type"), profile)
     if name is None:
@@ -132,7 +132,7 @@ def _type_of(kind: Any, members: JsonObject) -> str | None:
 
 
 def _completed(name: str, values: JsonObject, workload: str) -> JsonObject:
-    """Members that Batsim 5 may leave out."""
+    """Add members that Batsim 5 may omit."""
     if name in ("parallel_homogeneous", "parallel_homogeneous_total"):
         return {"cpu": 0, "com": 0} | values
     if name == "parallel":

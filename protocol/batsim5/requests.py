@@ -1,6 +1,7 @@
-"""Requests (scheduler to simulator) in Batsim 5's words: one table, read and written with it.
+"""Batsim 5's requests (scheduler to simulator): one table for reading and writing.
 
-A member that its schema lacks aborts Batsim, so reading refuses it; members that it reads unguarded must be there.
+Batsim aborts on a member that its schema lacks, so reading refuses it; members that Batsim reads unguarded are
+mandatory.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Features(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a scheduler requests in its hello."""
+    """Features that a scheduler requests in its hello."""
 
     dynamic_registration: bool = False
     profile_reuse: bool = False
@@ -155,7 +156,7 @@ class _Call(_Body):
 
 
 def _part(value: JsonObject, kind: type[Any], path: str) -> Any:
-    """Check what a member that names its type holds; raise :class:`Located`."""
+    """Check the value of a member whose type another member names; raise :class:`Located`."""
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -179,7 +180,7 @@ def _seconds(count: int, unit: str) -> float:
 
 
 def _write_call(request: CallMeLater) -> str:
-    """Whole milliseconds, upwards: a call must not come too early."""
+    """Text of a call, in whole milliseconds rounded up: it must not come too early."""
     if not 0 <= request.at < 2**53:
         raise LocalProtocolError(f"a call at t = {request.at!r} s cannot be requested")
     when: JsonObject = {"time": _milliseconds(request.at), "time_unit": "Millisecond"}
@@ -246,7 +247,7 @@ class _RegisterJob(_Body):
 
 
 def _read_job(timestamp: float, body: _RegisterJob) -> RegisterJob:
-    """It is submitted now; a profile of another workload keeps that one's name."""
+    """A registration as a submission now; a profile of another workload keeps the name of that workload."""
     workload, _ = _split(body.job_id, ".job_id")
     job: JsonObject = {
         "id": body.job_id,
@@ -265,7 +266,7 @@ _JOB_MEMBERS = ("id", "subtime", "res", "walltime", "profile", "extra_data")
 
 
 def _write_job(request: RegisterJob) -> str:
-    """The submission time is lost: Batsim 5 takes the moment of registration."""
+    """Text of a registration, without the submission time: Batsim 5 takes the moment of registration."""
     given = request.job
     workload = request.job_id.split("!", 1)[0]
     profile = str(given["profile"])
@@ -336,4 +337,4 @@ REQUESTS = Table(
     unknown="unexpected event type",
     closed=True,
 )
-"""What a scheduler sends to Batsim 5."""
+"""Requests that a scheduler sends to Batsim 5."""

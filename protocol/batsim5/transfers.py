@@ -1,10 +1,10 @@
-"""Profiles that 5.0.0-rc2 plays wrongly, as others that mean the same and that it plays right.
+"""Replacement of profiles that 5.0.0-rc2 plays wrongly by equivalent ones that it plays correctly.
 
-Its data staging aborts at the first transfer, and its access to a storage moves the bytes that are read in the place of
-those that are written. Both become a ``ParallelTaskProfile`` whose executors are placed one by one, storage hosts among
-them. A ``parallel_homogeneous_total`` profile with communications means something else there, and becomes one with each
-node's share. How many nodes take part is known with a job: what is registered of a profile waits for it, once for each
-number of nodes.
+Its data staging aborts at the first transfer, and its access to a storage moves the bytes to read in the place of those
+to write. Both become a ``ParallelTaskProfile`` whose executors, storage hosts included, are placed one by one. A
+``parallel_homogeneous_total`` profile with communications has another meaning there, and becomes one with each node's
+share. The number of nodes is known only with a job: such a profile is registered with its first job of each number of
+nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _staging(profile: JsonObject, nodes: int) -> JsonObject:
 
 
 def _access(profile: JsonObject, nodes: int) -> JsonObject:
-    """The storage host is the last executor."""
+    """An access to a storage; the storage host is the last executor."""
     read, write = float(profile.get("bytes_to_read", 0)), float(profile.get("bytes_to_write", 0))
     com = ([0.0] * nodes + [write]) * nodes + [read] * nodes + [0.0]
     return {"type": "parallel", "cpu": [0.0] * (nodes + 1), "com": com}
@@ -53,7 +53,7 @@ _PLACED: Mapping[str, Callable[[JsonObject, Sequence[int], Mapping[str, int]], l
 
 
 class Transfers:
-    """Replaces requests of one conversation by those that rc2 plays as they are meant."""
+    """Replaces requests of one conversation by requests that rc2 plays correctly."""
 
     def __init__(self) -> None:
         self._profiles: dict[tuple[str, str], JsonObject] = {}
@@ -61,12 +61,12 @@ class Transfers:
         self._jobs: dict[str, JsonObject] = {}
 
     def replaced(self, request: Request) -> list[Request]:
-        """What is to be sent in the place of a request; none for a profile whose number of nodes is not known yet.
+        """Requests to send in the place of one; empty for a profile whose number of nodes is not known yet.
 
         Raises
         ------
         LocalProtocolError
-            A return code that Batsim 5 has no field for, or an execution that does not say which storage it means.
+            A return code, for which Batsim 5 has no field, or an execution without a mapping of its storage.
         """
         if isinstance(request, RegisterProfile):
             if request.profile.get("type") not in _MADE:

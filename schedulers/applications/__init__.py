@@ -1,1 +1,1 @@
-"""Malleable applications: how long they take on how many nodes, and how a workload describes them. Pure values."""
+"""Malleable applications: their durations by number of nodes, and their description in a workload. Pure values."""

@@ -3,22 +3,22 @@
 ::
 
     "profile": {
-      "type": "delay", "delay": 1400,            what runs where nothing malleable is supported
+      "type": "delay", "delay": 1400,            used where malleable jobs are not supported
       "malleable": {
         "iterations": 2000, "io_every": 250,     a collective write after every 250 iterations
-        "control_every": 50,                     where the size may change; divides io_every
-        "minimum": 64, "maximum": 300,           nodes; default: what the job requests
+        "control_every": 50,                     iterations between changes of size; divides io_every
+        "minimum": 64, "maximum": 300,           nodes; default: the nodes that the job requests
         "overhead": 2.0,                         seconds of one reconfiguration
         "io_bytes": 11.9e9,                      written per I/O phase by all nodes together
         "model": {"nodes": [64, 128], "cpu": [1.9, 1.0], "comm": [0.1, 0.15], "io": [8.5, 8.5]},
-        "variation": [1.0, 1.01, 0.99],          optional: what an interval really takes, relative to the model
+        "variation": [1.0, 1.01, 0.99],          optional: real duration of intervals, relative to the model
         "requests": [{"iteration": 500, "nodes": 128}]    optional: sizes that it requests itself, at control points
       }
     }
 
 ``model`` may instead have ``work``, ``serial``, ``comm_fixed``, ``comm_node``, ``io_fixed``, ``io_node``
 (:class:`spillway.schedulers.applications.performance.Parameters`; seconds per iteration and per I/O phase). ``io`` may
-be left out where ``io_bytes`` is given: it then is unknown to the scheduler, which has to observe it.
+be omitted where ``io_bytes`` is given; the scheduler then has to observe it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FIELDS = (
     JobField("minimum", _INSIDE, "whole number (default: res)", "fewest nodes"),
     JobField("maximum", _INSIDE, "whole number (default: res)", "most nodes"),
     JobField("overhead", _INSIDE, "number, s (default 0)", "time of one reconfiguration"),
-    JobField("io_bytes", _INSIDE, "bytes of all nodes together (default 0)", "what one collective write moves"),
+    JobField("io_bytes", _INSIDE, "bytes of all nodes together (default 0)", "size of one collective write"),
     JobField(
         "model", _INSIDE, "object with nodes, cpu, comm, io (lists), or with parameters",
         "seconds per iteration and per write, by number of nodes",
@@ -66,7 +66,7 @@ FIELDS = (
         "sizes that the application requests itself, at control points",
     ),
 )  # fmt: skip
-"""What the description of a malleable application may hold."""
+"""Fields in the description of a malleable application."""
 
 _LARGEST = 1e300
 _MOST = 2**53
@@ -98,8 +98,8 @@ class Application:
     iterations
         Iterations in all, >= 1.
     io_every
-        Iterations between two I/O phases, a multiple of ``control_every``; 0: no I/O. What is left after the last
-        I/O phase writes nothing.
+        Iterations between two I/O phases, a multiple of ``control_every``; 0: no I/O. Iterations after the last I/O
+        phase write nothing.
     control_every
         Iterations between two control points, >= 1.
     overhead_s
@@ -144,7 +144,7 @@ class Application:
         return min((iteration // self.control_every + 1) * self.control_every, self.iterations)
 
     def next_io(self, iteration: int) -> int | None:
-        """Iteration after which the next I/O phase comes, later than ``iteration``; ``None`` when none is left."""
+        """Iteration after which the next I/O phase comes, later than ``iteration``; ``None`` when no phase is left."""
         if not self.io_every:
             return None
         at = (iteration // self.io_every + 1) * self.io_every

@@ -1,4 +1,4 @@
-"""From measurements at some sizes to a model's parameters: least squares, no coefficient below zero."""
+"""Least-squares fit of a model's parameters to measurements at some sizes; no coefficient is below zero."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from spillway.schedulers.applications.performance import Floats, Measurement, Parameters
 
 SHORTEST_S = 1e-9
-"""Shorter times count as none, and as this where errors are relative to them."""
+"""Shorter times count as zero, and as this value in the denominators of relative errors."""
 
 
 def fit_parameters(measured: Sequence[Measurement]) -> Parameters:
     """Fit :class:`spillway.schedulers.applications.performance.Parameters` to measurements.
 
-    Computation, communication and I/O are fitted each for itself, relative to what was measured, so that short times
-    count as much as long ones. Communication is fitted to sizes above 1.
+    Computation, communication and I/O are fitted separately, with errors relative to the measured times, so that short
+    times count as much as long ones. Communication is fitted to sizes above 1.
 
     Raises
     ------

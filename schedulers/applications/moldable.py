@@ -1,4 +1,4 @@
-"""Moldable starts: on how few nodes a malleable job may start."""
+"""Moldable starts: the fewest nodes on which a malleable job may start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spillway.schedulers.model.job import Job
 
 
 def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Modelled seconds of a whole run, by size from the minimum on; I/O as long as in the model."""
+    """Modelled seconds of a whole run, modelled I/O included, by size from the minimum on."""
     phases = application.iterations // application.io_every if application.io_every else 0
     return application.iterations * application.model.iterations_s + phases * application.model.io_s
 
@@ -17,8 +17,8 @@ def run_s(application: Application) -> np.ndarray[tuple[int], np.dtype[np.float6
 class Moldable:
     """Fewest nodes that a job may start on: down to its application's minimum, but no fewer than its walltime allows.
 
-    A start is on fewer nodes than the job requests only where the model's whole run ends within the walltime, for this
-    and every larger size up to the request.
+    A job starts on fewer nodes than it requests only where the model's whole run ends within the walltime, for this and
+    every larger size up to the request.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""How long an application's iteration and I/O phase take on any number of nodes.
+"""Durations of an application's iterations and I/O phases by number of nodes.
 
 A model is a table with an entry for every size between its smallest and largest. It comes from measurements at some
 sizes, interpolated in between, or from parameters (:mod:`spillway.schedulers.applications.fitting` fits them to
@@ -53,9 +53,9 @@ class Parameters:
     work_s, serial_s
         Computation of an iteration: ``work_s / n + serial_s``.
     comm_fixed_s, comm_node_s
-        Communication of an iteration: ``comm_fixed_s + comm_node_s * n``, none on a single node.
+        Communication of an iteration: ``comm_fixed_s + comm_node_s * n``, 0 on a single node.
     io_fixed_s, io_node_s
-        An uncontended I/O phase: ``io_fixed_s + io_node_s / n`` (what all nodes share, and what each writes by itself).
+        An uncontended I/O phase: ``io_fixed_s + io_node_s / n`` (a shared part, and a part divided among the nodes).
 
     All are >= 0, and an iteration takes some time.
     """
@@ -92,10 +92,10 @@ class PerformanceModel:
     cpu_s, comm_s
         Seconds of an iteration's computation and communication.
     io_s
-        Seconds of an I/O phase that has the file system for itself.
+        Seconds of an uncontended I/O phase.
     sequential_s
-        Seconds of an iteration on one node: what speed-ups refer to. Where one node was not measured it is the
-        computation of the smallest size times that size.
+        Seconds of an iteration on one node, the reference of speed-ups. If one node was not measured: the computation
+        of the smallest measured size times that size.
     """
 
     minimum: int
@@ -122,7 +122,7 @@ class PerformanceModel:
         return found
 
     def at(self, nodes: int) -> Times:
-        """Seconds on so many nodes; ValueError outside of the model."""
+        """Times on ``nodes`` nodes; ValueError outside of the model."""
         index = self._index(nodes)
         return Times(self.cpu_s.item(index), self.comm_s.item(index), self.io_s.item(index))
 
@@ -143,13 +143,13 @@ class PerformanceModel:
         nodes
             Present size.
         relative_speedup
-            Wanted time ratio, > 0. From 1 up: the fewest nodes, not less than now, that reach it. Below 1: the fewest
-            nodes that are still at least so fast, not more than now.
+            Ratio of the present time to the time to reach, > 0. From 1 up: the fewest nodes, at least the present ones,
+            that reach it. Below 1: the fewest nodes that still reach it, at most the present ones.
 
         Returns
         -------
         int or None
-            ``None`` when no size up to ``maximum`` is so fast.
+            ``None`` when no size up to ``maximum`` is fast enough.
         """
         index = self._index(nodes)
         times = self.iterations_s
@@ -166,7 +166,7 @@ class PerformanceModel:
 
 
 def from_parameters(parameters: Parameters, minimum: int, maximum: int) -> PerformanceModel:
-    """Make the table of a model in parameters.
+    """Make the table of a model from its parameters.
 
     Raises
     ------
@@ -182,12 +182,12 @@ def from_measurements(measured: Sequence[Measurement], minimum: int, maximum: in
     """Make the table of a model that was measured at some sizes.
 
     In between, ``nodes x cpu_s`` (constant where an application scales perfectly), ``comm_s`` and ``io_s`` are
-    interpolated linearly; beyond the first and the last measurement these three stay what they are there.
+    interpolated linearly; beyond the first and the last measurement these three are constant.
 
     Raises
     ------
     ValueError
-        Without measurements, for a size measured twice, for times that are no times, and for sizes out of range.
+        Without measurements, for a size measured twice, for invalid times, and for sizes out of range.
     """
     _check_sizes(minimum, maximum)
     if not measured:

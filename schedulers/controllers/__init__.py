@@ -1,1 +1,1 @@
-"""Controllers watch running applications and move or enlarge them. They stand beside the policy, never inside it."""
+"""Controllers of running applications: they observe them and change their sizes, separately from the policy."""

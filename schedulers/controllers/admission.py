@@ -1,9 +1,9 @@
 """Shrink to admit: running applications give up nodes of their own so that the first waiting job can start.
 
-The first waiting job is the oldest: no later one is served this way before it. Applications shrink at their next
-control points, the fewest that suffice, those with the most nodes to spare first, and none by more than it takes. None
-shrinks below its minimum, nor so far that it would miss its walltime. Nothing is requested unless the waiting job then
-fits: nodes, burst buffers and bandwidth.
+The first waiting job is the oldest; no later job is admitted in this way before it. As few applications as possible
+shrink, at their next control points, those with the most surplus nodes first, and each by no more nodes than needed. No
+application shrinks below its minimum, or so far that it would exceed its walltime. Nothing is requested unless the
+waiting job then fits, with its nodes, burst buffers and bandwidth.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 class Shrink(enum.Enum):
-    """When running applications shrink below the size that they were started with."""
+    """Rules for shrinking running applications below the size that they were started with."""
 
     NONE = "none"
     TO_ADMIT = "to-admit"
 
 
 def smallest_size(view: AppView) -> int:
-    """Fewest nodes with which an application still ends before its walltime, as far as observed; at most its size."""
+    """Fewest nodes with which an application is expected to end within its walltime; at most its present size."""
     sizes = range(view.application.minimum, view.nodes)
     return next((nodes for nodes in sizes if view.end_s(nodes) <= view.deadline_s), view.nodes)
 
 
 def awaited(scene: Scene) -> bool:
-    """Whether nodes are on their way with which the first waiting job fits."""
+    """Whether the first waiting job fits once applications have left the nodes that they are about to leave."""
     return bool(scene.waiting) and scene.coming > 0 and scene.admits({})
 
 
 def admission(scene: Scene) -> Iterator[Resize]:
-    """Shrink applications so that the first waiting job fits; nothing where that cannot be, or need not be."""
+    """Shrink applications so that the first waiting job fits; yield nothing if that is impossible or unnecessary."""
     if not scene.waiting:
         return
     wanted = scene.waiting[0].nodes
@@ -46,7 +46,7 @@ def admission(scene: Scene) -> Iterator[Resize]:
     if wanted > scene.idle + scene.coming + sum(everything.values()) or not scene.admits(everything):
         return
     if scene.admits({}):
-        return  # it fits, or will when agreed changes have been made: whether it starts is up to the policy
+        return  # it fits, now or after the agreed changes: the policy decides whether it starts
     chosen = _needed(scene, [view.id for view in able], everything)
     for view in able:
         if chosen.get(view.id):
@@ -61,7 +61,7 @@ def _needed(scene: Scene, names: Sequence[str], surplus: Mapping[str, int]) -> d
 
     count = bisect_left(range(1, len(names)), True, key=lambda count: scene.admits(first(count))) + 1
     chosen = first(count)
-    for name in reversed(names[:count]):  # the one with the least to spare gives as little as it can, then the others
+    for name in reversed(names[:count]):  # first the smallest surplus is reduced to as few nodes as possible
         others = {other: nodes for other, nodes in chosen.items() if other != name}
         fewest = bisect_left(range(chosen[name]), True, key=lambda nodes: scene.admits({**others, name: nodes}))
         chosen = {**others, name: fewest} if fewest else others

@@ -1,4 +1,4 @@
-"""The controllers put together, with their options."""
+"""The combination of all controllers, with their options."""
 
 from __future__ import annotations
 
@@ -22,30 +22,28 @@ class Control:
     """Options of the controllers."""
 
     interference: Strategy = option(
-        Strategy.NONE, help="what to do when I/O phases are predicted to collide (Singh & Carretero 2019, 4.2)"
+        Strategy.NONE, help="reaction to predicted collisions of I/O phases (Singh & Carretero 2019, 4.2)"
     )
     expansion: Expansion = option(
         Expansion.NONE,
-        help="by which rule running malleable applications expand onto idle nodes (Singh & Carretero 2019, 4.3)",
+        help="rule by which running malleable applications expand onto idle nodes (Singh & Carretero 2019, 4.3)",
     )
     predictor: Predictor = option(
         Predictor.OFFLINE,
-        help="whether an application's model is what its job describes, or is measured on larger sizes at its "
+        help="source of an application's model: its job's description, or measurements on larger sizes at its "
         "beginning (Singh & Carretero 2019, 4.1)",
     )
-    sampled_sizes: int = option(3, low=1, high=1000, help="sizes beside its own that predictor online measures")
+    sampled_sizes: int = option(3, low=1, high=1000, help="sizes besides its own that predictor online measures")
     sampled_intervals: int = option(2, low=1, high=1000, help="intervals that it measures with each size")
     io_uncertainty: float = option(
         2.0, unit="s", low=0.0, high=1e6, help="added to predicted durations and to shifts, for errors of prediction"
     )
     io_sigmas: float = option(
-        0.0, low=0.0, high=100.0, help="standard errors of a prediction that are allowed for where they are more"
+        0.0, low=0.0, high=100.0, help="margin in standard errors of a prediction, where longer than io_uncertainty"
     )
     equal_periods: float = option(0.02, low=0.0, high=1.0, help="relative difference of I/O periods called equal")
     similar_periods: float = option(0.2, low=0.0, high=1.0, help="relative difference of I/O periods called similar")
-    coupling_tolerance: float = option(
-        0.01, low=0.0, high=1.0, help="relative difference of coupled periods that is left alone"
-    )
+    coupling_tolerance: float = option(0.01, low=0.0, high=1.0, help="tolerated relative difference of coupled periods")
     io_weight: float = option(
         1.0, low=0.0, high=100.0, help="exponent of the I/O ratio against the gain in speed-up, for expansion io"
     )
@@ -56,12 +54,12 @@ class Control:
         Shrink.NONE, help="whether running malleable applications shrink so that the first waiting job can start"
     )
     controller: str = option(
-        "", help="a controller of one's own, as FILE.py:CLASS[:key=value,...]; it decides beside the others"
+        "", help="a further controller, as FILE.py:CLASS[:key=value,...]; it decides in addition to the others"
     )
 
     @property
     def active(self) -> bool:
-        """Whether anything is to be controlled."""
+        """Whether any controller is active."""
         built_in = (self.interference is not Strategy.NONE, self.expansion is not Expansion.NONE)
         others = (self.shrink is not Shrink.NONE, bool(self.controller), self.predictor is not Predictor.OFFLINE)
         return any(built_in) or any(others)
@@ -69,9 +67,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Controllers:
-    """Collect nodes for a waiting job, grant what applications request, resolve collisions, share what is left idle.
+    """Collect nodes for a waiting job, grant applications' requests, resolve collisions, share remaining idle nodes.
 
-    While nodes are collected none are given: what has come back already must not go out again.
+    While nodes are collected, no application receives any: nodes that have come back must not be given away again.
 
     Attributes
     ----------
@@ -80,10 +78,10 @@ class Controllers:
     shrink
         Whether applications shrink below the size that they were started with to admit a waiting job.
     outside
-        A controller of the user's own; ``None`` if none. It decides after the interference controller and gets what
-        that agreed on; expansion shares what both leave idle.
+        The user's controller, or ``None``. It decides after the interference controller, on a scene that includes the
+        changes agreed there; expansion shares the nodes that both leave idle.
     sampling
-        Measures applications whose model is not known, before all others; ``None``: all are known.
+        Measures applications with an unknown model, before the controllers of the paper; ``None``: all are known.
     """
 
     interference: Interference
@@ -93,7 +91,7 @@ class Controllers:
     sampling: Sampling | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Call one after the other; what one takes is not idle for the next, and an application is changed once."""
+        """Call the controllers in turn; nodes taken by one are not idle for the next, no application changes twice."""
         collecting, given_up = self._collect(scene)
         yield from given_up
         if scene.evolving:
@@ -117,7 +115,7 @@ class Controllers:
         yield from self.expand(scene, sum(resize.growth for resize in agreed), {resize.id for resize in agreed})
 
     def _collect(self, scene: Scene) -> tuple[bool, Sequence[Resize]]:
-        """Whether nodes are collected for a waiting job, and what applications give up for it now."""
+        """Whether nodes are collected for a waiting job, and the changes by which applications give up nodes now."""
         if self.shrink is Shrink.TO_ADMIT:
             if awaited(scene):
                 return True, ()
@@ -129,12 +127,12 @@ class Controllers:
 
 
 def make_controllers(control: Control, tell: Callable[[Conflict], None] | None = None) -> Controllers:
-    """Put the controllers together; ``tell`` is called with every predicted collision.
+    """Make the controllers from their options; ``tell`` is called with every predicted collision.
 
     Raises
     ------
     OptionError
-        The controller from outside cannot be loaded, or its options are wrong.
+        The user's controller cannot be loaded, or its options are wrong.
     """
     return Controllers(
         Interference(
@@ -154,13 +152,13 @@ def make_controllers(control: Control, tell: Callable[[Conflict], None] | None =
 
 
 def controller_class(text: str) -> type:
-    """The class of a controller from outside.
+    """The class of a user's controller.
 
     Parameters
     ----------
     text
         ``FILE.py:CLASS``, ``MODULE:CLASS``, or a name that an installed package registers in the group
-        ``spillway.controllers``; ``FILE.py`` where the file has just one. Options may follow; they are not looked at.
+        ``spillway.controllers``; ``FILE.py`` where the file has just one. Options may follow; they are ignored.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Algorithm 4: give two applications periods of which one is a multiple of the other. Pure functions.
+"""Algorithm 4: resize one of two applications so that one I/O period is a multiple of the other. Pure functions.
 
 References
 ----------
@@ -23,9 +23,9 @@ class Coupling:
     chosen
         0 or 1: which of the two.
     period_s
-        The period that it should get.
+        Target for its period, in seconds.
     speedup
-        Relative speed-up of its period (line 3); below 1 it should become slower.
+        Relative speed-up of its period (line 3); below 1: it becomes slower.
     """
 
     chosen: int
@@ -34,7 +34,7 @@ class Coupling:
 
 
 def select_largest_period(first: Phase, second: Phase) -> int:
-    """Tell which of two applications has the larger period (0 or 1; the first of equals)."""
+    """Return which of two applications has the larger period (0 or 1; the first of equals)."""
     return 0 if first.period_s >= second.period_s else 1
 
 
@@ -44,12 +44,12 @@ def obtain_period(larger_s: float, smaller_s: float) -> float:
 
 
 def couple(first: Phase, second: Phase, tolerance: float) -> Coupling | None:
-    """Work out Algorithm 4, lines 1 to 3.
+    """Apply Algorithm 4, lines 1 to 3.
 
     Parameters
     ----------
     tolerance
-        Relative difference between period and multiple that is left alone, >= 0.
+        Tolerated relative difference between period and multiple, >= 0.
 
     Returns
     -------
@@ -69,11 +69,11 @@ def couple(first: Phase, second: Phase, tolerance: float) -> Coupling | None:
 def coupled_size(
     coupling: Coupling, phase: Phase, model: PerformanceModel, nodes: int, base: int, iterations: int
 ) -> int | None:
-    """Return the size with which an application gets the period (line 4), or ``None`` where none comes near.
+    """Return the size with which an application gets the period (line 4); ``None`` where its own size is the nearest.
 
-    The time of an I/O phase does not change with the size, so that the iterations alone have to make the difference:
-    the size whose period, scaled from the present one by the model, is nearest to the wanted one; of equally near ones
-    the smallest. Sizes below ``base`` are not considered: no application is made slower than its user requested.
+    The duration of an I/O phase does not depend on the size, so only the iterations can change the period. The result
+    is the size with the period nearest to the target, scaled from the present period by the model; of equally near
+    sizes the smallest. Sizes below ``base`` are not considered: no application becomes slower than its user requested.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def coupled_size(
     nodes, base
         Its present size and the size that it was submitted with.
     iterations
-        Between two of its I/O phases.
+        Iterations between two of its I/O phases.
     """
     compute_s = phase.period_s - phase.duration_s
     if compute_s <= 0 or iterations <= 0:

@@ -1,7 +1,7 @@
 """Evolving applications: changes of size that an application itself requests (field ``requests``).
 
-A request is answered in the interval before its iteration: nodes that it gives up leave, nodes that it requests are
-granted as far as they are idle then. It goes on without those that are not granted by that iteration.
+A request is answered in the interval before its iteration: the application leaves the nodes that it gives up, and
+receives those requested nodes that are idle. It continues without nodes that are not granted by that iteration.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 def due_change(view: AppView) -> int:
-    """Nodes more (or fewer) that an application requests at its next control point; 0 if none."""
+    """Change in nodes that an application requests at its next control point; 0 without a request."""
     wanted = view.application.requested_nodes(view.next_control)
     return 0 if wanted is None or not view.willing else wanted - view.nodes
 
 
 def granted(scene: Scene, *, growing: bool = True) -> Iterator[Resize]:
-    """Grant what was requested, in order of the applications' starts.
+    """Grant the requested changes, in order of the applications' starts.
 
     Parameters
     ----------

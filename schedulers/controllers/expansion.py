@@ -1,4 +1,4 @@
-"""The global performance controller: hand idle nodes to running applications, take them back when a job waits for them.
+"""The global performance controller: it gives idle nodes to running applications and takes them back for waiting jobs.
 
 References
 ----------
@@ -20,12 +20,12 @@ from spillway.schedulers.controllers.sharing import SHARING, Candidate, Expansio
 
 @dataclass(frozen=True)
 class Expand:
-    """Share idle nodes among the applications that can be resized and have nothing agreed.
+    """Share idle nodes among the applications that can be resized and have no agreed changes.
 
     Attributes
     ----------
     expansion
-        How they are shared.
+        Rule by which they are shared.
     weight
         Exponent of the I/O ratio in :func:`spillway.schedulers.controllers.sharing.balance`.
     profit
@@ -38,12 +38,12 @@ class Expand:
     profit: float = 1.0
 
     def __call__(self, scene: Scene, taken: int = 0, touched: Collection[str] = ()) -> Iterator[Resize]:
-        """Share what is idle.
+        """Share the idle nodes.
 
         Parameters
         ----------
         taken, touched
-            Idle nodes and applications that another controller has laid hands on just now.
+            Idle nodes that another controller has just taken, and applications that it has resized.
         """
         idle = scene.idle - taken
         if self.expansion is Expansion.NONE or idle < 1:
@@ -59,7 +59,7 @@ class Expand:
                 yield Resize(view.id, (Step(view.next_control, extra),), Reason.EXPAND, view.returnable_s)
 
     def _pays(self, view: AppView, extra: int) -> bool:
-        """Whether so many more nodes save enough until the application's end."""
+        """Whether ``extra`` more nodes save enough time until the application's end."""
         model, left = view.application.model, view.application.iterations - view.next_control
         saved_s = left * (model.iteration_s(view.nodes) - model.iteration_s(view.nodes + extra))
         return saved_s > 2 * self.profit * view.application.overhead_s
@@ -78,9 +78,9 @@ class Collected:
     Attributes
     ----------
     wanted
-        Nodes that the first waiting job requests that could start if extra nodes came back; 0: there is none.
+        Nodes requested by the first waiting job that could start if extra nodes came back; 0: no such job.
     missing
-        Of them, those that are neither idle nor on their way back.
+        Those of them that are neither idle nor about to come back.
     expanded
         Applications that could give nodes back, the soonest first.
     """
@@ -91,7 +91,7 @@ class Collected:
 
 
 def collection(scene: Scene) -> Collected:
-    """Find the waiting job that nodes are collected for; what fits into the idle nodes is the policy's business."""
+    """Find the waiting job for which nodes are collected; jobs that fit into the idle nodes are left to the policy."""
     if not scene.waiting:
         return Collected(0, 0, ())
     outlook = scene.outlook
@@ -105,9 +105,9 @@ def collection(scene: Scene) -> Collected:
 
 
 def give_back(collected: Collected) -> Iterator[Resize]:
-    """Take extra nodes back that a waiting job misses.
+    """Take back the extra nodes that a waiting job still lacks.
 
-    They are taken where they are free first; no application goes below the size that it was submitted with.
+    Applications that can return nodes soonest come first; no application shrinks below its submitted size.
     """
     missing = collected.missing
     for view in collected.expanded:

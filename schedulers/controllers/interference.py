@@ -1,6 +1,6 @@
 """The I/O interference controller: when a collision is predicted, shift a phase, or couple periods and then shift.
 
-It looks when an application's I/O phase has ended, as the paper does: the next one is a whole period away.
+It checks for collisions when an application's I/O phase has ended, as in the paper: the next is a whole period away.
 
 References
 ----------
@@ -25,34 +25,34 @@ from spillway.schedulers.controllers.shifting import Refusal, plan_shift, select
 
 
 class Strategy(enum.Enum):
-    """What to do about predicted collisions."""
+    """Reactions to predicted collisions."""
 
     NONE = "none"
     WATCH = "watch"
-    """Predict and report, but do nothing."""
+    """Predict and report, but change nothing."""
     SHIFT = "phase-shifting"
     COUPLE = "period-coupling"
 
 
 class Conflict(Struct, frozen=True, gc=False):
-    """A predicted collision and what came of it.
+    """A predicted collision and its outcome.
 
     Attributes
     ----------
     time_s
-        When it was predicted.
+        Time of the prediction.
     first, second
-        The applications: that whose I/O phase had just ended, and the other.
+        The application whose I/O phase had just ended, and the other one.
     start_s, other_s
         Predicted starts of both phases.
     outcome
         ``watch``, ``shift``, ``couple``, or the reason why nothing is done.
     chosen
-        The application that is resized ("" if none).
+        The resized application; "" without a change of size.
     extra
-        Nodes that it is given (negative: gives).
+        Nodes that it receives (negative: gives up).
     shift_s
-        How much earlier its phase should come, uncertainty included; 0 for a coupling.
+        Seconds by which its phase should come earlier, uncertainty included; 0 for a coupling.
     """
 
     time_s: float
@@ -68,7 +68,7 @@ class Conflict(Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Prospect:
-    """The next I/O phases of all applications, with what is allowed for errors of their prediction.
+    """The next I/O phases of all applications, with margins for errors of their prediction.
 
     Attributes
     ----------
@@ -77,9 +77,9 @@ class _Prospect:
     fleet
         Their next phases.
     wide
-        The same, taken to last longer by the margins.
+        The same phases, longer by the margins.
     margins_s
-        Seconds allowed for errors, by application.
+        Margins for errors in seconds, by application.
     """
 
     views: Sequence[AppView]
@@ -89,7 +89,7 @@ class _Prospect:
 
     @classmethod
     def of(cls, scene: Scene, uncertainty_s: float, sigmas: float) -> _Prospect:
-        """The scene's; margins are ``uncertainty_s``, or ``sigmas`` standard errors where these are more."""
+        """Prospect of a scene; margins are ``uncertainty_s``, or ``sigmas`` standard errors where these are longer."""
         outlook = scene.outlook
         margins_s = np.maximum(uncertainty_s, sigmas * outlook.errors_s)
         fleet = Fleet(outlook.starts_s, outlook.durations_s, outlook.periods_s)
@@ -97,17 +97,17 @@ class _Prospect:
         return cls(scene.applications, fleet, Fleet(fleet.starts, durations_s, fleet.periods), margins_s)
 
     def phase(self, place: int) -> Phase:
-        """An application's next phase; only for one that has I/O left, as all that collide have."""
+        """The next phase of an application that has I/O left, as every colliding application has."""
         phase = self.views[place].next_phase
-        assert phase is not None, "an application without I/O collides with none"
+        assert phase is not None, "an application without I/O collides with no other"
         return phase
 
     def margin_s(self, place: int) -> float:
-        """Seconds allowed for errors of an application's prediction."""
+        """Margin in seconds for errors of an application's prediction."""
         return self.margins_s.item(place)
 
     def widened(self, place: int) -> Phase:
-        """An application's next phase, taken to last longer by its margin."""
+        """An application's next phase, longer by its margin."""
         return self.phase(place).widened(self.margin_s(place))
 
     def first_collision(self, place: int) -> int | None:
@@ -118,21 +118,21 @@ class _Prospect:
 
 @dataclass(frozen=True)
 class Interference:
-    """See the module.
+    """The I/O interference controller; see the module.
 
     Attributes
     ----------
     strategy
-        What to do.
+        Reaction to predicted collisions.
     uncertainty_s
         Seconds added to the duration of predicted phases and to every shift, >= 0 (paper: 2).
     sigmas
-        Where this many standard errors of a prediction are more than ``uncertainty_s``, they take its place; 0: never.
+        This many standard errors of a prediction replace ``uncertainty_s`` where they are longer; 0: never.
     equal, similar
         Largest relative differences of periods called equal, and similar
         (:func:`spillway.schedulers.controllers.shifting.select_application`).
     tolerance
-        Relative difference of coupled periods that is left alone.
+        Tolerated relative difference of coupled periods.
     tell
         Called with every predicted collision.
     """
@@ -146,7 +146,7 @@ class Interference:
     tell: Callable[[Conflict], None] | None = None
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """Look at the applications whose I/O phase has ended; none is resized twice in one look."""
+        """Check the applications whose I/O phase has ended; no application is resized twice in one call."""
         if self.strategy is Strategy.NONE or not scene.ended or len(scene.applications) < 2:
             return
         prospect = _Prospect.of(scene, self.uncertainty_s, self.sigmas)
@@ -172,7 +172,7 @@ class Interference:
     def _resolve(
         self, prospect: _Prospect, place: int, other: int, idle: int, touched: set[int]
     ) -> tuple[int, Resize | Refusal]:
-        """Couple the periods where that is chosen and possible; else shift a phase, or give the reason why not."""
+        """Couple the periods where that is chosen and possible; else shift a phase, or return the reason against it."""
         if self.strategy is Strategy.COUPLE:
             coupled = self._couple(prospect, place, other, idle, touched)
             if coupled is not None:
@@ -236,7 +236,7 @@ class Interference:
         chosen: int = -1,
         answer: Resize | Refusal | None = None,
     ) -> None:
-        """Report a collision and what is done about it; no answer: it is only watched."""
+        """Report a collision and the answer to it; without an answer it is only observed."""
         if self.tell is None:
             return
         names = (prospect.views[place].id, prospect.views[other].id)

@@ -1,4 +1,4 @@
-"""What has been observed of one application: running means of its iterations' and I/O phases' durations. Immutable.
+"""Observations of one application: running means of the durations of its iterations and I/O phases. Immutable.
 
 References
 ----------
@@ -18,14 +18,14 @@ from spillway.schedulers.applications.performance import PerformanceModel
 
 
 class Mean(Struct, frozen=True, gc=False):
-    """Mean and spread of what has been observed (Welford's sums).
+    """Mean and spread of observed values (Welford's sums).
 
     Attributes
     ----------
     count
         Observations, >= 0.
     mean
-        Their mean; 0 while there is none.
+        Their mean; 0 without observations.
     squares
         Sum of squared differences from the mean.
     """
@@ -35,7 +35,7 @@ class Mean(Struct, frozen=True, gc=False):
     squares: float = 0.0
 
     def add(self, value: float) -> Mean:
-        """With one observation more."""
+        """Return the mean with one more observation."""
         count = self.count + 1
         difference = value - self.mean
         mean = self.mean + difference / count
@@ -60,33 +60,33 @@ NOTHING = Mean()
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What has been seen of an application.
+    """Observations of an application.
 
     Attributes
     ----------
     per_iteration
         By number of nodes: seconds per iteration, one observation per interval between control points.
     io
-        Seconds of the I/O phases, without the time that a gate made them wait.
+        Seconds of the I/O phases, without waiting times at a gate.
     """
 
     per_iteration: tuple[tuple[int, Mean], ...] = ()
     io: Mean = NOTHING
 
     def interval(self, nodes: int, iterations: int, seconds: float) -> Observed:
-        """After an interval between two control points."""
+        """Return the observations with one more interval between two control points."""
         known = dict(self.per_iteration)
         mean = known.pop(nodes, NOTHING).add(seconds / iterations)
         return replace(self, per_iteration=(*known.items(), (nodes, mean)))
 
     def io_phase(self, seconds: float) -> Observed:
-        """After an I/O phase."""
+        """Return the observations with one more I/O phase."""
         return replace(self, io=self.io.add(seconds))
 
     def iteration(self, nodes: int, model: PerformanceModel) -> Mean:
-        """Seconds per iteration on so many nodes: observed, else what was observed last scaled by the model.
+        """Seconds per iteration on ``nodes`` nodes: observed, else those of the last new size, scaled by the model.
 
-        Without any observation: the model's value, with no observation counted.
+        Without observations: the model's value, with a count of 0.
         """
         for size, mean in self.per_iteration:
             if size == nodes:

@@ -1,7 +1,7 @@
-"""Everything that a decision needs of many running applications, as arrays.
+"""Data of many running applications for one decision, as arrays.
 
-A decision about a thousand applications needs the same few numbers of each. Each has its own
-(:attr:`spillway.schedulers.controllers.running_application.AppView.facts`); decisions work on arrays of them.
+A decision about a thousand applications needs the same few numbers of each. Each view computes its own
+(:attr:`spillway.schedulers.controllers.running_application.AppView.facts`); decisions use arrays of all.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ class Outlook:
     Attributes
     ----------
     starts_s, durations_s, periods_s, errors_s
-        Their next I/O phases (:class:`spillway.schedulers.controllers.prediction.Phase`); where none is left or known,
-        one of no duration that starts at infinity.
+        Their next I/O phases (:class:`spillway.schedulers.controllers.prediction.Phase`); where no phase is left, one
+        of no duration that starts at infinity.
     mean_s
-        Seconds of an iteration with the present size, as far as observed.
+        Mean seconds of an iteration with the present size, from observations.
     io_s
         Duration of an I/O phase.
     nodes, base, held, settled
         Present size, submitted size, nodes held, and size after all agreed changes.
     minimum, maximum
-        Sizes that they can have.
+        Smallest and largest size that they can have.
     iterations, io_every, overhead_s
-        Of the applications.
+        As in :class:`spillway.schedulers.applications.application.Application`.
     next_control, last_control
         The next control point, and the last one before the next I/O phase, as iterations.
     control_s, returnable_s
-        When the next control point comes, and when nodes given now could be back at the latest.
+        Expected time of the next control point, and latest time at which nodes given now could be back.
     willing
-        Whether they can be resized and nothing is agreed.
+        Whether they can be resized and have no agreed changes.
     expanded
         Whether they have more nodes than they were submitted with and can give them back.
     """
@@ -80,7 +80,7 @@ class Outlook:
 
     @classmethod
     def of(cls, views: Sequence[AppView]) -> Outlook:
-        """Put together what is known of each."""
+        """Collect the facts of all views."""
         rows = [view.facts for view in views]
         table = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(FACTS))
         columns = np.ascontiguousarray(table.reshape(-1, len(FACTS)).T)

@@ -1,4 +1,4 @@
-"""Which predicted I/O phases collide: among any number of applications, in total or in part."""
+"""Total and partial collisions of predicted I/O phases, among any number of applications."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Extent(enum.Enum):
-    """How much of the shorter phase a collision takes."""
+    """Share of the shorter phase that a collision covers."""
 
     PARTIAL = "partial"
     TOTAL = "total"
@@ -28,9 +28,9 @@ class Overlap:
     Attributes
     ----------
     first, second
-        Their places in the sequence that was looked at, ``first < second``.
+        Their places in the given sequence, ``first < second``.
     start_s, seconds
-        From when and how long both want to transfer.
+        Start and duration of the time in which both transfer.
     extent
         Whether one lies wholly within the other.
     """
@@ -85,7 +85,7 @@ class Fleet:
         return cls(*table.reshape(-1, 3).T)
 
     def without(self, places: Sequence[int]) -> Fleet:
-        """The same without these applications: their phases last no time, so that they collide with nothing."""
+        """Return the fleet without these applications: their phases get no duration and collide with nothing."""
         durations = self.durations.copy()
         durations[list(places)] = 0.0
         return Fleet(self.starts, durations, self.periods)
@@ -99,10 +99,10 @@ class Fleet:
         return found
 
     def periodically_colliding(self, phase: Phase) -> npt.NDArray[np.int64]:
-        """Places of the applications of which *any* coming phase collides with this one.
+        """Places of the applications with *any* coming phase that collides with this one.
 
-        Phase ``m`` of an application starts at ``start + m * period``; the first one that ends after the phase in
-        question begins is the one that may collide.
+        Phase ``m`` of an application starts at ``start + m * period``; only the first one that ends after ``phase``
+        begins has to be compared.
         """
         if not phase.duration_s > 0:
             return np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""When an application's next I/O phases come and how long they take, with the uncertainty of both.
+"""Predicted start and duration of an application's next I/O phase, with the standard error of its start.
 
 References
 ----------
@@ -18,7 +18,7 @@ from spillway.schedulers.controllers.observations import Observed
 
 
 class Step(Struct, frozen=True, gc=False):
-    """A change of size that is agreed on: ``change`` nodes more (or fewer) from the control point ``iteration``."""
+    """An agreed change of size: ``change`` more (negative: fewer) nodes from the control point ``iteration`` on."""
 
     iteration: int
     change: int
@@ -39,11 +39,11 @@ class Phase(Struct, frozen=True, gc=False):
     Attributes
     ----------
     start_s, duration_s
-        When it comes and how long it takes when no other application disturbs it.
+        Its start, and its uncontended duration.
     period_s
-        Time between the starts of two I/O phases with the size that the application has now.
+        Time between the starts of two I/O phases with the size that the application has then.
     error_s
-        Standard error of ``start_s``, from the spread of what was observed.
+        Standard error of ``start_s``, from the spread of the observations.
     """
 
     start_s: float
@@ -53,11 +53,11 @@ class Phase(Struct, frozen=True, gc=False):
 
     @property
     def end_s(self) -> float:
-        """When it ends."""
+        """Its end."""
         return self.start_s + self.duration_s
 
     def widened(self, seconds: float) -> Phase:
-        """The same, taken to last longer, for errors (paper, section 5.1: 10.49 s instead of 8.49 s)."""
+        """The same phase, longer by a margin for errors (paper, section 5.1: 10.49 s instead of 8.49 s)."""
         return Phase(self.start_s, self.duration_s + seconds, self.period_s, self.error_s)
 
 
@@ -77,9 +77,9 @@ def predict(
     application
         Its iterations and control points, and its model (for sizes that were not observed).
     observed
-        What has been seen of it.
+        Observations of it.
     iteration, since_s
-        The last control point that was passed, and when the interval after it began.
+        The last control point that was passed, and the start of the interval after it.
     nodes
         Present size.
     steps
@@ -88,7 +88,7 @@ def predict(
     Returns
     -------
     Phase or None
-        ``None`` when no I/O phase is left, or none was observed and the model has no duration either.
+        ``None`` when no I/O phase is left.
     """
     at = application.next_io(iteration)
     if at is None:

@@ -1,4 +1,4 @@
-"""A running application as far as it has been observed."""
+"""The observed state of a running application."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spillway.schedulers.controllers.prediction import Phase, Step, io_duration_
 
 
 class Activity(enum.Enum):
-    """What an application is doing."""
+    """Activities of a running application."""
 
     COMPUTE = "compute"
     WAIT = "wait"
@@ -24,35 +24,35 @@ class Activity(enum.Enum):
 
 @dataclass(frozen=True)
 class AppView:
-    """A running application, as far as it has been observed. A new value replaces it whenever something happens.
+    """The observed state of a running application. A new value replaces it at every event.
 
     Attributes
     ----------
     id
         The job's full id.
     application
-        What the user registered: iterations, control points, model.
+        Its description by the user: iterations, control points, model.
     observed
-        What has been seen of it.
+        Observations of it.
     activity
-        What it is doing.
+        Its present activity.
     iteration, since_s
-        The last control point that it passed, and when the interval after it began or is expected to begin (after the
-        I/O phase or the reconfiguration that still runs).
+        The last control point that it passed, and the actual or expected start of the interval after it (once an I/O
+        phase or a reconfiguration that still runs has ended).
     nodes
         Its size in that interval.
     base
         The size that it was submitted with.
     held
-        Nodes that it holds: those in use, those that it was given and will use, those that it is about to leave.
+        Nodes that it holds: those in use, those received but not yet in use, and those that it is about to leave.
     steps
         Agreed changes that have not been made, in order.
     deadline_s
-        When its walltime is over; infinity without one.
+        End of its walltime; infinity without one.
     places
-        Indices of the nodes in use, those that came last at the end: they leave first.
+        Indices of the nodes in use; those added last are at the end and leave first.
     known
-        Whether its model is known; until then it is not resized but to find that out.
+        Whether its model is known; until then it is resized only to measure it.
     """
 
     id: str
@@ -71,7 +71,7 @@ class AppView:
 
     @cached_property
     def next_phase(self) -> Phase | None:
-        """Prediction of its next I/O phase, agreed changes included; ``None`` when none is left or known."""
+        """Prediction of its next I/O phase, agreed changes included; ``None`` when no phase is left."""
         return predict(
             self.application,
             self.observed,
@@ -93,17 +93,17 @@ class AppView:
 
     @cached_property
     def interval_s(self) -> float:
-        """How long an interval between two control points takes with its present size, as far as observed."""
+        """Mean seconds of an interval between two control points with its present size, from observations."""
         return self.application.control_every * self.observed.iteration(self.nodes, self.application.model).mean
 
     @property
     def control_s(self) -> float:
-        """When that control point is expected."""
+        """Expected time of the next control point."""
         return self.since_s + (self.next_control - self.iteration) / self.application.control_every * self.interval_s
 
     @property
     def returnable_s(self) -> float:
-        """When nodes given to it now could be back at the latest, if they were called back at once.
+        """Latest time at which nodes given to it now could be back, if they were called back at once.
 
         They come into use at the next control point and leave at the one after it; both take a reconfiguration.
         """
@@ -111,11 +111,11 @@ class AppView:
 
     @property
     def left_s(self) -> float:
-        """When nodes that it gives up now are free: after its next control point's I/O phase and reconfiguration."""
+        """Time at which nodes given up now are free: after the next control point's I/O phase and reconfiguration."""
         return self.control_s + self._io_s(self.next_control) + self.application.overhead_s
 
     def end_s(self, nodes: int) -> float:
-        """When it is expected to end if it goes on with so many nodes from its next control point on."""
+        """Expected end, if it continues with ``nodes`` nodes from its next control point on."""
         application, control = self.application, self.next_control
         left_s = (application.iterations - control) * self.observed.iteration(nodes, application.model).mean
         every = application.io_every
@@ -123,21 +123,21 @@ class AppView:
         return self.left_s + left_s + phases * io_duration_s(application, self.observed, nodes)
 
     def _io_s(self, iteration: int) -> float:
-        """Duration of the I/O phase that follows an iteration; 0 if none."""
+        """Duration of the I/O phase that follows an iteration; 0 without one."""
         application = self.application
         return io_duration_s(application, self.observed, self.nodes) if application.io_due(iteration) else 0.0
 
     @property
     def willing(self) -> bool:
-        """Whether it can be resized and nothing is agreed yet; the last control point is its end."""
+        """Whether it can be resized: model known, no change agreed, and a control point left before its end."""
         able = self.application.resizable and not self.steps and self.known
         return able and self.next_control < self.application.iterations
 
     @cached_property
     def facts(self) -> tuple[float, ...]:
-        """What a decision needs, in the order of :data:`spillway.schedulers.controllers.outlook.FACTS`.
+        """Its numbers for decisions, in the order of :data:`spillway.schedulers.controllers.outlook.FACTS`.
 
-        A decision reads those of all applications at once; they may be worked out before, where a view is made.
+        A decision reads those of all applications at once; they may be computed in advance, when a view is made.
         """
         application, steps, phase = self.application, self.steps, self.next_phase
         giving = any(step.change < 0 for step in steps)
@@ -165,4 +165,4 @@ class AppView:
 
 
 _NEVER = (math.inf, 0.0, math.inf, 0.0)
-"""The next I/O phase of an application that has none left."""
+"""The next I/O phase of an application without further I/O."""

@@ -1,4 +1,4 @@
-"""The on-line predictor: an application runs on some sizes at its beginning, and its model is what was measured there.
+"""The on-line predictor: an application runs with several sizes at its beginning; the measurements become its model.
 
 References
 ----------
@@ -21,21 +21,21 @@ from spillway.schedulers.controllers.scene import Reason, Resize, Scene
 
 
 class Predictor(enum.Enum):
-    """Where the model of an application comes from."""
+    """Sources of an application's model."""
 
     OFFLINE = "offline"
-    """It was measured before: the job describes it."""
+    """Measured before: the job describes it."""
     ONLINE = "online"
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Run each application whose model is not known on some larger sizes, for as long as idle nodes allow them.
+    """Run each application with an unknown model on some larger sizes, while idle nodes allow them.
 
     Attributes
     ----------
     sizes
-        Sizes beside its own, >= 1, evenly spread up to the largest that the idle nodes allow.
+        Sizes besides its own, >= 1, evenly spread up to the largest that the idle nodes allow.
     intervals
         Intervals between control points that are measured with each, >= 1.
     """
@@ -44,7 +44,7 @@ class Sampling:
     intervals: int = 2
 
     def __call__(self, scene: Scene) -> Iterator[Resize]:
-        """One after the other gets idle nodes; which are back after the last measurement."""
+        """Give idle nodes to the applications in turn; they come back after the last measurement."""
         idle = scene.idle
         for view in scene.applications:
             if not view.known and not view.steps:
@@ -56,7 +56,7 @@ class Sampling:
                     yield resize
 
     def _steps(self, view: AppView, idle: int) -> tuple[Step, ...]:
-        """Up to larger and larger sizes, and back; none where the run is too short for a single size."""
+        """Steps to larger and larger sizes, and back; empty without idle nodes, or where the run is too short."""
         application, every = view.application, self.intervals * view.application.control_every
         room = min(idle, application.maximum - view.nodes)
         fitting = (application.iterations - 1 - view.next_control) // every
@@ -68,9 +68,9 @@ class Sampling:
 
 
 def learned(application: Application, observed: Observed) -> Application:
-    """The application as far as it has been measured: sizes in between are interpolated, those beyond scale perfectly.
+    """The application with a model from measurements: sizes in between are interpolated, those beyond scale perfectly.
 
-    ``observed`` holds at least one interval. Computation and communication are not told apart.
+    ``observed`` has at least one interval. Computation and communication are not distinguished.
     """
     io_s = observed.io.mean if observed.io.count else 0.0
     rows = [Measurement(nodes, mean.mean, 0.0, io_s) for nodes, mean in observed.per_iteration]

@@ -1,7 +1,8 @@
-"""What a controller gets, and what it may request.
+"""The scene that a controller receives, and the changes that it may request.
 
-The session shows a :class:`Scene` after the policy's pass; the controller answers with :class:`Resize` intentions. The
-guard checks them, the session finds and books the nodes, the execution model does it at the control points.
+The session passes a :class:`Scene` to the controller after the policy's pass; the controller returns :class:`Resize`
+intentions. The guard checks them, the session finds and books the nodes, and the job model makes the changes at the
+control points.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class IoEnded(Struct, frozen=True, gc=False):
     id
         The application.
     asked_s, begin_s, end_s
-        When it was ready to write, when it was let, when it had written.
+        Times at which it requested its turn to write, received it, and had written.
     """
 
     id: str
@@ -43,7 +44,7 @@ class Wish(Struct, frozen=True, gc=False):
 
 
 class Reason(enum.Enum):
-    """Why a size should change."""
+    """Reasons for a change of size."""
 
     SHIFT = "shift"
     COUPLE = "couple"
@@ -64,10 +65,10 @@ class Resize(Struct, frozen=True, gc=False):
     steps
         Changes in order; every size in between must be one that the application can have.
     reason
-        What for.
+        Reason for the change.
     until_s
-        When nodes that it is given are expected back at the latest, if they are needed elsewhere; for ``ADMIT`` and
-        ``REQUEST`` when nodes that it gives up are free.
+        Latest time at which nodes that it receives are expected back, if they are needed elsewhere; for nodes that it
+        gives up (``ADMIT``, ``REQUEST``), the time at which they are free.
     """
 
     id: str
@@ -77,12 +78,12 @@ class Resize(Struct, frozen=True, gc=False):
 
     @property
     def growth(self) -> int:
-        """Nodes that it takes at most beyond what the application holds."""
+        """Most nodes that it takes beyond the application's present size."""
         return most_taken(self.steps)
 
     @property
     def leaving(self) -> int:
-        """Nodes of its own that the application gives up for good: policies may plan with them from ``until_s`` on."""
+        """Nodes of its own that the application gives up for good; policies may plan with them from ``until_s`` on."""
         return -self.steps[0].change if self.reason in _FOR_GOOD and len(self.steps) == 1 and not self.growth else 0
 
 
@@ -91,7 +92,7 @@ _FOR_GOOD = (Reason.ADMIT, Reason.REQUEST)
 
 @dataclass(frozen=True)
 class Scene:
-    """One look at the machine.
+    """State of the machine at one moment.
 
     Attributes
     ----------
@@ -100,14 +101,14 @@ class Scene:
     applications
         Running applications in order of their starts.
     ended
-        I/O phases that have ended since the last look.
+        I/O phases that have ended since the last scene.
     idle
         Free nodes.
     waiting
         Waiting jobs in order of submission, after the policy's pass.
     fits
-        Whether the first waiting job could start, burst buffer and bandwidth included, if applications gave up so many
-        more of their nodes and all agreed changes had been made; ``None``: only nodes are counted.
+        Whether the first waiting job could start, burst buffer and bandwidth included, after all agreed changes and if
+        applications gave up these numbers of further nodes, by id; ``None``: only nodes are counted.
     """
 
     now_s: float
@@ -133,7 +134,7 @@ class Scene:
         return sum(max(0, view.held - view.settled_nodes) for view in self.applications)
 
     def after(self, agreed: Sequence[Resize]) -> Scene:
-        """The scene when these changes have been agreed on: fewer idle nodes, and applications that have steps."""
+        """Return the scene after these changes are agreed: fewer idle nodes, and applications with steps."""
         if not agreed:
             return self
         changes = {resize.id: resize for resize in agreed}
@@ -141,7 +142,7 @@ class Scene:
         return replace(self, applications=applications, idle=self.idle - sum(resize.growth for resize in agreed))
 
     def admits(self, given_up: Mapping[str, int]) -> bool:
-        """Whether the first waiting job could start if applications gave up so many more nodes."""
+        """Whether the first waiting job could start if applications gave up these numbers of further nodes, by id."""
         if self.fits is not None:
             return self.fits(given_up)
         return self.waiting[0].nodes <= self.idle + self.coming + sum(given_up.values())

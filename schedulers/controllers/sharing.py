@@ -1,7 +1,8 @@
-"""How idle nodes are shared among running applications: fair, by speed-up, or by speed-up and I/O. Pure functions.
+"""Rules that share idle nodes among running applications: fair, by speed-up, or by speed-up and I/O. Pure functions.
 
-Each returns how many nodes every application gets. The greedy ones hand out node by node, as the paper's algorithms do;
-only the score of the application that got the last node changes between two steps, so that a heap keeps them in order.
+Each returns the number of nodes that every application gets. The greedy rules assign one node at a time, as the paper's
+algorithms do; between two steps only the score of the application that got the last node changes, so a heap keeps the
+order.
 
 References
 ----------
@@ -21,7 +22,7 @@ import numpy as np
 from spillway.schedulers.applications.performance import PerformanceModel
 
 _LEAST_RATIO = 1e-3
-"""I/O ratios below this count as this: an application that hardly writes must not win by that alone."""
+"""Lower bound of I/O ratios: an application must not win only because it hardly writes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +36,7 @@ class Candidate:
     nodes
         Present size, agreed changes included.
     io_every
-        Iterations between two I/O phases; 0: none.
+        Iterations between two I/O phases; 0: no I/O.
     io_s
         Duration of an I/O phase.
     """
@@ -51,14 +52,14 @@ class Candidate:
         return max(0, self.model.maximum - self.nodes)
 
     def io_ratio(self, nodes: int) -> float:
-        """Share of the I/O phases in its period on so many nodes (Eq. 3); 0 without I/O."""
+        """Share of the I/O phases in its period on ``nodes`` nodes (Eq. 3); 0 without I/O."""
         return self._io_ratio(self.model.iteration_s(nodes))
 
     def _io_ratio(self, iteration_s: float) -> float:
         return self.io_s / (self.io_every * iteration_s + self.io_s) if self.io_every else 0.0
 
     def score(self, given: int, weight: float) -> float:
-        """What the next node is worth after ``given`` ones (:func:`balance`); 0 where it can use no more."""
+        """Score of the next node after ``given`` ones (:func:`balance`); 0 where the application can use no more."""
         model, place = self.model, self.nodes + given - self.model.minimum
         times_s = model.iterations_s
         if place + 1 >= len(times_s):
@@ -69,13 +70,13 @@ class Candidate:
 
 
 def balance(gain: float, io_ratio: float, weight: float) -> float:
-    """Score of an application in Algorithm 6 (``select_balance``): the largest is given the next node.
+    """Score of an application in Algorithm 6 (``select_balance``): the highest score gets the next node.
 
     ``gain / max(io_ratio, _LEAST_RATIO) ** weight``: the speed-up that a node adds per unit of I/O pressure. With
     weight 0 it is Algorithm 5; with 1, the default, an application with half the I/O ratio may have half the gain.
     A gain that is not positive counts as it is: nodes that slow an application down are never given.
 
-    All that the paper has is that the choice "balances a small I/O ratio and a large speed-up improvement".
+    The paper says only that the choice "balances a small I/O ratio and a large speed-up improvement".
     """
     return gain / max(io_ratio, _LEAST_RATIO) ** weight if gain > 0 else gain
 
@@ -83,11 +84,11 @@ def balance(gain: float, io_ratio: float, weight: float) -> float:
 def fair(candidates: Sequence[Candidate], idle: int, weight: float = 0.0) -> list[int]:
     """Share evenly: one node each in turn, as long as they can use more (the paper's baseline).
 
-    All get as many nodes as there are whole rounds, or what they can use; what is left goes to the first ones.
+    Each application gets one node per whole round, up to its most; the remaining nodes go to the first applications.
     """
     most = np.array([candidate.most for candidate in candidates], np.int64)
     low, high = 0, max(0, idle)
-    while low < high:  # the most rounds that there are nodes for
+    while low < high:  # largest number of rounds for which the nodes suffice
         rounds = (low + high + 1) // 2
         if np.minimum(most, rounds).sum() <= idle:
             low = rounds
@@ -122,7 +123,7 @@ def by_io(candidates: Sequence[Candidate], idle: int, weight: float = 1.0) -> li
 
 
 class Expansion(enum.Enum):
-    """How idle nodes are shared."""
+    """Rules for sharing idle nodes."""
 
     NONE = "none"
     FAIR = "fair"

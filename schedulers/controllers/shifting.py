@@ -17,7 +17,7 @@ from spillway.schedulers.controllers.prediction import Phase
 
 
 class Refusal(enum.Enum):
-    """Why a shift is not done."""
+    """Reasons against a shift."""
 
     NO_CONTROL_POINTS = "no two control points lie between now and its I/O phase"
     TOO_SHORT = "the time between its control points is shorter than what it should save"
@@ -34,14 +34,14 @@ class Shift:
     Attributes
     ----------
     shift_s
-        How much earlier the I/O phase has to come (``T_shift``).
+        Seconds by which the I/O phase has to come earlier (``T_shift``).
     reduction_s
-        What the iterations between the two control points have to save (``dT_reconf``): the shift, both
+        Seconds that the iterations between the two control points have to save (``dT_reconf``): the shift, both
         reconfigurations and the uncertainty.
     speedup
-        Relative speed-up that this takes (Eq. 2).
+        Relative speed-up required for that (Eq. 2).
     extra
-        Nodes that give it, > 0.
+        Further nodes required for the speed-up, > 0.
     """
 
     shift_s: float
@@ -51,11 +51,11 @@ class Shift:
 
 
 def select_application(first: Phase, second: Phase, equal: float, similar: float) -> int:
-    """Tell which of two applications to reconfigure (paper: ``select_application``): 0 or 1.
+    """Return which of two applications to reconfigure (paper: ``select_application``): 0 or 1.
 
-    When the periods are similar but not equal, that with the shorter one: its phases then come earlier every time, and
-    the distance grows. When they are equal or very different, that whose I/O phase comes first: it has to be shifted
-    least; at equal starts the first.
+    When the periods are similar but not equal, the application with the shorter period is reconfigured: its phases then
+    come earlier every time, and the distance grows. When they are equal or very different, it is the application whose
+    I/O phase comes first, as its shift is the smallest; at equal starts the first.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def select_application(first: Phase, second: Phase, equal: float, similar: float
 
 
 def obtain_shift(shifted: Phase, other: Phase) -> float:
-    """Return how much earlier a phase must come to end when the other begins (paper: ``obtain_shift``), in seconds.
+    """Seconds by which a phase must come earlier to end when the other begins (paper: ``obtain_shift``).
 
     Figure 7 (it comes after the other): its own duration and the time by which the other began before it. Figure 8 (it
     comes before the other): the overlap. Both are the same difference.
@@ -109,25 +109,25 @@ def plan_shift(
     nodes: int,
     idle: int,
 ) -> Shift | Refusal:
-    """Work out Algorithm 3 for the chosen application.
+    """Apply Algorithm 3 to the chosen application.
 
     Parameters
     ----------
     shifted, other
-        Next phases of the chosen application and of that it collides with.
+        Next phases of the chosen application and of the one with which it collides.
     others
         The remaining applications.
     original_s
-        Time of the iterations between the two control points with the present size (``T_orig``); 0 where there are
-        no two.
+        Time of the iterations between the two control points with the present size (``T_orig``); 0 without two such
+        points.
     overhead_s
-        Of one reconfiguration.
+        Seconds of one reconfiguration.
     uncertainty_s
         Extra shift for errors of the prediction (paper: 2 s).
     model, nodes
         The chosen application's model and present size.
     idle
-        Nodes that it could be given.
+        Idle nodes that it could receive.
     """
     shift_s = obtain_shift(shifted, other)
     if original_s <= 0:

@@ -1,1 +1,1 @@
-"""The session and what it keeps: book, guard, queue, arrivals. Independent of policies and job models."""
+"""The session and its records: book, guard, queue, arrivals. Independent of policies and job models."""

@@ -1,4 +1,4 @@
-"""What jobs have held so far, by user, and which have ended: kept as it happens, summed up where a policy looks."""
+"""Resource usage by user, and the jobs that have ended: recorded as events occur, summed when a policy reads it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spillway.schedulers.policykit.view import Holding, Running
 
 @dataclass(slots=True)
 class _Meter:
-    """What a job had held until ``since_s``, where that is not all that it holds now since its start."""
+    """Usage until ``since_s`` of a job with a changed allocation; also the total of a user's past jobs."""
 
     node_s: float
     byte_s: float
     since_s: float
 
     def add(self, held: Allocation, now_s: float) -> None:
-        """Count what was held from ``since_s`` until now."""
+        """Add the usage of an allocation held from ``since_s`` until now."""
         seconds, self.since_s = now_s - self.since_s, now_s
         self.node_s += len(held.nodes) * seconds
         self.byte_s += len(held.storages) * held.bb_bytes * seconds
@@ -31,7 +31,7 @@ class Accounts:
     Parameters
     ----------
     most
-        How many finished jobs are kept at least.
+        Least number of finished jobs to keep.
     """
 
     def __init__(self, most: int = HISTORY_JOBS) -> None:
@@ -42,30 +42,30 @@ class Accounts:
         self._meters: dict[str, _Meter] = {}
 
     def staged(self, job_id: str, holding: Holding, now_s: float) -> None:
-        """A job starts that has held a burst buffer before."""
+        """Record the start of a job that has held a burst buffer before."""
         meter = _Meter(0.0, 0.0, holding.start_s)
         meter.add(holding.allocation, now_s)
         self._meters[job_id] = meter
 
     def changes(self, running: Running, now_s: float) -> None:
-        """A running job is about to hold more, or less, than ``running.allocation``."""
+        """Count the usage of a running job before its allocation changes."""
         meter = self._meters.setdefault(running.job.id, _Meter(0.0, 0.0, running.start_s))
         meter.add(running.allocation, now_s)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """A waiting job has lost its burst buffer."""
+        """Count the burst buffer that a waiting job has lost."""
         meter = _Meter(0.0, 0.0, holding.start_s)
         meter.add(holding.allocation, now_s)
         self._count(job.user, Usage(meter.node_s, meter.byte_s))
 
     def ended(self, running: Running, state: str, now_s: float) -> None:
-        """A job has ended and holds nothing any more; ``running`` is what it was."""
+        """Record a job that has ended; ``running`` is its last allocation."""
         job, usage = running.job, self._used(running, now_s)
         user = job.user
         self._meters.pop(job.id, None)
         self._count(user, usage)
         if self._kept >= 2 * self._most:
-            self._finished = self._finished.last(self._most)  # views of before keep what they have
+            self._finished = self._finished.last(self._most)  # earlier views keep their jobs
             self._kept = self._most
         self._finished.append(
             Finished(
@@ -77,13 +77,13 @@ class Accounts:
         self._total += 1
 
     def finished(self) -> FinishedJobs:
-        """The last jobs that have ended, as of now."""
+        """The most recently ended jobs, as of now."""
         return FinishedJobs(self._finished, max(self._kept - self._most, 0), self._total)
 
     def usage(
         self, running: Iterable[Running], held: Mapping[str, Holding], queue: Iterable[Job], now_s: float
     ) -> dict[str, Usage]:
-        """What each user's jobs have held until now, those that run or hold a burst buffer included."""
+        """Usage of each user's jobs until now, running jobs and burst buffers of waiting jobs included."""
         sums = {user: [meter.node_s, meter.byte_s] for user, meter in self._users.items()}
 
         def add(user: str, used: Usage) -> None:

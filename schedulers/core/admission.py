@@ -1,4 +1,4 @@
-"""Jobs as they come: read from their messages, completed by what the job model needs, and whether they can ever run."""
+"""Admission of jobs: reads their messages, adds the bandwidth that the job model needs, and checks feasibility."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from spillway.schedulers.timeline.placement import Placement
 
 
 class Admission:
-    """Reads submitted jobs and finds out which of them can never run.
+    """Reads submitted jobs and finds those that can never run.
 
     Parameters
     ----------
     machine
-        What the empty machine offers.
+        Resources of the empty machine.
     profiles
         Static profiles by workload and name.
     placement
-        Which nodes and storage nodes serve a request.
+        Choice of nodes and storage nodes for a request.
     timeline
-        Kind of timeline; the published one knows no persistent buffers.
+        Class of the timeline; the published one does not support persistent buffers.
     estimator
         Expected durations, from which constant rates follow.
     unplayable
         The reason why the job model cannot play a job; ``None`` where it can.
     demand
-        Bandwidth that jobs need under the job model; ``None``: what they state.
+        Bandwidth that jobs need under the job model; ``None``: the rate in the job.
     lives
-        How long a job's holdings are held around its nodes; ``None``: as long as its nodes.
+        Intervals of a job's other resources around that of its nodes; ``None``: the interval of its nodes.
     site
         Partitions and their limits.
     counted
-        What jobs hold of its counted pools, those of the machine.
+        The site's counted pools, which are those of the machine.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class Admission:
         self._endless = 0
 
     def read(self, event: JobSubmitted) -> tuple[Job, str | None]:
-        """The job of a submission, and why its bandwidth cannot be known (``None`` where it can).
+        """Read a submitted job; also return the reason why its bandwidth cannot be computed, or ``None``.
 
         Raises
         ------
         RemoteProtocolError
-            A field is of the wrong kind or out of its range; names the place.
+            A field has the wrong type or is out of range; the error names its place.
         """
         profile = event.profile
         if profile is None:
@@ -109,23 +109,23 @@ class Admission:
             self._buffers_requested = True
         if job.walltime_s == math.inf and event.job.get("walltime", -1) > 0:
             self._endless += 1
-        if self._demand is None or not job.nodes:  # what has no nodes moves nothing
+        if self._demand is None or not job.nodes:  # a job without nodes transfers nothing
             return job, None
         return self._with_demand(job, self._demand)
 
     def next_number(self) -> int:
-        """Rank of the next job that may wait: of a submitted one, or of one that its dependencies hold no longer."""
+        """Rank of the next job that may wait: a submitted job, or one that its dependencies no longer hold."""
         self._numbers += 1
         return self._numbers - 1
 
     def admitted(self, job: Job, pool: Pool) -> tuple[Job, str | None]:
-        """A job with the partitions that it may use and its amounts of counted pools, and why it can never run.
+        """Add a job's partitions and amounts of counted pools; also return why it can never run, or ``None``.
 
-        What it requests of persistent buffers enters the pool.
+        Its requests of persistent buffers enter the pool.
         """
         requests = buffer_requests_of(job, self._machine.granule_bytes)
         reason = None if requests is None else self._pool_reason(job, requests, pool)
-        if reason is None and (job.nodes or job.id not in pool.requests):  # what has no nodes is not played
+        if reason is None and (job.nodes or job.id not in pool.requests):  # a job without nodes is not played
             reason = self._unplayable(job) or self._limits.infeasible_reason(job)
             for assign in self._assign:
                 if reason is None:
@@ -133,18 +133,18 @@ class Admission:
         return job, reason
 
     def warnings(self) -> Iterable[str]:
-        """What looks wrong with all jobs together."""
+        """Warnings about the workload as a whole."""
         storages = len(self._machine.storages)
         if storages and self._jobs and not self._buffers_requested:
             yield (
-                f"the machine has {storages} burst buffers, but none of the {self._jobs} jobs requested any; "
+                f"the machine has {storages} burst buffers, but the {self._jobs} jobs requested no burst buffer; "
                 "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
             )
         if self._endless:
             yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were ignored"
 
     def _with_demand(self, job: Job, demand: Demand) -> tuple[Job, str | None]:
-        """A job with the bandwidth that the job model needs for it, or why that cannot be known."""
+        """Add the bandwidth that the job model needs; also return the reason why it cannot be computed, or ``None``."""
         try:
             most = self._most_bytes_per_s / job.nodes
             io_rate = demand(job, self._estimator.estimate_s(job), most)
@@ -153,7 +153,7 @@ class Admission:
         return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
 
     def _pool_reason(self, job: Job, requests: BufferRequests, pool: Pool) -> str | None:
-        """Why what a job requests of persistent buffers can never be met; ``None`` where it can."""
+        """Record a job's requests of persistent buffers; return the reason why they can never be met, or ``None``."""
         pool.requests[job.id] = requests
         self._buffers_requested = True
         if self._published:

@@ -1,12 +1,12 @@
-"""Parts of allocations: put together, taken apart, and found beside what a job holds. Pure functions.
+"""Operations on allocations: merge them, split them, and find further nodes for a running job. Pure functions.
 
-A striped burst buffer and amounts of pools belong to the job as a whole: they stay with the rest until the last of its
-nodes goes.
+A striped burst buffer and amounts of pools belong to the job as a whole: they are held until its last node is given
+back.
 
 References
 ----------
-Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.4: new processes are placed as near as possible to
-those that an application has.
+Singh & Carretero 2019 (DOI 10.1016/j.jss.2018.11.006), section 4.4: new processes are placed as near as possible to the
+application's other processes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spillway.schedulers.timeline.placement import choose_nodes, choose_storages
 
 
 def together(first: Allocation, second: Allocation) -> Allocation:
-    """Both as one; they must not share a node and must hold as much per node. Only the first may be striped."""
+    """Merge two allocations with disjoint nodes and equal amounts per node; only the first may be striped."""
     if first.striped or (not first.storages and not second.storages):
         return msgspec.structs.replace(first, nodes=tuple(sorted(first.nodes + second.nodes)), lives=None)
     pairs = sorted(zip(first.nodes + second.nodes, first.storages + second.storages, strict=True))
@@ -30,7 +30,7 @@ def together(first: Allocation, second: Allocation) -> Allocation:
 
 
 def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
-    """The part of an allocation on these nodes; those that it does not have are passed over."""
+    """The part of an allocation on these nodes; nodes outside the allocation are ignored."""
     if allocation.striped:
         return _of_striped(allocation, nodes, set(nodes).issuperset(allocation.nodes))
     places = [place for place, node in enumerate(allocation.nodes) if node in nodes]
@@ -41,7 +41,7 @@ def only(allocation: Allocation, nodes: Collection[int]) -> Allocation:
 
 
 def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
-    """An allocation but for these nodes."""
+    """An allocation without these nodes."""
     kept = set(allocation.nodes).difference(nodes)
     if allocation.striped:
         return _of_striped(allocation, kept, bool(kept))
@@ -50,7 +50,7 @@ def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
 
 
 def _of_striped(allocation: Allocation, nodes: Collection[int], with_buffer: bool) -> Allocation:
-    """Some nodes of an allocation with a striped buffer, with the whole buffer or with nothing of it."""
+    """Some nodes of an allocation with a striped buffer, with the whole buffer or without it."""
     kept = tuple(node for node in allocation.nodes if node in nodes)
     if with_buffer:
         return msgspec.structs.replace(allocation, nodes=kept, lives=None)
@@ -65,16 +65,16 @@ def find_growth(
     free_bytes: Sequence[int],
     bandwidth: Sequence[int],
 ) -> Allocation | None:
-    """Find ``count`` more nodes like those that a job holds, nearest first; ``None`` where there are none.
+    """Find ``count`` further nodes like those that a job holds, nearest first; ``None`` if too few are free.
 
     Parameters
     ----------
     held
-        What it holds: gives the burst buffer (none where it is striped) and the bandwidth that each further node needs.
+        The job's allocation: gives the burst buffer (0 where it is striped) and the bandwidth of each further node.
     free
-        Nodes that are free.
+        Free nodes.
     free_bytes, bandwidth
-        Bytes left per storage node, bytes per second left per link.
+        Free bytes per storage node, free bytes per second per link.
     """
     near = _nearest_first(machine, held.nodes, free)
     nodes = choose_nodes(machine, near, bandwidth, count, held.io_rate)
@@ -94,17 +94,17 @@ def fits_beside(
     bandwidth: Sequence[int],
     left: Iterable[Allocation],
 ) -> bool:
-    """Whether a job could start on what is free now and what running jobs are about to leave.
+    """Whether a job could start on free resources and those that running jobs are about to give back.
 
     Parameters
     ----------
     free
-        Nodes that are free.
+        Free nodes.
     free_bytes, bandwidth
-        Bytes left per storage node (below zero where a drained one holds more than is left of it), bytes per second
-        left per link.
+        Free bytes per storage node (negative where a drained one holds more than the rest of its capacity), free bytes
+        per second per link.
     left
-        What running jobs leave.
+        Allocations that running jobs are about to give back.
     """
     nodes, bytes_left, bandwidth_left = set(free), list(free_bytes), list(bandwidth)
     for allocation in left:
@@ -127,7 +127,7 @@ def fits_beside(
 
 
 def _nearest_first(machine: Machine, held: Sequence[int], free: Sequence[int]) -> list[int]:
-    """Free nodes by falling length of the longest place that they share with a held node, then by index."""
+    """Free nodes by falling length of the longest location prefix shared with a held node, then by index."""
     prefixes = {
         machine.nodes[node].location[:depth] for node in held for depth in range(len(machine.nodes[node].location) + 1)
     }

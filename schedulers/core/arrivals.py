@@ -1,9 +1,9 @@
-"""What the simulator has sent so far, and what cannot follow it: times that go back, jobs twice, unknown resources.
+"""Checks of messages against earlier ones: times that go back, duplicate jobs and unknown resources are refused.
 
-A peer that keeps Batsim's rules passes every check. What is accepted although Batsim never sends it, because it changes
-nothing: a machine that becomes unavailable (or available) again, the end of static jobs a second time, a call that was
-not requested (one more pass of the policy), the acknowledgement of a sub-job a second time, messages of jobs, answers
-about energy.
+A peer that keeps Batsim's rules passes every check. Some messages that Batsim never sends are accepted because they
+change nothing: a machine that becomes unavailable (or available) again, the end of static jobs a second time, a call
+that was not requested (one more pass of the policy), the acknowledgement of a sub-job a second time, messages of jobs,
+answers about energy.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _BLOCK = 1 << 10
 """Numbers of one block of :class:`UsedIds`."""
 
 OWN_MARK = "%"
-"""Stands in the names of workloads that the scheduler makes for its sub-jobs
+"""Character in the names of the workloads that the scheduler makes for its sub-jobs
 (:mod:`spillway.schedulers.jobmodels.sub_jobs`)."""
 
 
 class UsedIds:
-    """Ids of jobs that were ever submitted. Numbers as names take a bit each, so that a million jobs take 200 kB."""
+    """Ids of all submitted jobs. A name that is a number takes one bit, so that a million jobs take 200 kB."""
 
     def __init__(self) -> None:
         self._blocks: dict[tuple[str, int], int] = {}
@@ -55,14 +55,14 @@ class UsedIds:
 
 @lru_cache(1 << 7)  # read when a job comes, starts and ends
 def numbered_id(job_id: str) -> tuple[str, int] | None:
-    """Workload and number of a job whose name is a number as it is usually written; else ``None``."""
+    """Workload and number of a job with a number in its usual notation as its name; else ``None``."""
     workload, _, name = job_id.rpartition("!")
     plain = name.isascii() and name.isdecimal() and len(name) < 16 and (name == "0" or name[0] != "0")
     return (workload, int(name)) if plain else None
 
 
 class Arrivals:
-    """Refuses what a simulator cannot send after what it has sent; every check raises RemoteProtocolError."""
+    """Refuses messages that contradict earlier ones; every check raises RemoteProtocolError."""
 
     def __init__(self) -> None:
         self._now_s = 0.0
@@ -80,7 +80,7 @@ class Arrivals:
         return job_id in self._used
 
     def check_times(self, message: Message) -> None:
-        """Refuse a message before the last one, and events before earlier ones or after their message."""
+        """Refuse a message before the last one, and events before the previous one or after their message."""
         now_s = message.now
         if not self._now_s <= now_s <= LATEST_S:
             fault = _time_fault(now_s, self._now_s, "the last message")
@@ -98,7 +98,7 @@ class Arrivals:
         self._event_s = before_s
 
     def begin(self, event: SimulationBegins) -> None:
-        """Learn the resources; refuse a machine without nodes, ids twice and names too long."""
+        """Record the machine's resources; refuse a machine without nodes, duplicate ids and names that are too long."""
         infos = (*event.compute_resources, *event.storage_resources)
         if not event.compute_resources:
             raise RemoteProtocolError("expected at least one compute resource", "$.compute_resources")
@@ -110,9 +110,9 @@ class Arrivals:
                 _refuse_name(info.name, "the name of a resource", "$")
 
     def check_submission(self, job_id: str) -> bool:
-        """Refuse an id that was used before, or cannot be one; ``True`` where it is a job of a user's workload.
+        """Refuse an invalid id or one that was used before; return whether it is a job of a user's workload.
 
-        Else it has the form of a sub-job that the scheduler registered, and its runtime has its name.
+        Otherwise it has the form of a sub-job that the scheduler registered, and the runtime has its name.
         """
         place = "$.job_id"
         if not 0 < len(job_id) <= LONGEST_NAME:
@@ -137,7 +137,7 @@ class Arrivals:
                 )
 
     def check_progress(self, event: JobKilled) -> None:
-        """Refuse shares of work done outside of 0 to 1, or of jobs that the event does not name."""
+        """Refuse progress outside of 0 to 1, or of jobs that the event does not name."""
         for job_id, progress in event.progress.items():
             if job_id not in event.job_ids:
                 raise RemoteProtocolError(f"progress of {shown(job_id)}, which was not killed", "$.job_progress")

@@ -1,13 +1,13 @@
-"""The book: who holds what, now and until when. One object, whose first row is the present.
+"""The book: the only record of the resources that each job holds, and until when; its first row is the present.
 
-What a job holds (nodes, bytes on storage nodes, bandwidth) is booked until its expected end; what outlives that is
-booked on, a little at a time. All kinds share the job's interval unless the job has lives of its own
-(:class:`spillway.schedulers.model.job.Lives`), was given its burst buffer before its nodes, or gave one back before the
-other: then each kind is a part with an interval of its own. Nodes that a job was expanded by are parts, too: they are
-booked until they are expected back, which may be long before the job's end.
+A job's resources (nodes, bytes on storage nodes, bandwidth) are booked until its expected end; a job that outlives it
+is booked further, a little at a time. All kinds of resources share the job's interval unless the job has lives of its
+own (:class:`spillway.schedulers.model.job.Lives`), was given its burst buffer before its nodes, or gave one kind back
+before another: then each kind is a part with an interval of its own. Nodes by which a job was expanded are parts, too:
+they are booked until they are expected back, which may be long before the job's end.
 
-A job that runs on a node which machine events took away goes on (Batsim's rule). What it holds there is not booked
-while the node is out, as nothing is free there anyway; it is booked again when the node is back.
+A job continues on a node that a machine event made unavailable (Batsim's rule). Its resources there are not booked
+while the node is out, as nothing is free there anyway; they are booked again when the node is back.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from spillway.schedulers.timeline.lives import parts
 from spillway.schedulers.timeline.placement import StorageOrder, links_above
 
 SHORTEST_S = 1.0
-"""Least time that extra nodes are booked for at once (s)."""
+"""Shortest booking of extra nodes (s)."""
 
 NOTHING = Allocation(())
 
 
 class Book:
-    """The book of one conversation. Everything must have been checked before it is entered.
+    """The book of one conversation. Entries must have been checked before.
 
     Parameters
     ----------
     machine
-        What there is.
+        The machine.
     timeline
-        When it is free; its first row is the present.
+        Free resources over time; its first row is the present.
     estimator
         Corrects the expected ends of jobs that outlive them.
 
     Attributes
     ----------
     holder
-        Who holds each node: a job's id, or ``None``.
+        Id of the job that holds each node, or ``None``.
     running
         Running jobs by id.
     held
@@ -65,13 +65,13 @@ class Book:
     kept
         Persistent buffers by name.
     nodes_out, storages_out
-        Nodes and storage nodes that machine events took away.
+        Nodes and storage nodes that machine events made unavailable.
     drained
-        Bytes that are drained of storage nodes, by index.
+        Drained bytes of storage nodes, by index.
     own_racks
         Whether nodes may only use the storage of their own racks.
     accounts
-        What jobs have held until now, and which have ended.
+        Usage of jobs until now, and jobs that have ended.
     """
 
     def __init__(self, machine: Machine, timeline: Timeline, estimator: Estimator) -> None:
@@ -101,7 +101,7 @@ class Book:
         return self.accounts.finished()
 
     def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
-        """What each user's jobs have held until now, for a view; ``queue``: the waiting jobs."""
+        """Usage of each user's jobs until now, for a view; ``queue``: the waiting jobs."""
         return self.accounts.usage(self.running.values(), self.held, queue, now_s)
 
     def free_nodes(self) -> list[int]:
@@ -110,7 +110,7 @@ class Book:
         return [node for node, holder in enumerate(self.holder) if holder is None and node not in out]
 
     def left_bytes(self, storage: int) -> int:
-        """Bytes free on a storage node now; below zero by what a drained one must get back before any are free."""
+        """Free bytes on a storage node now; negative while a drained one holds more than the rest of its capacity."""
         if storage in self.storages_out:
             return 0
         if storage in self.drained:
@@ -126,18 +126,18 @@ class Book:
         return left
 
     def there(self, allocation: Allocation) -> Allocation:
-        """What of an allocation is not out; its storages need not stand for the nodes in turn."""
+        """The available part of an allocation; its storages need not correspond to its nodes one by one."""
         nodes = tuple(node for node in allocation.nodes if node not in self.nodes_out)
         storages = tuple(one for one in allocation.storages if one not in self.storages_out)
         return Allocation(nodes, storages, allocation.bb_bytes, allocation.io_rate, striped=allocation.striped)
 
     def widen(self, pools: tuple[CountedPool, ...]) -> None:
-        """Count further pools, behind those that there are: ``pools`` are all of them."""
+        """Append counted pools; ``pools`` has the present ones first, then the further ones."""
         self.machine = dataclasses.replace(self.machine, pools=pools)
         self.timeline.widen(pools)
 
     def parts_of(self, job_id: str) -> Held | None:
-        """What a job holds, kind by kind; ``None`` for nothing."""
+        """Resources that a job holds, kind by kind; ``None`` if it holds nothing."""
         found = self._parts.get(job_id)
         if found is None:
             lifted = self._lifted.get(job_id)
@@ -158,20 +158,20 @@ class Book:
         )
 
     def extra_nodes(self, job_id: str) -> set[int]:
-        """Nodes that a job was expanded by, or will leave before its end."""
+        """Nodes by which a job was expanded, or which it will leave before its end."""
         return {node for part in self._parts.get(job_id, ()) if part.extra for node in part.allocation.nodes}
 
     # ------------------------------------------------------------------ burst buffers without nodes
 
     def hold(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
-        """A waiting job is given its burst buffer, expected to be held until ``until_s``."""
+        """Give a waiting job its burst buffer, expected to be held until ``until_s``."""
         self._reserve(now_s, until_s, allocation, Resource.BURST_BUFFERS)
         extension_s = max(until_s - now_s, OVERDUE_S)
         self._enter([Part(job, Resource.BURST_BUFFERS, allocation, now_s, until_s, extension_s=extension_s)])
         self._refresh(job.id, now_s)
 
     def evict(self, job_id: str, now_s: float) -> Holding:
-        """A waiting job loses its burst buffer; return what it was."""
+        """Take the burst buffer of a waiting job away; return its holding, which ends now."""
         self.advance(now_s, job_id)
         found = self._parts.pop(job_id)
         for part in found:
@@ -181,12 +181,12 @@ class Book:
         return holding
 
     def keep(self, buffer: PersistentBuffer) -> None:
-        """A persistent buffer is created: booked without end."""
+        """Create a persistent buffer: it is booked without end."""
         self.kept[buffer.name] = buffer
         self._reserve(buffer.since_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
 
     def discard(self, name: str, now_s: float) -> PersistentBuffer:
-        """A persistent buffer is destroyed; return what it was."""
+        """Destroy a persistent buffer and return it."""
         self.advance(now_s)
         buffer = self.kept.pop(name)
         self._give_back(now_s, math.inf, buffer.allocation, Resource.BURST_BUFFERS)
@@ -195,7 +195,7 @@ class Book:
     # ------------------------------------------------------------------ jobs
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """A job starts, on the burst buffer that it holds if it holds one."""
+        """Start a job, on its burst buffer if it holds one already."""
         end_s = now_s + self._estimator.estimate_s(job)
         holder, job_id = self.holder, job.id
         for node in allocation.nodes:
@@ -208,14 +208,14 @@ class Book:
             self._watch(part)
             return
         if allocation.lives is not None:
-            allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked by itself here
+            allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked separately here
         early = self._parts.get(job_id, ())
         further = []
         for life in parts(once_staged(job.lives), now_s, end_s):
-            until_s = max(life.end_s, now_s)  # what is back before the nodes is held at their start all the same
+            until_s = max(life.end_s, now_s)  # a kind that ends before the nodes start is still held at their start
             covering, tail_s = life.covering, until_s - end_s if until_s < math.inf else 0.0
             if early and Resource.BURST_BUFFERS in covering:
-                # Held since before; from now on for these nodes, and until the end that is expected now.
+                # Held before the start; from now on for these nodes, until the end that is expected now.
                 early[0].allocation, early[0].tail_s = allocation, tail_s
                 early[0].extension_s = max(tail_s, OVERDUE_S)
                 self._move_end(early[0], until_s, now_s)
@@ -232,7 +232,7 @@ class Book:
             self._refresh(job_id, now_s)
 
     def end(self, job_id: str, now_s: float) -> Running:
-        """A running job has ended and has given everything back; return what it was, held until now."""
+        """Release all resources of a job that has ended; return the job with holdings until now."""
         self.advance(now_s, job_id)
         self._leaving.discard(job_id)
         running = self.running.pop(job_id)
@@ -240,7 +240,7 @@ class Book:
             if part.covering._value_ & _NODES:
                 self._free_nodes(part.allocation.nodes)
             self._release(part, part.allocation, part.covering, now_s)
-        self.timeline.changes += 1  # also where it ends just when that was expected
+        self.timeline.changes += 1  # also if it ends exactly when expected
         self._estimator.observe(running.job, now_s - running.start_s)
         if running.apart:
             held = tuple(until(holding, now_s) for holding in running.apart)
@@ -253,7 +253,7 @@ class Book:
         Raises
         ------
         ValueError
-            When its holdings have lives of their own: such a job cannot be moved.
+            Its holdings have lives of their own: such a job cannot be moved.
         """
         if len(self._parts[job_id]) > 1:
             raise ValueError(f"job {shown(job_id)} cannot be moved: its holdings have lives of their own")
@@ -274,7 +274,7 @@ class Book:
         self.running[job.id] = Running(job, running.start_s, running.end_s, allocation)
 
     def expand(self, job_id: str, gained: Allocation, now_s: float, until_s: float) -> Running:
-        """Give a running job more, expected back by ``until_s``; returns what it is now."""
+        """Give a running job more resources, expected back by ``until_s``; return the changed job."""
         self.advance(now_s)
         self._add_extra(self.running[job_id].job, gained, now_s, until_s)
         for node in gained.nodes:
@@ -282,7 +282,7 @@ class Book:
         return self._refresh(job_id, now_s)
 
     def give_up(self, job_id: str, nodes: Collection[int], now_s: float, until_s: float) -> None:
-        """A running job will leave these nodes of its own by ``until_s``: booked until then, as extra ones are."""
+        """Book nodes that a running job will leave by ``until_s`` only until then, like extra ones."""
         self.advance(now_s)
         before, self._parts[job_id] = self._parts[job_id], []
         for part in before:
@@ -299,7 +299,7 @@ class Book:
     def give_back(
         self, job_id: str, now_s: float, nodes: Collection[int] | None = None, covering: Resource = Resource.ALL
     ) -> Running:
-        """A running job has given back nodes, or what it was granted for them; returns what it is now.
+        """Release nodes of a running job, or resources that it was granted for them; return the changed job.
 
         Parameters
         ----------
@@ -307,13 +307,13 @@ class Book:
             Its nodes, extra ones or its own; ``None`` for all. A burst buffer and bandwidth are named by the nodes that
             they were granted for, also after these were given back.
         covering
-            What it gave back: the nodes with all that belongs to them, or some kinds alone.
+            Kinds of resources given back: the nodes with all that belongs to them, or only some kinds.
 
         Raises
         ------
         ValueError
-            For a node for which it holds nothing of the kinds, and for an extra one unless it is given back
-            with all that came with it. Nothing is changed then.
+            The job holds nothing of these kinds for a node, or an extra node is not given back with all that was
+            granted with it. Nothing is changed then.
         """
         self._check_given_back(job_id, nodes, covering)
         self.advance(now_s)
@@ -334,7 +334,7 @@ class Book:
         return self._refresh(job_id, now_s, past)
 
     def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource = Resource.ALL) -> Running:
-        """A running job's holdings of these kinds are expected to end at another time; returns what it is now."""
+        """Change the expected end of a running job's holdings of these kinds; return the changed job."""
         self.advance(now_s)
         before, self._parts[job_id] = self._parts[job_id], []
         for part in before:
@@ -348,7 +348,7 @@ class Book:
         return self._refresh(job_id, now_s)
 
     def leave(self, job_id: str, until_s: float, now_s: float) -> None:
-        """A running job is going to be killed: nothing of it is booked beyond that, but for a little at a time."""
+        """Shorten a running job's bookings to its kill at ``until_s``; later extensions are by ``OVERDUE_S`` each."""
         self.advance(now_s)
         self._leaving.add(job_id)
         until_s = max(until_s, now_s + OVERDUE_S)
@@ -358,7 +358,7 @@ class Book:
         self._refresh(job_id, now_s)
 
     def vacate(self, timeline: Timeline, job_id: str, from_s: float, kinds: Resource = Resource.ALL) -> None:
-        """Free these kinds of what a running job holds, from a time on, in a copy of the timeline."""
+        """Free these kinds of a running job's resources, from a time on, in a copy of the timeline."""
         for part in self._parts[job_id]:
             if from_s < part.end_s and part.covering & kinds:
                 self._give_back(from_s, part.end_s, part.allocation, part.covering & kinds, timeline)
@@ -366,9 +366,9 @@ class Book:
     # ------------------------------------------------------------------ time and outages
 
     def advance(self, now_s: float, ending: str = "") -> None:
-        """Move the timeline on; what outlived its booking is booked a little longer.
+        """Advance the timeline; extend bookings that jobs have outlived.
 
-        The job ``ending`` just now is left alone.
+        Bookings of the job ``ending`` now are not extended.
         """
         if now_s != self._now_s:
             self.timeline.advance(now_s)
@@ -384,14 +384,14 @@ class Book:
                 self._refresh(job.id, now_s)
 
     def close(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
-        """Nodes and storage nodes may not be used from now on; jobs keep what they hold there."""
+        """Make nodes and storage nodes unavailable from now on; jobs keep their resources there."""
         self.advance(now_s)
         self.timeline.close(nodes, storages)
         self.nodes_out.update(nodes)
         self.storages_out.update(storages)
 
     def open(self, nodes: Collection[int], storages: Collection[int], now_s: float) -> None:
-        """Nodes and storage nodes have come back: what lies there is booked again."""
+        """Make nodes and storage nodes available again; resources that jobs hold there are booked again."""
         self.advance(now_s)
         back, filled = self.nodes_out.intersection(nodes), self.storages_out.intersection(storages)
         self.timeline.reopen(back, filled)
@@ -405,18 +405,18 @@ class Book:
                     self.timeline.reserve(now_s, holding.end_s, part, kinds)
 
     def drain(self, storage: int, drained: int, now_s: float) -> None:
-        """So many bytes of a storage node are given to no job from now on, in all; jobs keep what they hold there.
+        """Withhold ``drained`` bytes of a storage node in all from now on; jobs keep the bytes that they hold.
 
         Raises
         ------
         ValueError
-            For more than it has, with the inequality.
+            The bytes exceed its capacity or are negative; the text has the inequality.
         """
         node = self.machine.storages[storage]
         if not 0 <= drained <= node.capacity_bytes:
             raise ValueError(
-                f"storage {node.name} has {in_gigabytes(node.capacity_bytes)}: between 0 and so much of it can be "
-                f"drained, not {in_gigabytes(drained)}"
+                f"storage {node.name}: the drained bytes must be from 0 to {in_gigabytes(node.capacity_bytes)}, "
+                f"got {in_gigabytes(drained)}"
             )
         self.advance(now_s)
         if drained:
@@ -426,10 +426,10 @@ class Book:
         if storage not in self.storages_out:
             self.timeline.drain(storage, drained)
 
-    # ------------------------------------------------------------------ proof
+    # ------------------------------------------------------------------ invariants
 
     def check(self) -> None:
-        """Prove that holders, parts, what is published and the timeline agree with each other, kind by kind."""
+        """Assert that holders, parts, published jobs and the timeline agree with each other, kind by kind."""
         self.timeline.check()
         assert self.running.keys().isdisjoint(self.held), "a job runs and holds a burst buffer for later"
         assert self.running.keys() | self.held.keys() == self._parts.keys(), "a job holds something that is not booked"
@@ -439,14 +439,14 @@ class Book:
                 assert holder[node] is None, f"node {node} is held by {holder[node]!r} and {job_id!r}"
                 holder[node] = job_id
             self._check_job(job_id, found)
-        assert holder == self.holder, "holders do not follow from what is booked"
+        assert holder == self.holder, "holders do not follow from the bookings"
         assert not self._lifted, "a job was taken off its nodes and not put onto others"
         if not self.timeline.holds_nodes_longer:
             for time_s in (self.timeline.now_s, math.inf):
                 self._check_timeline(time_s)
 
     def _check_job(self, job_id: str, found: list[Part]) -> None:
-        """Prove that what is published of a job is what is booked, and that all ends are watched."""
+        """Assert that the published allocation of a job is the one booked, and that all ends are watched."""
         held = self.parts_of(job_id)
         assert held is not None, f"{job_id!r} is booked and holds nothing"
         if job_id in self.running:
@@ -455,10 +455,10 @@ class Book:
             assert part.start_s <= part.end_s, f"{job_id!r} is booked backwards"
             assert any(entry[3] is part and entry[0] == part.end_s for entry in self._ends) or (
                 part.end_s == math.inf
-            ), f"the end of what is booked for {job_id!r} is not watched"
+            ), f"the end of a booking for {job_id!r} is not watched"
 
     def _check_timeline(self, time_s: float) -> None:
-        """Prove that the timeline has at a time just what is booked then: nothing over-committed, nothing leaked."""
+        """Assert that the timeline equals the bookings at a time: nothing over-committed, nothing leaked."""
         machine, (_, rows, tables) = self.machine, self.timeline.arrays
         row = rows[0] if time_s < math.inf else rows[-1]
         free = set(range(len(machine.nodes))) - self.nodes_out
@@ -492,14 +492,14 @@ class Book:
     # ------------------------------------------------------------------ steps
 
     def _booked(self) -> list[Holding]:
-        """All that is booked."""
+        """All bookings: of jobs and of persistent buffers."""
         held = [part.as_holding() for found in self._parts.values() for part in found]
         return held + [
             Holding(Resource.BURST_BUFFERS, one.allocation, one.since_s, math.inf) for one in self.kept.values()
         ]
 
     def _bytes_on(self, storage: int) -> int:
-        """Bytes that are held on a storage node now, also more than what is left of it."""
+        """Bytes held on a storage node now; may exceed the part of its capacity that is not drained."""
         return sum(
             holding.allocation.bb_bytes * holding.allocation.storages.count(storage)
             for holding in self._booked()
@@ -517,7 +517,7 @@ class Book:
             known = [part.allocation.nodes for part in found if part.covering & covering]
             unknown = set(nodes).difference(*known)
             if unknown:
-                raise ValueError(f"job {shown(job_id)} cannot give back what it does not hold for node {min(unknown)}")
+                raise ValueError(f"job {shown(job_id)} holds nothing to give back for node {min(unknown)}")
 
     def _enter(self, further: Sequence[Part]) -> None:
         """Keep a job's further parts and watch their ends."""
@@ -527,7 +527,7 @@ class Book:
             self._watch(part)
 
     def _add_extra(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
-        """Book nodes until ``until_s``; each time they are not back in time they are booked on for as long."""
+        """Book extra nodes until ``until_s``; whenever they are overdue, they are booked again for as long."""
         extension_s = max(until_s - now_s, SHORTEST_S)
         self._reserve(now_s, now_s + extension_s, allocation)
         self._enter([Part(job, Resource.ALL, allocation, now_s, now_s + extension_s, 0.0, extension_s, extra=True)])
@@ -543,7 +543,7 @@ class Book:
             holder[node] = None
 
     def _reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = Resource.ALL) -> None:
-        """Book an allocation in the timeline but for what is out."""
+        """Book the available part of an allocation in the timeline."""
         if not (self.nodes_out or self.storages_out):
             self.timeline.reserve(start_s, end_s, allocation, covering)
             return
@@ -551,14 +551,14 @@ class Book:
             self.timeline.reserve(start_s, end_s, part, kinds)
 
     def _release(self, part: Part, allocation: Allocation, covering: Resource, now_s: float) -> None:
-        """Give some of a part back from now on; at its very end, too: published rules hold nodes a step longer."""
+        """Release some of a part from now on, also exactly at its end: published rules hold nodes a step longer."""
         if part.end_s >= now_s:
             self._give_back(now_s, part.end_s, allocation, covering)
 
     def _give_back(
         self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, timeline: Timeline | None = None
     ) -> None:
-        """Give an allocation back in the timeline, or in a copy of it, but for what is out."""
+        """Release the available part of an allocation in the timeline, or in a copy of it."""
         timeline = self.timeline if timeline is None else timeline
         if not (self.nodes_out or self.storages_out):
             timeline.release(start_s, end_s, allocation, covering)
@@ -567,7 +567,7 @@ class Book:
             timeline.release(start_s, end_s, part, kinds)
 
     def _available(self, allocation: Allocation, covering: Resource) -> list[tuple[Allocation, Resource]]:
-        """The parts of an allocation that are not out, with the kinds that count of each."""
+        """The available parts of an allocation, with the kinds that apply to each."""
         if self.nodes_out.isdisjoint(allocation.nodes) and self.storages_out.isdisjoint(allocation.storages):
             return [(allocation, covering)]
         there = self.there(allocation)
@@ -580,7 +580,7 @@ class Book:
         return [(part, kind) for part, kind in found if kind in covering]
 
     def _extend(self, part: Part, now_s: float) -> None:
-        """Book on what has outlived its booking: nodes by the estimator, all else ``extension_s`` at a time."""
+        """Extend a booking that a job has outlived: nodes by the estimator, all else by ``extension_s``."""
         until_s = now_s + part.extension_s
         running = self.running.get(part.job.id)
         by_nodes = running is not None and Resource.NODES in part.covering and not part.extra
@@ -598,7 +598,7 @@ class Book:
                     self._move_end(other, until_s + other.tail_s, now_s)  # its tail begins later, too
 
     def _move_end(self, part: Part, end_s: float, now_s: float) -> None:
-        """Book a part on, or less far; it is watched at its new end."""
+        """Extend or shorten the booking of a part, and watch its new end."""
         if end_s > part.end_s:
             self._reserve(max(part.end_s, now_s), end_s, part.allocation, part.covering)
         elif end_s < part.end_s:
@@ -607,7 +607,7 @@ class Book:
         self._watch(part)
 
     def _refresh(self, job_id: str, now_s: float, past: Sequence[Holding] = ()) -> Running:
-        """Update a job's entry in :attr:`running` (or :attr:`held`) to what it holds now, and return it."""
+        """Update a job's entry in :attr:`running` (or :attr:`held`) to its present resources, and return it."""
         found = self._parts[job_id]
         if job_id not in self.running:
             self.held[job_id] = found[0].as_holding()
@@ -632,4 +632,4 @@ class Book:
 
 
 _NODES = Resource.NODES._value_
-"""As a whole number: a test whether a flag is in another takes a tenth of an end."""
+"""As an integer: a test whether one flag contains another takes a tenth of the time of :meth:`Book.end`."""

@@ -19,13 +19,13 @@ SUCCESS = JobState.COMPLETED_SUCCESSFULLY
 
 
 class Consequences:
-    """Deals with the consequences of events and decisions, in the records of one conversation."""
+    """Applies the consequences of events and decisions to the records of one conversation."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
 
     def enact(self, step: Step) -> None:
-        """Do all that a step of the runtime says."""
+        """Carry out a step of the runtime."""
         if step is NOTHING:
             return
         records = self._records
@@ -41,7 +41,7 @@ class Consequences:
             self._job_ended(ended)
 
     def reject(self, job: Job, reason: str) -> None:
-        """A job that neither waits nor runs is refused for good."""
+        """Reject a job that neither waits nor runs."""
         records = self._records
         records.observer.rejected(job, reason, records.now_s)
         records.dependents.ended(job.id, records.now_s, failed=True)
@@ -49,7 +49,7 @@ class Consequences:
         records.send((RejectJob(records.now_s, job.id),))
 
     def reject_waiting(self, job: Job, reason: str) -> None:
-        """A waiting job is refused for good."""
+        """Reject a waiting job; it loses its burst buffer."""
         records = self._records
         if job.id not in records.queue.jobs:
             raise DecisionRefused(job.id, "only a waiting job can be rejected")
@@ -59,7 +59,7 @@ class Consequences:
         self.reject(job, reason)
 
     def evict(self, job: Job) -> None:
-        """A waiting job loses its burst buffer."""
+        """Take the burst buffer of a waiting job away."""
         records = self._records
         if job.id not in records.book.held:
             raise DecisionRefused(job.id, "only a waiting job that holds a burst buffer can be evicted from it")
@@ -69,15 +69,15 @@ class Consequences:
         self.enact(records.runtime.unstage(job, records.now_s))
 
     def kill(self, job_id: str, death: Death) -> None:
-        """A running job is killed because it lost something, or for another one."""
+        """Kill a running job that has lost resources or is preempted."""
         records = self._records
         records.outages.kill(job_id, death)
         self.enact(records.runtime.kill(records.book.running[job_id].job, records.now_s))
 
     def kill_noticed(self) -> bool:
-        """Kill the jobs that make room for others and have no time left; whether one has ended by that.
+        """Kill preempted jobs at the end of their grace time; return whether a job has ended by that.
 
-        Only once all of a message has been read: their ends may be in it.
+        Called only after a whole message has been read: their ends may be in it.
         """
         records = self._records
         told = records.notices.due(records.now_s)
@@ -87,7 +87,7 @@ class Consequences:
         return any(job_id not in records.book.running for job_id, _ in due)
 
     def _staged_in(self, staged: Staged) -> None:
-        """The burst buffer of a waiting job is full; or it failed to be filled, and the job cannot run."""
+        """Record that a waiting job's stage-in has finished; after a failed stage-in, reject the job."""
         records = self._records
         records.dirty = True
         if staged.reason:
@@ -96,7 +96,7 @@ class Consequences:
             records.filled_s[staged.job_id] = records.now_s
 
     def _left(self, released: Released) -> None:
-        """A running job has given something back: it is free for the policy's next pass."""
+        """Release resources that a running job has given back: they are free in the policy's next pass."""
         records, now_s = self._records, self._records.now_s
         try:
             changed = records.book.give_back(released.job_id, now_s, released.nodes, released.covering)
@@ -104,7 +104,7 @@ class Consequences:
             raise DecisionRefused(released.job_id, str(error)) from error
         records.observer.resized(changed, now_s)
         records.dirty = True
-        # At a site, as in Slurm, what depends on a job does not wait until its buffer is emptied.
+        # At a site, as in Slurm, jobs that depend on this one do not wait until its buffer is emptied.
         if records.site is not None and not any(Resource.NODES in one.covering for one in changed.holdings):
             records.dependents.ended(records.outages.first_attempt(released.job_id), now_s, failed=False)
 
@@ -127,7 +127,7 @@ class Consequences:
             records.pool.leave(running.job)
 
     def _after_death(self, running: Running, ended: Ended, death: Death) -> bool:
-        """A job that was killed by an outage or for another job waits again, where that is requeued; whether it is."""
+        """Requeue a job killed by an outage or for another job, where that is set; return whether it is requeued."""
         if ended.state is not JobState.COMPLETED_KILLED:
             return False
         records, now_s = self._records, self._records.now_s
@@ -156,7 +156,7 @@ class Consequences:
         return True
 
     def _tell(self, job: Job, death: Death, what: str, lost_node_s: float) -> None:
-        """Show what became of a job that was killed."""
+        """Report a killed job to the observer."""
         observer, now_s = self._records.observer, self._records.now_s
         if death.by:
             observer.preempted(job, death.by, what, death.told_s, now_s, lost_node_s)

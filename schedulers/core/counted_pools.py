@@ -1,10 +1,9 @@
-"""Counted pools: how much a job holds of each, and why it can never have it.
+"""Counted pools: the amounts that jobs hold, and the reasons why a job can never have its amounts.
 
-A pool is a count of which a job holds its amount from its start to its end: a site's licenses, the layers of its
-hierarchical resources (:mod:`.layers`), and what the jobs of an account (with those below it), of a QOS, or of a user
-may have together. Pools of limits are
-made when the first job comes that counts there. One whose jobs have all gone is taken over by another user with the
-same limit, so that there are no more of them than users with jobs at a time.
+A job holds its amount of a pool from its start to its end. Pools are a site's licenses, the layers of its hierarchical
+resources (:mod:`.layers`), and limits on all jobs of an account (with those below it), a QOS, or a user. The pool of a
+limit is created with the first job that counts there. After all its jobs have ended, another user with the same limit
+takes it over, so that there are at most twice as many of these pools as users with jobs at a time.
 
 References
 ----------
@@ -30,21 +29,21 @@ _REQUEST = re.compile(r"\s*([^\s,:]+)\s*(?::\s*(\d{1,10}))?\s*", re.ASCII)
 
 @dataclass
 class _Members:
-    """Jobs that count together, by id, and their place among the pools (-1: none)."""
+    """Jobs that count together, by id, and the index of their pool (-1: no pool)."""
 
     jobs: set[str] = field(default_factory=set)
     place: int = -1
 
 
 class Counted:
-    """The counted pools of a site, and what jobs hold of them.
+    """The counted pools of a site, and the amounts that jobs hold of them.
 
     Parameters
     ----------
     site
         Its licenses, accounts and QOS.
     layers
-        Those of its hierarchical resources, and nodes by their GPUs.
+        Layers of its hierarchical resources, and pools of nodes by their GPUs.
     partitions
         The nodes of its partitions.
     alive
@@ -53,7 +52,7 @@ class Counted:
     Attributes
     ----------
     pools
-        Licenses, layers, then limits; more of these at the end as jobs come (:meth:`assign`).
+        Licenses, layers, then limits; further limits are appended as jobs come (:meth:`assign`).
     """
 
     def __init__(
@@ -83,9 +82,9 @@ class Counted:
         return bool(self.pools or self._limits)
 
     def assign(self, job: Job) -> tuple[Job, str | None]:
-        """The job with its amounts, and why it can never have them (``None`` where it can).
+        """Add a job's amounts; also return the reason why it can never have them, or ``None``.
 
-        Its partitions are known. Where a site has no licenses, those that a job names count for nothing.
+        Its partitions must be assigned already. Where a site has no licenses, those that a job names are ignored.
         """
         if not job.nodes or not self:
             return job, None
@@ -107,14 +106,14 @@ class Counted:
         return msgspec.structs.replace(job, pools=pools), None
 
     def goes_on(self, job_id: str, as_id: str) -> None:
-        """A job waits again, under another id: what counted as the one counts as the other."""
+        """Count a job that waits again under another id where it counted before."""
         for several in self._members.values():
             for members in several.values():
                 if job_id in members.jobs:
                     members.jobs.add(as_id)
 
     def _too_many(self, job: Job) -> str | None:
-        """The limit of waiting and running jobs that a job would exceed; it counts from now on."""
+        """The limit of waiting and running jobs that a job would exceed; ``None``: it counts from now on."""
         bounds = list(self._limits.submitted(job))
         found = [self._members.setdefault(bound.pool, {}).setdefault(bound.whose, _Members()) for bound in bounds]
         for bound, members in zip(bounds, found, strict=True):
@@ -127,7 +126,7 @@ class Counted:
         return None
 
     def _place(self, job: Job, bound: Bound) -> int:
-        """The pool of those whose jobs count together; made, or taken over, where they have none."""
+        """Index of the pool where a job counts for a bound; the first job takes over a spare pool or adds new ones."""
         pool = bound.pool
         several = self._members.setdefault(pool, {})
         members = several.get(bound.whose)
@@ -144,14 +143,14 @@ class Counted:
         return members.place
 
     def _left(self, several: dict[tuple[str, ...], _Members]) -> list[int]:
-        """Places whose jobs have all gone; they are nobody's from now on."""
+        """Indices of pools without jobs that wait or run; they are free for others from now on."""
         for members in several.values():
             members.jobs = set(filter(self._alive, members.jobs))
         gone = [whose for whose, members in several.items() if not members.jobs]
         return [several.pop(whose).place for whose in gone]
 
     def _read_gpus(self, job: Job, amounts: dict[int, int]) -> str | None:
-        """Restrict a job to nodes with as many GPUs as it needs, where those of its partitions have not all so many."""
+        """Restrict a job to nodes with enough GPUs, unless all nodes of its partitions have enough."""
         given = job.extras.get(GPUS_FIELD)
         if given is None:
             return None
@@ -168,7 +167,7 @@ class Counted:
         return None
 
     def _read_licenses(self, job: Job, amounts: dict[int, int]) -> str | None:
-        """Add the licenses and resources that a job names; what is wrong with them."""
+        """Add the licenses and resources that a job names; return the error in the field, or ``None``."""
         text = job.extras.get(LICENSES_FIELD)
         for part in str(text).split(",") if text else ():
             found = _REQUEST.fullmatch(part)

@@ -40,7 +40,7 @@ class Decisions:
     Parameters
     ----------
     records, consequences
-        The records, and how the consequences of a decision are dealt with.
+        The records, and the handler of consequences.
     fewest_nodes
         See :class:`spillway.schedulers.core.terms.JobTerms`.
     """
@@ -51,12 +51,12 @@ class Decisions:
         self._fewest_nodes = fewest_nodes
 
     def enact(self, decision: Any) -> bool:
-        """Do what was decided; whether it is a decision.
+        """Carry out a decision; return whether it is one.
 
         Raises
         ------
         DecisionRefused
-            It is impossible (names the job and the reason).
+            The decision is impossible; the error names the job and the reason.
         """
         enact = self._ENACT.get(type(decision))
         if enact is not None:
@@ -110,7 +110,7 @@ class Decisions:
         self.discard(decision.name, decision.job)
 
     def _finish(self, decision: Finish) -> None:
-        """A job without nodes has ended: the simulator does not run it."""
+        """End a job without nodes, which the simulator does not run."""
         records, job, now_s = self._records, decision.job, self._records.now_s
         if job.id not in records.queue.jobs or job.nodes:
             raise DecisionRefused(job.id, "only a waiting job without nodes can be finished without a start")
@@ -150,7 +150,7 @@ class Decisions:
         self._consequences.enact(records.runtime.kill(decision.job, records.now_s))
 
     def _preempt(self, decision: Preempt) -> None:
-        """Let a job make room: it is killed when its time is over, at the end of this message at the earliest."""
+        """Preempt a job: it is killed after its grace time, at the end of this message at the earliest."""
         records, job, by, now_s = self._records, decision.job, decision.by, self._records.now_s
         group = check_preempt(records.book, records.notices.rules, by.id in records.queue.jobs, decision, now_s)
         if job.id in records.notices.given or records.outages.is_being_killed(job.id):

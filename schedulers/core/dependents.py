@@ -1,4 +1,4 @@
-"""Jobs that were submitted and may not wait for resources yet: what they depend on is not met."""
+"""Submitted jobs that may not wait for resources yet, because their dependencies are not met."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAME_S = 1e-6
 
 
 class Settled(NamedTuple):
-    """A job whose dependencies are settled: it may wait for resources, or can never start, for this reason."""
+    """A job with settled dependencies: it may wait for resources or, where there is a ``reason``, can never start."""
 
     job: Job
     reason: str = ""
@@ -35,17 +35,16 @@ class Settled(NamedTuple):
 class Dependents:
     """Holds submitted jobs until their dependencies are met.
 
-    Of every job that started or ended it keeps when, in sixteen bytes: any later job may ask.
+    It keeps the start and the end of every job, in sixteen bytes: any later job may depend on them.
 
     Attributes
     ----------
     held
-        The jobs that are held, by id, in order of submission, each with what it waits for. Change them by the methods
-        alone.
+        Held jobs by id, in order of submission, each with its dependencies. Only the methods may change them.
     changed
-        Jobs whose starts and ends :meth:`settled` has not seen, where there is anything that it might do.
+        Jobs that have started or ended since the last :meth:`settled`, where that may settle others.
     delays
-        Delays after other jobs' starts and ends: when each ends (s), for which job; a heap.
+        Delays after other jobs' starts and ends: end (s), number and id of the waiting job; a heap.
     """
 
     def __init__(self) -> None:
@@ -61,7 +60,7 @@ class Dependents:
 
     @property
     def due_s(self) -> float:
-        """When the next delay ends, with nothing else happening; infinite for no delay."""
+        """End of the next delay (s), if no other event comes first; infinite without delays."""
         return self.delays[0][0] if self.delays else math.inf
 
     def is_due(self, now_s: float) -> bool:
@@ -69,12 +68,12 @@ class Dependents:
         return bool(self.delays) and self.delays[0][0] <= now_s + _SAME_S
 
     def submitted(self, job: Job, known: Callable[[str], bool], now_s: float) -> Settled | None:
-        """A job has come: it may wait for resources, can never start, or is held (``None``).
+        """Hold a submitted job (``None``), unless its dependencies are settled already.
 
         Raises
         ------
         RemoteProtocolError
-            What it states of other jobs has another form.
+            The job's dependencies are malformed.
         """
         stated = dependencies_of(job, known)
         if stated is None:
@@ -90,19 +89,19 @@ class Dependents:
         return next(self._look(job.id, now_s), None)
 
     def started(self, job_id: str, now_s: float) -> None:
-        """A job has started; of a job with several attempts the first one counts."""
+        """Record the start of a job; of several attempts the first one counts."""
         self._started.note(job_id, now_s)
         if self.held or self._stated or self._after or self.delays:
             self.changed.append(job_id)
 
     def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
-        """A job has ended, or was rejected (then it failed); of several ends the first one counts."""
+        """Record the end of a job, or its rejection (a failure); of several ends the first one counts."""
         self._ended.note(job_id, -now_s if failed else now_s)
         if self.held or self._stated or self._after or self.delays:
             self.changed.append(job_id)
 
     def settled(self, now_s: float) -> Iterator[Settled]:
-        """Jobs that became settled: by starts and ends of other jobs, or because a delay is over."""
+        """Yield jobs settled by starts and ends of other jobs, or by the end of a delay."""
         changed, self.changed = self.changed, []
         if not self.held and not self._stated:
             self._after.clear()
@@ -122,7 +121,7 @@ class Dependents:
             yield from self._look(heapq.heappop(self.delays)[2], now_s)
 
     def unknown(self, known: Callable[[str], bool]) -> Iterator[Settled]:
-        """Held jobs that depend on jobs which were not submitted, once no more come: they can never start."""
+        """Yield held jobs that depend on unknown jobs, once no further jobs come: they can never start."""
         for job_id, (_, stated) in tuple(self.held.items()):
             for condition in stated.conditions:
                 if condition.job_id and not known(condition.job_id):
@@ -130,9 +129,9 @@ class Dependents:
                     break
 
     def circle(self) -> Settled:
-        """A held job that waits for itself, where nothing else can happen any more: it can never start.
+        """Settle a held job in a circle of dependencies, when no other event can occur: it can never start.
 
-        Or one that waits for a job which was not submitted, though no more were to come when it came.
+        Or one that depends on an unknown job, where no further jobs were to come when it was submitted.
         """
         seen: list[str] = []
         job_id = next(iter(self.held))
@@ -149,7 +148,7 @@ class Dependents:
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
     def _look(self, job_id: str, now_s: float) -> Iterator[Settled]:
-        """See whether a held job is settled."""
+        """Yield a held job if it is settled."""
         if job_id not in self.held:
             return
         job, stated = self.held[job_id]
@@ -161,7 +160,7 @@ class Dependents:
                 yield self._settle(job_id, f"its dependency {never} can never be met: {self._fate_of(never)}")
                 return
             if not met_s <= now_s + _SAME_S:
-                if met_s < NEVER:  # a delay goes on
+                if met_s < NEVER:  # a delay has not ended
                     heapq.heappush(self.delays, (met_s, job.number, job_id))
                 return
         if stated.limit:
@@ -181,7 +180,7 @@ class Dependents:
         return Settled(self.held.pop(job_id)[0], reason)
 
     def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[Settled]:
-        """A job with a name or of an array has ended: the next one of these may be settled."""
+        """Yield jobs of the same name or array that are settled by the end of one."""
         if stated.alike is not None:
             alike = self._alike[stated.alike]
             del alike[job_id]
@@ -211,7 +210,7 @@ class Dependents:
         return Fate(self._started[job_id], abs(ended_s), math.copysign(1.0, ended_s) < 0 and not math.isnan(ended_s))
 
     def _fate_of(self, condition: Condition) -> str:
-        """What has become of a job, in words."""
+        """The fate of a job, in words."""
         fate = self._fate(condition.job_id)
         if math.isnan(fate.started_s):
             return "that job was rejected"
@@ -219,12 +218,12 @@ class Dependents:
 
 
 def _last_if_open(times: list[float]) -> list[float]:
-    """Times of conditions; one that is open comes last."""
+    """Times of conditions; an open one counts as the latest."""
     return [NEVER if math.isnan(time) else time for time in times]
 
 
 class _Times:
-    """A time of each job, NaN where there is none; of numbers as names in blocks of eight bytes each."""
+    """A time per job, NaN if unknown; in blocks of eight bytes per job where names are numbers."""
 
     def __init__(self) -> None:
         self._blocks: dict[tuple[str, int], array[float]] = {}

@@ -1,4 +1,4 @@
-"""Storage nodes of which a part is drained: what an event says, held against the machine."""
+"""Drains of parts of storage nodes: events are checked against the machine."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ def drained_by(machine: Machine, data: JsonObject) -> dict[int, int]:
 
 def _few(ids: list[int]) -> str:
     shown = [str(one) for one in ids[:4]] + (["..."] if len(ids) > 4 else [])
-    return ", ".join(shown) or "the machine has none"
+    return ", ".join(shown) or "the machine has no such node"

@@ -1,8 +1,8 @@
-"""How started jobs run: the interface between the session and a runtime (:mod:`spillway.schedulers.jobmodels`).
+"""The interface between the session and a runtime (:mod:`spillway.schedulers.jobmodels`), which plays started jobs.
 
 The session gives a runtime the jobs that start or are to be killed, and the events of the simulator that concern
-running jobs. The runtime answers with requests for the simulator, with what jobs have given back, and with the jobs
-that have ended. Policies have no access to it.
+running jobs. The runtime answers with requests for the simulator, with resources that jobs have given back, and with
+the jobs that have ended. Policies have no access to it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from spillway.schedulers.timeline import Resource
 
 
 class Ended(NamedTuple):
-    """A job (not one of its sub-jobs) has ended and holds nothing any more.
+    """The end of a job (not of a sub-job), after which it holds nothing.
 
-    ``reason`` says why the runtime ended it although nothing had requested that: what it needs next is out. ``left`` is
-    what its next attempt is given (:attr:`spillway.schedulers.model.job.Job.left`), ``kept_s`` the computing (s) that
-    it did for that one; below 0 where it lost checkpoints of earlier attempts.
+    ``reason``: why the runtime ended it without a request, because its next part needs resources that are out.
+    ``left``: state passed to its next attempt (:attr:`spillway.schedulers.model.job.Job.left`); ``kept_s``: computing
+    time (s) that this attempt adds to it, negative where checkpoints of earlier attempts were lost.
     """
 
     job_id: str
@@ -35,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A running job has given back something; it goes on with the rest of what it holds.
+    """Resources that a running job has given back; it continues with the rest.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class Released(NamedTuple):
         Its nodes (indices, ascending), ``None`` for all. Burst buffers and bandwidth are named by the nodes that they
         were granted for, also after these were given back.
     covering
-        What it gave back: the nodes with all that belongs to them, or some kinds of resources alone (its nodes, while
-        its burst buffer is still drained; its burst buffer, once its input has been read).
+        Kinds of resources given back: the nodes with all that belongs to them, or only some kinds (its nodes, while its
+        burst buffer is still drained; its burst buffer, once its input has been read).
     """
 
     job_id: str
@@ -53,7 +53,7 @@ class Released(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """Some kinds of what a running job holds are expected back at ``until_s``, earlier or later than it seemed."""
+    """A new expected end, ``until_s``, for some kinds of a running job's resources."""
 
     job_id: str
     until_s: float
@@ -61,16 +61,18 @@ class Expected(NamedTuple):
 
 
 class Staged(NamedTuple):
-    """The stage-in of a waiting job has ended; where it failed, ``reason`` says why, and its data is lost."""
+    """The end of a waiting job's stage-in; ``reason``: why it failed and its data is lost, or empty."""
 
     job_id: str
     reason: str = ""
 
 
 class Step(msgspec.Struct):
-    """What follows from one event: requests to send, in order, jobs that ended, what running jobs gave back or will,
-    waiting jobs whose stage-in has ended (or failed, with the reason); of an event that states several ends, the
-    ``rest`` that was not looked at. A runtime may go on filling one in until it returns it.
+    """Consequences of one event, for the simulator and for jobs.
+
+    ``requests`` to send, in order; ``ended`` jobs; resources ``released`` by running jobs, and their new ``expected``
+    ends; waiting jobs with a finished or failed stage-in (``staged``); of an event that states several ends, the
+    ``rest`` that was not handled. A runtime may fill a step in until it returns it.
     """
 
     requests: Sequence[Request] = ()
@@ -89,29 +91,29 @@ class Runtime(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many jobs can share a node in time; policies get a machine with so many rows of nodes."""
+        """Number of jobs that can share a node in time; policies get a machine with as many rows of nodes."""
         ...
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Learn the machine and what the simulator allows; raise RemoteProtocolError where it lacks something."""
+        """Receive the machine and the simulator's settings; raise RemoteProtocolError where a needed one is off."""
         ...
 
     def refuses(self, job: Job) -> str | None:
-        """Why this runtime cannot play what a job describes; ``None`` where it can.
+        """Return the reason why this runtime cannot play a job; ``None`` if it can.
 
         Raises
         ------
         RemoteProtocolError
-            The job's description is malformed (names the field).
+            The job's description is malformed; the error names the field.
         """
         ...
 
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Fill the burst buffer that a waiting job was given; the step in which that has ended names it."""
+        """Fill the burst buffer that a waiting job was given (stage-in); the step with its end names the job."""
         ...
 
     def unstage(self, job: Job, now_s: float) -> Step:
-        """A waiting job loses its burst buffer: what moves there is stopped."""
+        """Stop transfers to the burst buffer of a waiting job, which loses it."""
         ...
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
@@ -119,7 +121,7 @@ class Runtime(Protocol):
         ...
 
     def without_nodes(self, job: Job, now_s: float) -> Step:
-        """A job that requests no nodes has ended: there was nothing to play."""
+        """End a job that requests no nodes, without anything to play."""
         ...
 
     def kill(self, job: Job, now_s: float) -> Step:
@@ -132,28 +134,28 @@ class Runtime(Protocol):
         Raises
         ------
         DecisionRefused
-            Jobs of this runtime stay where they are.
+            Jobs of this runtime cannot be moved.
         """
         ...
 
     def handle(self, event: Event, now_s: float) -> Step | None:
-        """Digest an event that concerns running jobs or sub-jobs; ``None`` when it does not."""
+        """Handle an event that concerns running jobs or sub-jobs; return ``None`` for any other."""
         ...
 
     def settle(self, now_s: float) -> Step:
-        """What brings the simulator to what was decided; called at the end of each message."""
+        """Bring the simulator to the state that was decided; called at the end of each message."""
         ...
 
     def outage(self, closed: Set[int], now_s: float) -> Step:
-        """Nothing can be executed on these hosts (Batsim's ids) from now on; called whenever they change."""
+        """Execute nothing on these hosts (Batsim's ids) from now on; called whenever they change."""
         ...
 
     def check(self) -> None:
-        """Prove that what is known of running jobs agrees; for tests."""
+        """Assert that the records of running jobs are consistent; for tests."""
         ...
 
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Let a running job go on without these nodes; ``None`` where it cannot.
+        """Let a running job continue without these nodes; ``None`` where it cannot.
 
         It gives them back when the part that runs on them has ended.
         """
@@ -165,21 +167,23 @@ class Demand(Protocol):
 
     @property
     def from_storages(self) -> bool:
-        """Whether the bytes leave from storage nodes; then only links that all traffic crosses are booked
-        (:meth:`spillway.schedulers.model.machine.Machine.trunk`)."""
+        """Whether the bytes leave from storage nodes.
+
+        If so, only links that all traffic crosses are booked (:meth:`spillway.schedulers.model.machine.Machine.trunk`).
+        """
         ...
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """Bytes per second per node that a job is to have; 0 if none.
+        """Bytes per second per node that a job needs; 0 for no bandwidth.
 
         Parameters
         ----------
         job
             As it was submitted.
         expected_s
-            Its expected duration in seconds, infinity where there is none.
+            Its expected duration in seconds, infinity if unknown.
         most
-            Bytes per second per node that the links carry for the job, were it the only one; only known for bytes that
+            Bytes per second per node that the links carry for the job without contention; only known for bytes that
             leave from storage nodes, else infinity.
 
         Raises

@@ -1,4 +1,4 @@
-"""Whether a job can ever run: what the empty machine offers, and the inequality that cannot hold."""
+"""Feasibility of jobs in the empty machine; for a job that can never run, the inequality that cannot hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spillway.schedulers.timeline.placement import (
 
 
 class Limits:
-    """What the empty machine offers: separates jobs that can never run from those that only have to wait."""
+    """Resources of the empty machine: separates jobs that can never run from those that only have to wait."""
 
     def __init__(self, machine: Machine, placement: Placement | None = None) -> None:
         self._machine = machine
@@ -32,7 +32,7 @@ class Limits:
         self._without_link: int = below[0]
         self._directly_below: list[int] = below[1:]
         self._below = list(self._directly_below)
-        for index in range(len(self._links) - 1, -1, -1):  # every link stands after its parent
+        for index in range(len(self._links) - 1, -1, -1):  # every link comes after its parent
             if self._links[index].parent >= 0:
                 self._below[self._links[index].parent] += self._below[index]
 
@@ -42,7 +42,7 @@ class Limits:
         Parameters
         ----------
         covering
-            The resources that the scheduler cares for; the others are not looked at.
+            Resources that the scheduler considers; the others are ignored.
         """
         if job.nodes > self._nodes:
             return f"{job.nodes} nodes > {self._nodes}"
@@ -65,7 +65,7 @@ class Limits:
         if bb_bytes > self._largest:
             return f"bb {in_gigabytes(bb_bytes)} > {in_gigabytes(self._largest)} of the largest storage node"
         if not self._racks and not job.stripes and self._smallest // bb_bytes * len(self._free_bytes) >= job.requests:
-            return None  # with less than there is
+            return None  # even if all were as small as the smallest
         fitting = whole_requests(self._free_bytes, bb_bytes, each_apart=job.stripes > 0)
         if fitting >= job.requests:
             return self._rack_reason(job) if self._racks and not job.stripes else None
@@ -74,7 +74,7 @@ class Limits:
         return f"{job.nodes} nodes x {in_gigabytes(bb_bytes)}: only {fitting} whole requests fit"
 
     def _rack_reason(self, job: Job) -> str | None:
-        """Why the storage of the nodes' own racks does not do: nodes are tried one after the other."""
+        """The reason why the storage of the nodes' own racks does not suffice; nodes are tried one after the other."""
         left, served = list(self._free_bytes), 0
         for node in range(self._nodes):
             storage = next((one for one in own_storages(self._machine, node) if left[one] >= job.bb_bytes), None)
@@ -101,7 +101,7 @@ class Limits:
         return f"{nodes} nodes x {in_gigabytes(io_rate)}/s: the links carry only {carried}; {where}"
 
     def _carry(self, io_rate: int) -> tuple[int, int]:
-        """How many nodes the empty tree carries, and the link that holds back most, the outermost of equals."""
+        """Number of nodes that the empty tree carries, and the link that excludes most (the outermost of equals)."""
         total, below = self._without_link, list(self._directly_below)
         most_lost, tightest = 0, 0
         for index in range(len(self._links) - 1, -1, -1):
@@ -119,7 +119,7 @@ class Limits:
 def infeasible_reason(
     machine: Machine, job: Job, covering: Resource = Resource.ALL, placement: Placement | None = None
 ) -> str | None:
-    """Same as :meth:`Limits.infeasible_reason`, for a single question; keep a :class:`Limits` for many."""
+    """Same as :meth:`Limits.infeasible_reason`, for a single job; keep a :class:`Limits` for many."""
     return Limits(machine, placement).infeasible_reason(job, covering)
 
 

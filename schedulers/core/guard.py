@@ -1,4 +1,4 @@
-"""The guard: checks what a policy decided, once, on the book. What is not free is refused with its reason.
+"""The guard: checks each decision of a policy once, against the book, and refuses it with the reason.
 
 Batsim answers an illegal request by aborting. The guard refuses it first, naming the job and the reason, so that a
 faulty policy is found where it errs. It has no state of its own.
@@ -22,7 +22,7 @@ from spillway.schedulers.model.persistent import Creation, Pool, as_request
 from spillway.schedulers.timeline.placement import own_storages
 
 _SHORTEST_CALL_S = 1e-6
-"""Batsim's clock may lie this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
+"""Batsim's clock may be this far past the rounded ``now`` that it prints: an earlier call may be in its past."""
 
 
 def check_start(book: Book, waiting: bool, job: Job, allocation: Allocation, fewest: int | None = None) -> None:
@@ -51,7 +51,7 @@ def check_start(book: Book, waiting: bool, job: Job, allocation: Allocation, few
 
 
 def check_hold(book: Book, waiting: bool, decision: Hold, now_s: float) -> None:
-    """Refuse to give a job its burst buffer unless it waits, requests exactly that, and it is free."""
+    """Refuse to give a job a burst buffer unless the job waits and requests just that, and it is free."""
     job = decision.job
     if not waiting:
         raise DecisionRefused(
@@ -67,7 +67,7 @@ def check_hold(book: Book, waiting: bool, decision: Hold, now_s: float) -> None:
 
 
 def check_create(book: Book, pool: Pool, waiting: bool, decision: Create) -> Creation:
-    """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free; return it."""
+    """Refuse to create a persistent buffer unless a waiting job requests just that, and it is free."""
     job = decision.job
     creation = pool.open_creation(job.id, decision.name) if waiting else None
     if creation is None:
@@ -113,8 +113,8 @@ def check_wake(time_s: float, now_s: float) -> None:
 def why_not(book: Book, job: Job, allocation: Allocation) -> str | None:
     """Return the reason why a job cannot be given an allocation now; ``None`` when it can.
 
-    The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0: a
-    scheduler that ignores bandwidth books none. A job that holds its burst buffer already must be started on it.
+    The allocation must have the job's number of nodes and its burst buffer. Its I/O rate may be the job's or 0, as a
+    scheduler that ignores bandwidth books 0. A job that holds its burst buffer already must be started on it.
     """
     held = book.parts_of(job.id)
     if held is not None and held.nodes.nodes:
@@ -158,7 +158,7 @@ def _why_not_kept(book: Book, request: Job, name: str, allocation: Allocation) -
 
 
 def _nodes_reason(book: Book, nodes: tuple[int, ...]) -> str | None:
-    """The first thing that is wrong with nodes: they do not ascend, are unknown, held or out."""
+    """The first fault of the nodes: they do not ascend, are unknown, held or out."""
     holder = book.holder
     ascend = not nodes or (nodes[0] >= 0 and nodes[-1] < len(holder) and all(map(lt, nodes, nodes[1:])))
     if ascend and not any(map(holder.__getitem__, nodes)):
@@ -181,7 +181,7 @@ def _nodes_reason(book: Book, nodes: tuple[int, ...]) -> str | None:
 
 
 def _partition_reason(machine: Machine, job: Job, nodes: tuple[int, ...]) -> str | None:
-    """Why nodes do not belong to one of a job's partitions together."""
+    """The reason why the nodes do not all belong to one of a job's partitions; ``None`` if they do."""
     sets = [machine.partitions[place] for place in job.partitions]
     if any(one.nodes.issuperset(nodes) for one in sets):
         return None
@@ -189,7 +189,7 @@ def _partition_reason(machine: Machine, job: Job, nodes: tuple[int, ...]) -> str
     names = ", ".join(one.name for one in sets)
     if outside is None:
         return f"its nodes must all belong to one of its partitions ({names})"
-    return f"node {machine.nodes[outside].name} belongs to none of its partitions ({names})"
+    return f"node {machine.nodes[outside].name} belongs to no partition of the job ({names})"
 
 
 def _storage_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
@@ -213,7 +213,7 @@ def _storage_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
 
 
 def _away_reason(machine: Machine, allocation: Allocation) -> str | None:
-    """Under ``rack``, why a request is not in its node's own rack; a buffer without nodes is not looked at."""
+    """Under ``rack``, the first storage outside its node's own rack; a buffer without nodes is not checked."""
     if allocation.striped or not allocation.nodes:
         return None
     for node, storage in zip(allocation.nodes, allocation.storages, strict=False):
@@ -225,7 +225,7 @@ def _away_reason(machine: Machine, allocation: Allocation) -> str | None:
 
 
 def _buffer_reason(held: Held, allocation: Allocation) -> str | None:
-    """Why a job that holds its burst buffer cannot be started on these storages."""
+    """The reason why a job that holds its burst buffer cannot be started on these storages."""
     size, storages = held.storage.bb_bytes, held.storage.storages
     if allocation.bb_bytes == size and sorted(allocation.storages) == sorted(storages):
         return None
@@ -253,7 +253,7 @@ def _space_reason(book: Book, storages: tuple[int, ...], bb_bytes: int) -> str |
 
 
 def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
-    """The first pool of which an allocation has another amount than the job holds there, or more than is free."""
+    """The first pool of which an allocation has another amount than the job needs there, or more than is free."""
     if allocation.pools != job.pools or any(pool.layer for pool in book.machine.pools):
         wrong = layers.fault(book.machine, job, allocation.nodes, allocation.pools)
         if wrong is not None:
@@ -265,7 +265,7 @@ def _pools_reason(book: Book, job: Job, allocation: Allocation) -> str | None:
 
 
 def _flow_reason(book: Book, allocation: Allocation) -> str | None:
-    """The first link, from the nodes outwards, on which the bandwidth is not free."""
+    """The first link, from the nodes outwards, without enough free bandwidth."""
     machine = book.machine
     if not machine.links:
         return None

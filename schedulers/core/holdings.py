@@ -1,4 +1,4 @@
-"""Holdings of jobs, part by part: kinds of resources over an interval, and the parts that are left of them."""
+"""Holdings of jobs, part by part: kinds of resources over an interval, and the parts that remain after a release."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from spillway.schedulers.policykit.view import Holding, Running
 from spillway.schedulers.timeline import Resource
 
 OVERDUE_S = 1e-3
-"""How long a job that has outlived its estimate is expected to go on (s). Batsim reports a walltime kill one network
-latency after it; until then the nodes are not free."""
+"""Expected remaining time of a job that has outlived its estimate (s). Batsim reports a walltime kill one network
+latency after the walltime; until then the nodes are not free."""
 
 
 class Part(msgspec.Struct, eq=False):
     """Kinds of resources that a job holds over one interval.
 
-    ``tail_s`` is how much later than the nodes they are expected back; ``extension_s`` how much longer they are booked
-    each time that they outlive that; ``extra``: nodes that the job was expanded by, or will leave before its end.
+    ``tail_s``: time from the expected end of the nodes to that of this part; ``extension_s``: extension of its booking
+    whenever the job outlives it; ``extra``: nodes by which the job was expanded, or which it will leave before its end.
     """
 
     job: Job
@@ -34,18 +34,18 @@ class Part(msgspec.Struct, eq=False):
     extra: bool = False
 
     def as_holding(self) -> Holding:
-        """What a policy is shown of it."""
+        """The part as policies see it."""
         return Holding(self.covering, self.allocation, self.start_s, self.end_s)
 
 
 class Held(NamedTuple):
-    """What a job holds, kind by kind: one and the same allocation while no kind was given back without the others.
+    """Resources of a job, kind by kind: one and the same allocation while no kind was given back without the others.
 
     Attributes
     ----------
     nodes, storage, links
-        Of each only its own kind counts. The nodes of ``storage`` and ``links`` are those that the requests and the
-        bandwidth were granted for; they may have been given back.
+        Each counts for its own kind only. The nodes of ``storage`` and ``links`` are those for which the requests and
+        the bandwidth were granted; they may have been given back.
     """
 
     nodes: Allocation
@@ -53,7 +53,7 @@ class Held(NamedTuple):
     links: Allocation
 
     def as_one(self) -> Allocation:
-        """All of it; where the kinds differ, the storages need not stand for the nodes in turn."""
+        """All kinds together; where they differ, the storages need not correspond to the nodes one by one."""
         if self.nodes is self.storage is self.links:
             return self.nodes
         storages = self.storage.storages
@@ -69,7 +69,7 @@ def bare(allocation: Allocation, *, counted: bool = True) -> Allocation:
 
 
 def left_of(part: Part, kinds: Resource, nodes: Collection[int] | None) -> list[Part]:
-    """What is left of a part of which some kinds were given back, for all or for some nodes."""
+    """Parts that remain of one after some of its kinds were given back, for all or for some nodes."""
     left = []
     if part.covering & ~kinds:
         left.append(msgspec.structs.replace(part, covering=part.covering & ~kinds))
@@ -81,7 +81,7 @@ def left_of(part: Part, kinds: Resource, nodes: Collection[int] | None) -> list[
 
 
 def parts_on(holding: Holding, nodes: set[int], storages: set[int]) -> list[tuple[Allocation, Resource]]:
-    """What of a holding lies on these nodes and storage nodes."""
+    """Parts of a holding on these nodes and storage nodes."""
     allocation = holding.allocation
     found = []
     if Resource.NODES in holding.covering and not nodes.isdisjoint(allocation.nodes):
@@ -93,12 +93,12 @@ def parts_on(holding: Holding, nodes: set[int], storages: set[int]) -> list[tupl
 
 
 def until(holding: Holding, end_s: float) -> Holding:
-    """A holding that has ended then (s)."""
+    """A holding with its end at ``end_s``."""
     return msgspec.structs.replace(holding, end_s=end_s)
 
 
 class RunningJobs(Sequence[Running]):
-    """Running jobs in order of their starts, as a sequence that is only built when a policy looks at it."""
+    """Running jobs in order of their starts, as a sequence that is built only when a policy reads it."""
 
     __slots__ = ("_items", "_source")
 

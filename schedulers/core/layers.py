@@ -1,4 +1,4 @@
-"""Hierarchical resources: their layers as pools, what an allocation holds of them, and which jobs can never have it.
+"""Hierarchical resources: layers as pools, amounts in allocations, and jobs that can never have their amounts.
 
 References
 ----------
@@ -22,16 +22,16 @@ from spillway.schedulers.timeline import Placement, Timeline
 from spillway.schedulers.timeline.placement import links_above
 
 GPUS = "gpus"
-"""Begins the names of pools that are nodes with at least so many GPUs, which follow; their counts are these, too."""
+"""First word of the names of pools of nodes with a least number of GPUs, which follows and is the pool's count, too."""
 
 _INFINITE = 2**61
-"""Stands for a count without end: more than jobs can hold together."""
+"""An unlimited count: more than jobs can hold together."""
 
 
 def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
-    """The layers of a site's resources as pools, on a machine with so many nodes; base loads are taken off.
+    """The layers of a site's resources as pools, on a machine with ``nodes`` nodes; base loads are subtracted.
 
-    Nodes with GPUs are one, of mode 0, for each number of GPUs: all nodes with so many.
+    For each number of GPUs there is a pool of mode 0: all nodes with at least as many.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def layer_pools(site: Site, nodes: int) -> tuple[CountedPool, ...]:
 
 
 def _below(layers: Iterable[Layer], name: str) -> Iterator[str]:
-    """Layers below one, directly or not."""
+    """Names of the layers below one, directly or indirectly."""
     for layer in layers:
         if layer.parent == name:
             yield layer.name
@@ -75,14 +75,14 @@ def _below(layers: Iterable[Layer], name: str) -> Iterator[str]:
 
 
 class Layers:
-    """Finds jobs that can never have what they request of hierarchical resources.
+    """Finds jobs that can never have their amounts of hierarchical resources.
 
     Parameters
     ----------
     machine
-        With the layers among its pools.
+        The machine, with the layers among its pools.
     placement
-        Which nodes and storage nodes serve a request.
+        Choice of nodes and storage nodes for a request.
     """
 
     def __init__(self, machine: Machine, placement: Placement) -> None:
@@ -91,9 +91,9 @@ class Layers:
         self._crossing: dict[tuple[str, ...], str | None] = {}
 
     def assign(self, job: Job) -> tuple[Job, str | None]:
-        """The job with those of its partitions that can serve it, and why none can (``None`` where one does).
+        """Restrict a job to partitions that can serve it; also return the reason why no partition can, or ``None``.
 
-        Its amounts are known.
+        Its amounts must be assigned already.
         """
         machine = self._machine
         requested = {resource: amount for resource, (amount, _) in requests(machine, job.pools).items()}
@@ -119,9 +119,9 @@ class Layers:
         return job, f"no {job.nodes} nodes together have {amounts}, even when all are free"
 
     def _crosses(self, resources: list[str], *, links: bool) -> str | None:
-        """Which of the sets of nodes that limit what a node takes overlap, and are not one in the other.
+        """The reason why two sets of nodes with a common limit overlap without nesting; ``None`` if no two do.
 
-        Where all are one in the other or apart, nodes chosen one by one are as many as can be.
+        Where all sets are nested or disjoint, choosing nodes one by one finds as many as possible.
         """
         machine, sets = self._machine, dict[str, set[int]]()
         for pool in machine.pools:
@@ -138,7 +138,7 @@ class Layers:
 
 
 def requests(machine: Machine, pools: tuple[int, ...]) -> dict[str, tuple[int, list[int]]]:
-    """What is requested of hierarchical resources: the amount, and the places of the layers, by the resource's name."""
+    """Requests of hierarchical resources by name: the amount, and the layers' indices among the pools."""
     found: dict[str, tuple[int, list[int]]] = {}
     for place, (pool, amount) in enumerate(zip(machine.pools, pools, strict=False)):
         if pool.layer is not None and amount:
@@ -147,7 +147,7 @@ def requests(machine: Machine, pools: tuple[int, ...]) -> dict[str, tuple[int, l
 
 
 def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ...]) -> str | None:
-    """What is wrong with the pools of an allocation for a job on these nodes; ``None`` for nothing."""
+    """The first fault of an allocation's pools for a job on these nodes; ``None`` for no fault."""
     held = [*pools, *[0] * (len(machine.pools) - len(pools))]
     expected = [*job.pools, *[0] * (len(machine.pools) - len(job.pools))]
     chosen = frozenset(nodes)
@@ -173,9 +173,9 @@ def fault(machine: Machine, job: Job, nodes: Iterable[int], pools: tuple[int, ..
 
 
 def growable(machine: Machine, job: Job, pools: tuple[int, ...], nodes: Iterable[int]) -> list[int]:
-    """Nodes on which a job that holds these pools may go on, with no more of any layer.
+    """Nodes to which a job with these pools may expand without further amounts of any layer.
 
-    In modes 0 and 1 all that belong to some layer, in mode 2 those of which it holds all layers, in mode 3 none.
+    In modes 0 and 1 all nodes of some layer, in mode 2 those of which it holds all layers, in mode 3 no nodes.
     """
     left = list(nodes)
     for _, places in requests(machine, job.pools).values():

@@ -1,9 +1,9 @@
-"""Limits of accounts, users and QOS: which of them hold for a job.
+"""Limits of accounts, users and QOS that apply to a job.
 
-Of limits of one kind the QOS of the job's partition comes first, then the job's own QOS, then its user in its account
-and the accounts above: the first that states one counts. Only limits of groups count at all accounts above. A job that
-may run in partitions with several QOS is held to the limits of each of them. A site that enforces no limits
-(``AccountingStorageEnforce``) has none.
+Limits of one kind are searched in the QOS of the job's partition, the job's own QOS, its user in its account, and the
+accounts above, in this order: the first one found applies. Only limits of groups apply at all accounts above. A job
+that may run in partitions with several QOS must keep the limits of each of them. A site that does not enforce limits
+(``AccountingStorageEnforce``) has no limits.
 
 References
 ----------
@@ -28,7 +28,7 @@ _Number = TypeVar("_Number", int, float)
 
 
 class _Owner(NamedTuple):
-    """Whose limits: what it is (``QOS``, ``account``, ``user``), its name, and for a user the account."""
+    """Owner of limits: its kind (``QOS``, ``account``, ``user``), its name, and for a user the account."""
 
     what: str
     name: str
@@ -39,16 +39,16 @@ class _Owner(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """What jobs may have together, and what a job adds to it.
+    """A limit on jobs together, and the amount that one job adds.
 
     Attributes
     ----------
     pool
-        The count; the same for all users that have as much each.
+        The limit; the same for all users with an equal limit each.
     whose
-        Whose jobs count.
+        Identifies the jobs that count together.
     amount
-        Of this job.
+        Amount of this job.
     """
 
     pool: CountedPool
@@ -62,7 +62,7 @@ class _LimitOf(Protocol):
 
 
 class _Kind(NamedTuple):
-    """Something that limits count: its name, the limit, the amount of a job."""
+    """A quantity with limits: its name, its limit, its amount in a job."""
 
     name: str
     of: _LimitOf
@@ -102,7 +102,7 @@ _RUNNING = (
 _SUBMITTED = (_Kind("waiting and running jobs", _submitted, lambda job: 1),)
 
 _EACH = {"user": "a user", "account": "an account"}
-"""Groups of which each has as much: the first word of the limits' names, and how it is said."""
+"""Groups with a limit for each member: the first word of the limits' names, and the words for messages."""
 
 
 class SiteLimits:
@@ -125,11 +125,11 @@ class SiteLimits:
         self._limits = {owner: limits for owner, limits in stated.items() if enforced and limits != Limits()}
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there are limits."""
         return bool(self._limits)
 
     def exceeded(self, job: Job) -> str | None:
-        """The limit of a single job that it exceeds: the inequality, and whose limit it is."""
+        """The limit per job that a job exceeds: the inequality, and the owner of the limit."""
         for name, words, amount in (("node", "nodes", job.nodes), ("gres/gpu", "GPUs", job.nodes * job.gpus)):
             for owner, most in self._stated(job, partial(_entry, "job_tres", name)):
                 if amount > most:
@@ -143,11 +143,11 @@ class SiteLimits:
         return None
 
     def running(self, job: Job) -> Iterator[Bound]:
-        """What a job counts against while it runs."""
+        """Limits that a job counts towards while it runs."""
         return self._bounds(job, _RUNNING)
 
     def submitted(self, job: Job) -> Iterator[Bound]:
-        """What a job counts against from its submission to its end."""
+        """Limits that a job counts towards from its submission to its end."""
         return self._bounds(job, _SUBMITTED)
 
     def _bounds(self, job: Job, kinds: Iterable[_Kind]) -> Iterator[Bound]:
@@ -169,9 +169,9 @@ class SiteLimits:
     def _stated(
         self, job: Job, of: Callable[[Limits], _Number | None], *, everywhere: bool = False
     ) -> Iterable[tuple[_Owner, _Number]]:
-        """Whose limit of a kind holds for a job, and how much it is.
+        """Limits of a kind that apply to a job, with their owners.
 
-        ``everywhere``: of the accounts all count, not only the nearest.
+        ``everywhere``: the limits of all its accounts apply, not only the nearest.
         """
         account = self._charging.account(job.account, job.user)
         above = [_Owner("user", job.user, account)] if account and job.user else []
@@ -185,7 +185,7 @@ class SiteLimits:
         return found.items()
 
     def _of(self, owners: Iterable[_Owner], of: Callable[[Limits], _Number | None]) -> Iterator[tuple[_Owner, _Number]]:
-        """Those of some owners that state a limit, in their order."""
+        """The limits among some owners, in their order; owners without one are left out."""
         for owner in owners:
             most = of(self._limits[owner]) if owner in self._limits else None
             if most is not None:

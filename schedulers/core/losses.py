@@ -1,4 +1,4 @@
-"""Nodes and storage nodes, or parts of one, that events take from the machine or give back; jobs that lose them."""
+"""Outages of nodes and storage nodes, drains of storage nodes, and the jobs that lose resources by them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Losses:
         self._consequences = consequences
 
     def machines_changed(self, machine: Machine, resources: Collection[int], *, available: bool) -> None:
-        """Nodes and storage nodes are taken away, or come back; jobs on them are affected at the end of the message."""
+        """Close or open nodes and storage nodes; jobs are killed for it at the end of the message."""
         records, now_s = self._records, self._records.now_s
         hosts = records.wire.open(resources) if available else records.wire.close(resources)
         nodes, storages = machine.places_of(hosts)
@@ -32,7 +32,7 @@ class Losses:
             self._find_struck(machine, frozenset(nodes), frozenset(storages))
 
     def storage_drained(self, machine: Machine, event: Notify) -> None:
-        """A part of storage nodes is drained, or back; jobs keep what they hold there."""
+        """Drain a part of storage nodes, or give it back; jobs keep their bytes there."""
         records = self._records
         for storage, drained_bytes in drained_by(machine, event.data).items():
             records.book.drain(storage, drained_bytes, records.now_s)
@@ -41,14 +41,14 @@ class Losses:
         records.dirty = True
 
     def kill_affected(self) -> None:
-        """Kill the running jobs that lost something in this message and have not ended in it."""
+        """Kill the running jobs that lost resources in this message and have not ended in it."""
         outages = self._records.outages
         affected, outages.affected = outages.affected, {}
         for job_id, lost in affected.items():
             self._consequences.kill(job_id, Death(lost.reason, outages.rule.requeues))
 
     def _find_struck(self, machine: Machine, nodes: frozenset[int], storages: frozenset[int]) -> None:
-        """Waiting jobs lose burst buffers that are out; running jobs on what is out are noted."""
+        """Evict waiting jobs from burst buffers that are out; shrink running jobs on lost resources, or note them."""
         records, held = self._records, self._records.book.held
         for job_id in [one for one in held if not storages.isdisjoint(held[one].allocation.storages)]:
             self._consequences.evict(records.queue.jobs[job_id])
@@ -60,7 +60,7 @@ class Losses:
                 records.outages.affect(job_id, lost)
 
     def _shrinks(self, job: Job, lost: Lost) -> bool:
-        """Whether a running job goes on without what it lost, where the setting says so."""
+        """Shrink a running job where the setting allows it; return whether it continues without the lost nodes."""
         records = self._records
         if not records.outages.rule.shrinks or records.outages.is_being_killed(job.id):
             return False

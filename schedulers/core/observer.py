@@ -1,4 +1,4 @@
-"""What may watch a session: its jobs, buffers and outages, as they happen."""
+"""Observers of a session: of its jobs, buffers and outages, as events occur."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from spillway.schedulers.policykit.view import Holding, Running
 
 
 class Observer:
-    """What may watch a session without changing it; every method may be overridden."""
+    """Watches a session without changing it; every method may be overridden."""
 
     def submitted(self, job: Job, now_s: float) -> None:
         """A job entered the queue."""
 
     def released(self, job: Job, now_s: float) -> None:
-        """A job that other jobs held (:mod:`spillway.schedulers.model.dependencies`) may start from now on."""
+        """A job held by dependencies (:mod:`spillway.schedulers.model.dependencies`) may start from now on."""
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """A job was refused for good."""
+        """A job was rejected."""
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job started."""
@@ -28,7 +28,7 @@ class Observer:
         """A job ended and gave everything back."""
 
     def resized(self, running: Running, now_s: float) -> None:
-        """A running job was given nodes, or gave something back: ``running.allocation`` is what it holds now."""
+        """A running job was given nodes, or gave resources back: ``running.allocation`` is the present allocation."""
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
         """A waiting job was given its burst buffer."""
@@ -45,17 +45,17 @@ class Observer:
     def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
         """An outage had consequences for a running job: it was killed, requeued, or shrinks.
 
-        ``lost_node_s``: node-seconds that it held for nothing, for no next attempt can use what it did in them.
+        ``lost_node_s``: wasted node-seconds: no next attempt can use their results.
         """
 
     def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
-        """A job has made room for another one (``by``: its id): it was cancelled, or requeued.
+        """A job was preempted by another one (``by``: its id): it was killed, requeued or suspended.
 
-        ``told_s``: when it was chosen for that; ``lost_node_s`` as in :meth:`interrupted`.
+        ``told_s``: time of that decision; ``lost_node_s`` as in :meth:`interrupted`.
         """
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """So many bytes of a storage node are drained from now on; ``left_bytes``: left less held, maybe below zero."""
+        """``drained_bytes`` of a storage node are drained from now on; ``left_bytes``: free bytes, maybe negative."""
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
         """A pass wrote these notes (only called when the session explains)."""

@@ -1,7 +1,7 @@
-"""Outages: what becomes of jobs on nodes and storage nodes that machine events take away.
+"""Outages: handling of jobs on nodes and storage nodes that machine events make unavailable.
 
-Batsim lets a running job go on when a machine of its becomes unavailable, and aborts on a start there. What the
-scheduler does beyond that is a setting; a job that is restarted is submitted anew, under a name of its own.
+In Batsim a running job continues when one of its machines becomes unavailable, and a start there aborts the simulation.
+Further handling by the scheduler is a setting; a job that is restarted is submitted anew, under a name of its own.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from spillway.schedulers.policykit.view import Running
 from spillway.schedulers.timeline import Resource
 
 SEPARATOR = "#"
-"""Stands between a job's name and the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""
+"""Separates a job's name from the number of the attempt: ``w0!12#2`` is the second one of ``w0!12``."""
 
 
 class OnOutage(enum.Enum):
-    """What happens to a running job that holds a node, or a burst buffer on a storage node, that is taken away."""
+    """Handling of a running job that loses a node, or a burst buffer on a storage node, in an outage."""
 
     CONTINUE = "continue"
-    """It goes on as far as Batsim lets it: to the end of what runs of it. It ends, killed, where its next part would
-    have to start on what is out."""
+    """As in Batsim, it continues to the end of its running parts. It is killed where its next part would have to start
+    on resources that are out."""
     KILL = "kill"
     """It is killed at once."""
     REQUEUE = "requeue"
     """It is killed at once and waits again at its original place, as a new job of Batsim's."""
     SHRINK = "shrink"
-    """A malleable application gives up what is out and goes on with the rest, as long as it keeps its minimum; all
+    """A malleable application gives up the lost nodes and continues with the rest, as long as it keeps its minimum; all
     other jobs are killed."""
     SHRINK_OR_REQUEUE = "shrink-or-requeue"
     """The same, but all other jobs are requeued."""
 
     @property
     def shrinks(self) -> bool:
-        """Whether malleable applications go on with fewer nodes."""
+        """Whether malleable applications continue with fewer nodes."""
         return self in (OnOutage.SHRINK, OnOutage.SHRINK_OR_REQUEUE)
 
     @property
@@ -53,35 +53,35 @@ class OnOutage(enum.Enum):
 
 
 class Restart(enum.Enum):
-    """Where a job that is submitted anew goes on."""
+    """Point from which a job that is submitted anew continues."""
 
     BEGINNING = "beginning"
-    """At its beginning."""
+    """Its beginning."""
     CHECKPOINT = "checkpoint"
-    """At its last checkpoint that survived: in its burst buffers if none of their storage nodes went out, else on the
-    file system; at its beginning where there is none."""
+    """Its last checkpoint that survived: in its burst buffers if all their storage nodes are available, else on the
+    file system; its beginning without a checkpoint."""
 
 
 NO_HOSTS: frozenset[int] = frozenset()
 
 
 class Outages:
-    """One conversation's memory of outages.
+    """The outages of one conversation.
 
     Parameters
     ----------
     rule
-        What happens to running jobs.
+        Handling of running jobs.
 
     Attributes
     ----------
     affected
-        Running jobs on what was taken away in this message, by id, with what was taken of each.
+        Running jobs that lost resources in this message, by id, with their losses.
     going
-        Hosts that are out at the end of this message. They are taken away before anything else of it is looked at, so
-        that nothing that follows from its other events is started there.
+        Hosts that are out at the end of this message. They are closed before its events are handled, so that these
+        start nothing there.
     acknowledged
-        Whether the simulator sends every job that is submitted anew back.
+        Whether the simulator sends back every job that is submitted anew.
     """
 
     def __init__(self, rule: OnOutage) -> None:
@@ -94,7 +94,7 @@ class Outages:
         self.acknowledged = False
 
     def read(self, events: Iterable[Event], known: Set[int]) -> None:
-        """Look ahead in a message: which of the ``known`` hosts are out at its end."""
+        """Look ahead in a message for the ``known`` hosts that are out at its end."""
         last: dict[int, str] = {}
         for event in events:
             if type(event) is Notify:
@@ -103,12 +103,12 @@ class Outages:
         self.going = frozenset(gone).intersection(known)
 
     def affect(self, job_id: str, lost: Lost) -> None:
-        """A running job lost something; what follows is decided when the whole message has been read."""
+        """Record the loss of a running job; the reaction is decided when the whole message has been read."""
         if job_id not in self._dying:
             self.affected.setdefault(job_id, lost)
 
     def kill(self, job_id: str, death: Death) -> None:
-        """A job that lost something, or makes room for another one, is killed."""
+        """Record the kill of a job that lost resources or is preempted."""
         self._dying[job_id] = death
 
     def is_being_killed(self, job_id: str) -> bool:
@@ -116,7 +116,7 @@ class Outages:
         return job_id in self._dying
 
     def ended(self, job_id: str, reason: str = "") -> Death | None:
-        """A job has ended: why it was to be killed, or had to end by itself; ``None`` for neither."""
+        """Remove an ended job; return the reason why it was killed or the runtime ended it, or ``None``."""
         self.affected.pop(job_id, None)
         by_itself = Death(reason, requeues=self.rule.requeues) if reason else None
         return self._dying.pop(job_id, by_itself)
@@ -126,7 +126,7 @@ class Outages:
         return self._attempts.get(job_id, (job_id, 1))[0]
 
     def next_attempt(self, job: Job) -> Job:
-        """The same job under the name of its next attempt: submitted when the first one was, at the same place."""
+        """The same job under the name of its next attempt, with the submission time and rank of the first one."""
         first, number = self._attempts.pop(job.id, (job.id, 1))
         again = msgspec.structs.replace(job, id=f"{first}{SEPARATOR}{number + 1}")
         self._attempts[again.id] = first, number + 1
@@ -143,20 +143,20 @@ class Outages:
 
 
 class Death(NamedTuple):
-    """Why a running job is killed.
+    """Reason for the kill of a running job.
 
     Attributes
     ----------
     reason
-        In words.
+        The reason in words.
     requeues
         Whether it is submitted anew.
     by
-        Id of the job that it makes room for; "": it lost something.
+        Id of the job that preempts it; "": it lost resources.
     told_s
-        When it was chosen to make room (s).
+        Time of the decision to preempt it (s).
     suspends
-        Whether it goes on where it was, with what it has done.
+        Whether it continues later from its present state.
     """
 
     reason: str
@@ -167,14 +167,14 @@ class Death(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """What a running job lost: its nodes (those of lost burst buffers too), and the reason in words."""
+    """Loss of a running job: its nodes (also those of lost burst buffers), and the reason in words."""
 
     nodes: frozenset[int]
     reason: str
 
 
 def require_restarts(config: BatsimConfig, setting: str) -> None:
-    """Refuse a simulator that takes no jobs anew, which a setting (in words) needs.
+    """Refuse a simulator that does not accept jobs submitted anew, which a setting (in words) needs.
 
     Raises :class:`RemoteProtocolError`, which names the setting and the remedy.
     """
@@ -191,7 +191,7 @@ def require_restarts(config: BatsimConfig, setting: str) -> None:
 
 
 def registration(job: Job, now_s: float) -> RegisterJob:
-    """The request that submits an attempt; its profile is the one that the job had."""
+    """The request that submits an attempt, with the job's own profile."""
     data = {"id": job.id, "subtime": job.submit_time_s - job.held_s, "res": job.nodes, "profile": job.profile_name}
     if job.walltime_s < float("inf"):
         data["walltime"] = job.walltime_s
@@ -201,9 +201,9 @@ def registration(job: Job, now_s: float) -> RegisterJob:
 def lost_by(
     machine: Machine, running: Running, nodes: frozenset[int], storages: frozenset[int], pool: Pool
 ) -> Lost | None:
-    """What a running job loses with these nodes and storage nodes; ``None`` for nothing.
+    """Loss of a running job with these nodes and storage nodes; ``None`` for no loss.
 
-    The nodes of a lost burst buffer go with it, and all its nodes with a persistent buffer that it uses.
+    With a burst buffer it loses the buffer's nodes, with a persistent buffer that it uses all its nodes.
     """
     held = running.allocation
     gone = nodes.intersection(held.nodes)
@@ -233,7 +233,7 @@ def _lost_pool(machine: Machine, running: Running, storages: frozenset[int], poo
 
 
 def node_seconds(running: Running, now_s: float) -> float:
-    """Node-seconds that a job which ends now has held, with nodes that it gave back before its burst buffer."""
+    """Node-seconds of a job that ends now, including nodes that it gave back before its burst buffer."""
     spans = [(holding, now_s) for holding in running.holdings] + [(holding, holding.end_s) for holding in running.past]
     return math.fsum(
         len(holding.allocation.nodes) * (end_s - holding.start_s)

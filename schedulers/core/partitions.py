@@ -1,8 +1,8 @@
-"""Partitions: which nodes a job may use, and why it may use none.
+"""Partitions: the nodes that a job may use, or the reason why it may use no partition.
 
 A job names the partitions that it may run in (field ``partition``, several separated by commas) and runs on the nodes
-of one of them. Partitions whose limits it exceeds are passed over; a job that none of its partitions takes is rejected,
-as a site's scheduler does that checks limits at submission.
+of one of them. Partitions with limits that it exceeds are skipped; a job that no partition accepts is rejected, as by a
+site's scheduler that checks limits at submission.
 
 References
 ----------
@@ -26,7 +26,7 @@ from spillway.schedulers.timeline import Placement, Timeline
 
 
 def node_sets(site: Site, nodes: int) -> tuple[NodeSet, ...]:
-    """The nodes of each partition of a site on a machine with so many nodes.
+    """The nodes of each partition of a site, on a machine with ``nodes`` nodes.
 
     Raises
     ------
@@ -56,11 +56,11 @@ class Partitions:
     Parameters
     ----------
     site
-        Its partitions, and whose jobs are of which account and QOS.
+        Its partitions, and the accounts and QOS of users.
     machine
-        With their nodes, in the same order.
+        The machine, with the partitions' nodes in the same order.
     placement
-        Which nodes and storage nodes serve a request.
+        Choice of nodes and storage nodes for a request.
     """
 
     def __init__(self, site: Site, machine: Machine, placement: Placement) -> None:
@@ -72,9 +72,9 @@ class Partitions:
         self._empty = Timeline(machine, 0.0, placement) if partitions else None
 
     def assign(self, job: Job) -> tuple[Job, str | None]:
-        """The job with the partitions that it may use, and why it may use none (``None`` where it may).
+        """Add the partitions that a job may use; also return the reason why it may use no partition, or ``None``.
 
-        The machine as a whole can hold it.
+        The job must be feasible on the machine as a whole.
         """
         if self._empty is None or not job.nodes:
             return job, None
@@ -105,13 +105,13 @@ class Partitions:
         return msgspec.structs.replace(job, partitions=tuple(usable)), None
 
     def _default_s(self, place: int) -> float:
-        """Walltime of jobs that state none (s)."""
+        """Walltime of jobs that state no walltime (s)."""
         partition = self._partitions[place]
         default_s = partition.longest_s if partition.default_s is None else partition.default_s
         return math.inf if default_s is None else default_s
 
     def _reason(self, job: Job, place: int) -> str | None:
-        """Why a job may not use a partition, now or ever; ``None`` where it may."""
+        """The reason why a job may not use a partition, now or ever; ``None`` if it may."""
         partition, nodes = self._partitions[place], len(self._machine.partitions[place].nodes)
         if not partition.accepting:
             return "it takes no jobs"
@@ -134,9 +134,9 @@ class Partitions:
         return None
 
     def _barred(self, partition: Partition, job: Job) -> str | None:
-        """Why a partition does not take jobs of the job's account or QOS; ``None`` where it does.
+        """The reason why a partition does not accept the job's account or QOS; ``None`` if it does.
 
-        Accounts count with those below them; where only some may use it, whom it denies is not looked at.
+        An account includes those below it; where a partition lists allowed accounts (or QOS), denied ones are ignored.
         """
         charging = self._charging
         account = charging.account(job.account, job.user)
@@ -146,7 +146,7 @@ class Partitions:
             ("QOS", qos, (qos,), partition.only_qos, partition.not_qos),
         ):
             if only and not any(one in only for one in own):
-                return f"it takes jobs of the {what} {', '.join(only)} alone, not of {shown(value)}"
+                return f"it takes only jobs of the {what} {', '.join(only)}, not of {shown(value)}"
             if not only and any(one in never for one in own):
                 return f"it takes no jobs of the {what} {shown(value)}"
         return None

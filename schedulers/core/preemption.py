@@ -1,4 +1,4 @@
-"""Preemption of running jobs: what the site allows is checked, and who has how long left is kept."""
+"""Preemption of running jobs: checks against the site's rules, and the grace times of preempted jobs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Running
 
 _SHORTEST_S = 1e-3
-"""Least walltime of what is left of a job (s)."""
+"""Least walltime of the rest of a suspended job (s)."""
 
 _SAME_S = 1e-6
 """Times nearer than this are the same: Batsim's messages have six decimals."""
 
 Rest = Callable[[Job, float, float], JsonObject]
-"""Profile of what is left of a job that ran so long (s) and did that share of its work."""
+"""Profile of the rest of a job, from the job, the time that it has run (s) and the share of its work that is done."""
 
 
 def as_a_whole(again: Job, left: Suspended) -> Job:
-    """A job that starts over, none of whose parts counts: with all of its work and its walltime."""
+    """A job that starts over, without the results of its parts: with all of its work and its walltime."""
     whole = left.whole
     return msgspec.structs.replace(
         again, profile=whole.profile, profile_name=whole.profile_name, walltime_s=whole.walltime_s
@@ -35,7 +35,7 @@ def as_a_whole(again: Job, left: Suspended) -> Job:
 
 
 def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preempt, now_s: float) -> Group:
-    """Refuse a preemption that the site does not allow; return what it says of the job that makes room."""
+    """Refuse a preemption that the site does not allow; return its rules for the preempted job."""
     job_id, by = decision.job.id, decision.by
     running = book.running.get(job_id)
     if running is None:
@@ -52,15 +52,14 @@ def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preemp
 
 
 class Notices:
-    """One conversation's memory of jobs that were chosen to make room, and have some time left.
+    """Preempted jobs of one conversation, in their grace times.
 
     Attributes
     ----------
     rules
-        What the site allows.
+        The site's rules.
     given
-        Jobs that have been told and not ended, by id: when they end at the latest (s), and why. Change them by the
-        methods alone.
+        Preempted jobs that have not ended, by id: latest end (s), and reason. Only the methods may change them.
     """
 
     def __init__(self, site: Site, suspend: str, rest: Rest | None = None) -> None:
@@ -70,19 +69,19 @@ class Notices:
         self.given: dict[str, tuple[float, Death]] = {}
 
     def give(self, job_id: str, due_s: float, death: Death) -> None:
-        """A job is told that it ends at a time, at the latest."""
+        """Record a preempted job and its latest end."""
         self.given[job_id] = due_s, death
 
     def ended(self, job_id: str) -> None:
-        """A job has ended."""
+        """Remove a job that has ended."""
         self.given.pop(job_id, None)
 
     def due(self, now_s: float) -> list[tuple[str, Death]]:
-        """Jobs whose time is over."""
+        """Jobs at the end of their grace times."""
         return [(job_id, death) for job_id, (due_s, death) in self.given.items() if due_s <= now_s + _SAME_S]
 
     def read(self, message: Message) -> None:
-        """Look ahead in a message: how much those have done that were killed, whose ends come before that."""
+        """Look ahead in a message for the progress of killed jobs, which follows their ends."""
         self._progress = {
             job_id: one.progress or 0.0
             for event in message.events
@@ -91,8 +90,8 @@ class Notices:
         }
 
     def next_part(self, running: Running, again: Job, now_s: float) -> tuple[Job, RegisterProfile]:
-        """What goes on of a job that is suspended, where it was: the rest of its work and of its walltime."""
-        assert self._rest is not None, "who lets jobs be suspended says what is left of them"
+        """The next part of a suspended job, on the same nodes: the rest of its work and of its walltime."""
+        assert self._rest is not None, "suspended jobs need a profile of their rest"
         job, ran_s = running.job, now_s - running.start_s
         whole = job.left.whole if isinstance(job.left, Suspended) else job
         profile = self._rest(job, ran_s, self._progress.get(job.id, 0.0))

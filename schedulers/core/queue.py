@@ -1,4 +1,4 @@
-"""Waiting jobs in order of submission, and what each of them requests as columns."""
+"""Waiting jobs in order of submission, with their requests as columns."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from spillway.schedulers.timeline.layout import Demand, Row
 
 _FEWEST_PLACES = 32
 _MOST_GAPS = 64
-"""Places without a job that are always let be."""
+"""Number of places without a job that are always tolerated."""
 
 
 class Queue:
     """The waiting jobs of one conversation.
 
-    A job that comes gets a place at the end. Who leaves does so when the next pass begins, so that a pass sees the
-    queue as it was at its beginning; places without jobs are given up when they are many.
+    A new job gets a place at the end. Jobs leave when the next pass begins, so that a pass sees the queue as it was at
+    its beginning; places without jobs are removed when there are many.
 
     Parameters
     ----------
     demand_of
-        What a job requests, as kernels take it (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+        A job's request as a row for kernels (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
     few
-        Passes see fewer waiting jobs as a copy, more of them as columns.
+        Passes see fewer waiting jobs than this as a copy, more of them as columns.
 
     Attributes
     ----------
     jobs
-        The jobs by id, in order of submission. Change them by the methods alone.
+        The jobs by id, in order of submission. Only the methods may change them.
     changes
-        How often a job left, or came anywhere but at the end.
+        Number of times that a job left, or came anywhere but at the end.
     """
 
     def __init__(self, demand_of: Callable[[Job], Row], few: int = 256) -> None:
@@ -47,24 +47,24 @@ class Queue:
         self._lay_out(())
 
     def add(self, job: Job) -> None:
-        """A job waits from now on, behind all others."""
+        """Add a job behind all others."""
         self.jobs[job.id] = job
         self._append(job, self._demand_of(job))
 
     def add_again(self, job: Job) -> None:
-        """A job waits again, at the place of its number."""
+        """Add a job that waits again, at the place of its number."""
         self.jobs[job.id] = job
         self.jobs = {one.id: one for one in sorted(self.jobs.values(), key=lambda one: one.number)}
         self._lay_out(self.jobs.values())
         self.changes += 1
 
     def remove(self, job_id: str) -> None:
-        """A job waits no longer."""
+        """Remove a job that no longer waits."""
         self._gone.append(self._places.pop(self.jobs.pop(job_id)))
         self.changes += 1
 
     def shown(self) -> Sequence[Job]:
-        """The waiting jobs as of now, for one pass: where they are few a copy, which costs less than columns."""
+        """The waiting jobs as of now, for one pass; few jobs as a copy, which costs less than columns."""
         if len(self.jobs) < self._few:
             if len(self._gone) > _MOST_GAPS:
                 self._let_go()
@@ -77,21 +77,21 @@ class Queue:
         return WaitingJobs(shown, self._first, len(self._columns.jobs), len(self.jobs))
 
     def demands(self, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
-        """What jobs request, a row for each; jobs that do not wait here are looked at one by one."""
+        """Requests of jobs, a row for each; computed one by one if a job does not wait here."""
         try:
             return self._columns.demands[[self._places[job] for job in jobs]]
         except KeyError:
             return np.array([self._demand_of(job) for job in jobs], np.int64)
 
     def check(self) -> None:
-        """Prove that jobs and columns agree."""
+        """Assert that jobs and columns agree."""
         self._let_go()
         columns, places = self._columns, self._places
         there = {place: job for place, job in enumerate(columns.jobs) if job is not None}
         assert [*there.values()] == [*self.jobs.values()], "the columns have other jobs, or another order"
-        assert places == {job: place for place, job in there.items()}, "a job stands at another place"
+        assert places == {job: place for place, job in there.items()}, "a job is at another place"
         for place, job in there.items():
-            assert place >= self._first, "a waiting job stands before the first place"
+            assert place >= self._first, "a waiting job is before the first place"
             assert tuple(columns.demands[place].tolist()) == self._demand_of(job), f"{job.id!r} requests something else"
             assert (columns.nodes[place], columns.walltimes_s[place]) == (job.nodes, job.walltime_s)
         assert np.count_nonzero(columns.nodes[: len(columns.jobs)] < NOWHERE) == len(there), "a job has gone in part"
@@ -109,13 +109,13 @@ class Queue:
         self._places[job] = place
 
     def _lay_out(self, jobs: Iterable[Job]) -> None:
-        """Begin anew with these jobs; whoever has the old columns keeps them."""
+        """Lay out new columns for these jobs; passes that have the old columns keep them."""
         self._use(Columns([], np.empty(0, np.int64), np.empty((0, len(Demand._fields)), np.int64), np.empty(0)))
         for job in jobs:
             self._append(job, self._demand_of(job))
 
     def _close_gaps(self) -> None:
-        """The same jobs in columns without gaps; whoever has the old columns keeps them."""
+        """Move the jobs to columns without gaps; passes that have the old columns keep them."""
         columns = self._columns
         there = np.flatnonzero(columns.nodes[: len(columns.jobs)] < NOWHERE)
         self._use(
@@ -129,7 +129,7 @@ class Queue:
         self._first = 0
 
     def _let_go(self) -> None:
-        """Empty the places of jobs that wait no longer."""
+        """Empty the places of jobs that no longer wait."""
         if not self._gone:
             return
         columns = self._columns

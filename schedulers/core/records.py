@@ -31,7 +31,7 @@ from spillway.schedulers.timeline.layout import Row
 
 
 class Records:
-    """The records of one conversation. Those behind :attr:`machine` are there when it has begun.
+    """The records of one conversation. Those after :attr:`machine` are set when it begins.
 
     Parameters
     ----------
@@ -41,23 +41,23 @@ class Records:
     Attributes
     ----------
     now_s
-        Time of the message that is dealt with (s).
+        Time of the present message (s).
     requests
-        What answers it so far.
+        Requests of its answer so far.
     dirty
-        Whether anything has changed that a policy sees, since its last pass.
+        Whether anything that the policy sees has changed since its last pass.
     static_done
         Whether the simulator has submitted all its static jobs.
     arrivals, dependents, queue, outages, notices
-        What was sent; jobs that others hold; jobs that wait; jobs that outages struck; jobs that are to make room.
+        Checks of messages; jobs held by dependencies; waiting jobs; outages; preempted jobs.
     filled_s
-        Since when burst buffers of waiting jobs are full (s), by job.
+        Ends of the stage-ins of waiting jobs (s), by job.
     notebook
-        The policy's own.
+        Data of the policy's own.
     machine
         The machine; ``None`` before the conversation has begun.
     book, counted, admission, pool, wire
-        Who holds what; counted pools; who may come; persistent buffers; Batsim's records.
+        Held resources; counted pools; admission of jobs; persistent buffers; Batsim's records.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class Records:
         self.wire: WireGuard
 
     def begin(self, event: SimulationBegins) -> None:
-        """The conversation begins: learn the machine, and what the simulator allows.
+        """Begin the conversation, with the machine and the simulator's settings.
 
         Raises
         ------
         RemoteProtocolError
-            The machine cannot be read, or the simulator lacks what is needed.
+            The machine cannot be read, or a needed setting of the simulator is off.
         """
         ground, jobs, site = self._ground, self._jobs, self.site or Site()
         self.arrivals.begin(event)
@@ -127,12 +127,12 @@ class Records:
         self.runtime.begin(machine, event.config)
 
     def send(self, requests: Iterable[Request]) -> None:
-        """Answer with these, too, once they are checked; DecisionRefused for one that would make Batsim abort."""
+        """Check requests and add them to the answer; DecisionRefused for one that would make Batsim abort."""
         self.wire.check(requests)
         self.requests.extend(requests)
 
     def check(self) -> None:
-        """Prove that queue, book and runtime agree with each other."""
+        """Assert that queue, book and runtime agree with each other."""
         self.book.check()
         self.runtime.check()
         self.queue.check()

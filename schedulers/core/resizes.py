@@ -1,4 +1,4 @@
-"""The controllers' turn: they resize running jobs with what the policy left free, booked before it is used."""
+"""The controllers' turn: they resize running jobs with resources that the policy left free, booked before use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Resizes:
             steering.enact(resize, gained, now_s)
 
     def _growth(self, job_id: str, nodes: int) -> Allocation | None:
-        """So many further nodes of a running job, with all that belongs to them; ``None`` where they are not free."""
+        """Find further nodes for a running job, with all that belongs to them; ``None`` if too few are free."""
         book = self._records.book
         job, held = book.running[job_id].job, book.running[job_id].allocation
         free_bytes, bandwidth = book.timeline.free_storage_now(), book.timeline.free_bandwidth_now()

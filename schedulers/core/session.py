@@ -2,7 +2,7 @@
 
 Every event changes the records (:mod:`spillway.schedulers.core.records`); then the policy gets a view and yields
 decisions; the guard checks them; the runtime turns them into requests. Time only comes from messages, randomness only
-from the seed. The session leads through this; each part has a room of its own:
+from the seed. The session directs this; each part has a module of its own:
 
 ============================================  ============================================
 the view that a policy gets                   :mod:`spillway.schedulers.core.views`
@@ -69,7 +69,7 @@ class Session:
     runtime
         Plays started jobs.
     passes, ground, jobs, site
-        How decisions come about beside the policy; how the machine is read; what holds for jobs; what the site states.
+        Settings of passes, of the machine, of jobs, and of the site.
     observer
         Watches submissions, starts and ends.
 
@@ -109,7 +109,7 @@ class Session:
 
     @property
     def begun(self) -> bool:
-        """Whether the first message has come, so that there is a machine."""
+        """Whether the first message, which states the machine, has come."""
         return self._records.machine is not None
 
     @property
@@ -121,7 +121,7 @@ class Session:
 
     @property
     def book(self) -> Book:
-        """Who holds what, now and until when."""
+        """The record of the resources that each job holds, and until when."""
         return self._records.book
 
     @property
@@ -135,7 +135,7 @@ class Session:
         return tuple(self._records.queue.jobs.values())
 
     def warnings(self) -> tuple[str, ...]:
-        """What looks wrong with the conversation as a whole, one line each; to be read at its end."""
+        """Warnings about the conversation as a whole, one line each; to be read at its end."""
         records = self._records
         if records.machine is None:
             return ()
@@ -143,28 +143,28 @@ class Session:
         return (*records.admission.warnings(), *of_policy)
 
     def check(self) -> None:
-        """Prove that queue, book and runtime agree with each other."""
+        """Assert that queue, book and runtime agree with each other."""
         self._records.check()
 
     def handle(self, message: Message) -> Reply:
-        """Digest one message and answer it.
+        """Process one message and return the answer.
 
         Raises
         ------
         RemoteProtocolError
             The message is illegal in this state (names the place and the state); nothing can follow it.
         DecisionRefused
-            The policy decided something impossible (names the job and the reason), or pauses.
+            A decision of the policy is impossible (names the job and the reason), or the policy pauses.
         """
         try:
             next(self.answering(message))
         except StopIteration as end:
             reply: Reply = end.value
             return reply
-        raise DecisionRefused("", "the policy pauses, and whatever plays this session needs its decisions at once")
+        raise DecisionRefused("", "the policy pauses, but the player of this session needs its decisions at once")
 
     def answering(self, message: Message) -> Generator[None, None, Reply]:
-        """Digest one message and return the answer; on the way yield wherever the policy pauses.
+        """Process one message and return the answer; yield wherever the policy pauses.
 
         Raises
         ------
@@ -211,14 +211,14 @@ class Session:
         return Reply(message.now, tuple(records.requests))
 
     def _look_ahead(self, message: Message, machine: Machine) -> None:
-        """Take away what is out at the end of a message, before its first event is dealt with."""
+        """Close hosts that are out at the end of a message, before its first event is processed."""
         records = self._records
         records.outages.read(message.events, records.arrivals.resources)
         if records.outages.going:
             self._losses.machines_changed(machine, records.outages.going, available=False)
 
     def _check_order(self, event: Event, place: str) -> None:
-        """Refuse events that are no such, and any before the first or after the last one."""
+        """Refuse unexpected events, and any before SIMULATION_BEGINS or after SIMULATION_ENDS."""
         name = type(event).__name__
         if type(event) not in self._HANDLERS:
             raise RemoteProtocolError(f"unexpected event {name}", place)
@@ -253,11 +253,11 @@ class Session:
         self._submissions.submitted(event)
 
     def _acknowledged(self, event: JobSubmitted) -> None:
-        """A registered sub-job: only a runtime has their names."""
+        """Pass the submission of a sub-job to the runtime: it alone has the names of registered ones."""
         step = self._runtime.handle(event, self._records.now_s)
         if step is None:
             raise RemoteProtocolError(
-                f"job {shown(event.job_id)} has the form of a sub-job, and none of this id was registered, or it ended",
+                f"job {shown(event.job_id)} has the form of a sub-job, but it was not registered, or has ended",
                 "$.job_id",
             )
         self._consequences.enact(step)
@@ -271,7 +271,7 @@ class Session:
         self._consequences.enact(step)
 
     def _sub_jobs_completed(self, event: SubJobsCompleted) -> Event | None:
-        """Sub-jobs have ended; what remains to be looked at after those from whose ends something follows."""
+        """Process ends of sub-jobs up to the first with consequences; return an event with the others, or ``None``."""
         records = self._records
         step = self._runtime.handle(event, records.now_s)
         seen = event.job_ids
@@ -279,7 +279,7 @@ class Session:
             seen = seen[: -len(step.rest.job_ids)]
         if step is None or not records.wire.completed(seen):
             raise RemoteProtocolError(
-                f"the end of sub-jobs {shown(list(seen))}, of which one does not run", "$.job_ids"
+                f"the end of sub-jobs {shown(list(seen))}, but one of them does not run", "$.job_ids"
             )
         self._consequences.enact(step)
         return step.rest
@@ -297,7 +297,7 @@ class Session:
         self._to_runtime(event)
 
     def _to_runtime(self, event: Event) -> None:
-        """Nothing in the session depends on these events; a runtime may."""
+        """Pass an event to the runtime; nothing else in the session depends on it."""
         step = self._runtime.handle(event, self._records.now_s)
         if step is not None:
             self._consequences.enact(step)
@@ -345,7 +345,7 @@ class Session:
     # ------------------------------------------------------------------ decisions
 
     def _decide(self) -> Iterator[None]:
-        """Let policy, controllers and runtime act until nothing more follows from it."""
+        """Let policy, controllers and runtime act until there are no further consequences."""
         records, consequences, submissions = self._records, self._consequences, self._submissions
         notices, pool, dependents = records.notices, records.pool, records.dependents
         while True:
@@ -386,7 +386,7 @@ class Session:
             records.observer.notes(records.now_s, notes)
 
     def _finish_registration(self) -> None:
-        """Let the simulator know that no further jobs will be registered, once all that came have ended."""
+        """Notify the simulator that no further jobs will be registered, once all submitted jobs have ended."""
         records = self._records
         left = records.queue.jobs or records.book.running or records.dependents.held
         if not left and not self.finished and records.wire.registration_open:

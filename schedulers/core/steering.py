@@ -1,4 +1,4 @@
-"""Between the session and the controllers: shows them a scene when something has happened, checks their intentions."""
+"""Link between the session and the controllers: gives them a scene after changes, and checks their intentions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from spillway.schedulers.model.job import Allocation, Job
 
 
 class _Steerable(Protocol):
-    """What an execution model offers whose jobs can be resized
-    (:class:`spillway.schedulers.jobmodels.malleable.Malleable`)."""
+    """Interface of an execution model with resizable jobs (:mod:`spillway.schedulers.jobmodels.malleable`)."""
 
     def views(self) -> Sequence[AppView]:
         """The running applications."""
@@ -31,7 +30,7 @@ class _Steerable(Protocol):
 
 
 class Steering:
-    """One conversation's controllers.
+    """The controllers of one conversation.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ class Steering:
         queue: Collection[Job],
         fits: Callable[[Job, Mapping[str, Collection[int]]], bool] | None = None,
     ) -> Iterator[Resize]:
-        """Call the controller, if an I/O phase has ended or what is idle, waiting or running has changed.
+        """Call the controller if an I/O phase has ended, or idle nodes, waiting jobs or running jobs have changed.
 
         An application that requests changes itself counts as changed at every control point.
 
@@ -76,7 +75,7 @@ class Steering:
         Raises
         ------
         DecisionRefused
-            It decided on what an application cannot do.
+            The controller decided on a change that an application cannot make.
         """
         ended = self._applications.take_ended_phases()
         views = self._applications.views()
@@ -110,11 +109,11 @@ class Steering:
         return places[len(places) - resize.leaving :]
 
     def enact(self, resize: Resize, gained: Allocation | None, now_s: float) -> None:
-        """Hand what was agreed on to the execution model."""
+        """Pass the agreed changes to the execution model."""
         self._applications.agree(resize.id, resize.steps, gained, now_s)
 
     def drop(self, resize: Resize) -> None:
-        """An intention cannot be met."""
+        """Count an intention that cannot be met."""
         self.dropped += 1
 
 
@@ -124,7 +123,7 @@ def _admits(
     views: Sequence[AppView],
     given_up: Mapping[str, int],
 ) -> bool:
-    """Whether a job fits if applications give up so many more nodes, and all agreed changes have been made."""
+    """Whether a job fits after all agreed changes, if applications give up these numbers of further nodes."""
     kept = {}
     for view in views:
         size = view.settled_nodes - given_up.get(view.id, 0)
@@ -134,7 +133,7 @@ def _admits(
 
 
 def check_resize(view: AppView | None, resize: Resize) -> None:
-    """Refuse to resize what does not run, where there is no control point, or to a size that it cannot have."""
+    """Refuse to resize an application that does not run, without a control point, or to an impossible size."""
     if view is None:
         raise DecisionRefused(resize.id, "it is no running malleable application")
     application = view.application

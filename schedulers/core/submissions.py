@@ -1,4 +1,4 @@
-"""How jobs come to wait: as they are submitted, or when the jobs that they depend on hold them no longer."""
+"""Entry of jobs into the queue: at their submission, or when their dependencies no longer hold them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Submissions:
         self._call_s = -1.0
 
     def submitted(self, event: JobSubmitted) -> None:
-        """A job of a user's has come.
+        """Process the submission of a job of a user's workload.
 
         Raises
         ------
         RemoteProtocolError
-            A field is of the wrong kind or out of its range; names the place.
+            A field has the wrong type or is out of range; the error names its place.
         """
         records = self._records
         job, reason = records.admission.read(event)
@@ -50,7 +50,7 @@ class Submissions:
             records.dirty = True
 
     def release(self) -> bool:
-        """Let jobs wait that other jobs held until now, or reject them; whether there were any."""
+        """Queue or reject jobs that dependencies no longer hold; return whether there were any."""
         records, dependents = self._records, self._records.dependents
         any_settled = False
         while dependents.changed or dependents.held:
@@ -66,13 +66,13 @@ class Submissions:
         return any_settled
 
     def no_more(self) -> None:
-        """No further jobs come: those that depend on one that did not come can never start."""
+        """Reject held jobs that depend on unknown jobs, as no further jobs come."""
         records = self._records
         for settled in records.dependents.unknown(records.arrivals.knows):
             self._free(settled)
 
     def call(self) -> None:
-        """Be called when the next delay after another job's start or end is over."""
+        """Request a call at the end of the next delay after another job's start or end."""
         records = self._records
         due_s = records.dependents.due_s
         if due_s <= LATEST_S and not records.now_s < self._call_s <= due_s:

@@ -1,4 +1,4 @@
-"""Settings of a session beside its policy and its runtime, one value for those that belong together."""
+"""Settings of a session besides its policy and its runtime, grouped by subject."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spillway.schedulers.timeline.placement import Placement
 
 
 class Cadence(enum.Enum):
-    """When the policy is called: once per message, or (the published experiment) after every single event."""
+    """Times of the policy's passes: once per message, or (the published experiment) after every single event."""
 
     MESSAGE = "message"
     EVENT = "event"
@@ -27,14 +27,14 @@ class Cadence(enum.Enum):
 
 @dataclass(frozen=True)
 class Passes:
-    """How decisions come about beside the policy.
+    """Settings of the policy's passes.
 
     Attributes
     ----------
     seed
-        Of the generator that policies may use.
+        Seed of the random generator that policies may use.
     cadence
-        When the policy is called.
+        Times of the policy's passes.
     explain
         Whether passes note why jobs wait.
     estimator
@@ -52,16 +52,16 @@ class Passes:
 
 @dataclass(frozen=True)
 class Ground:
-    """How the machine is read, and who gets which of its places.
+    """Settings of the machine, and of the placement of jobs.
 
     Attributes
     ----------
     defaults
-        What to assume where the platform states no properties.
+        Default properties, for a platform that does not state them.
     placement
-        Which nodes and storage nodes serve a request.
+        Choice of nodes and storage nodes for a request.
     timeline
-        Kind of timeline; :class:`spillway.schedulers.timeline.published_timeline.PublishedTimeline` reproduces
+        Class of the timeline; :class:`spillway.schedulers.timeline.published_timeline.PublishedTimeline` reproduces
         published numbers.
     """
 
@@ -72,19 +72,19 @@ class Ground:
 
 @dataclass(frozen=True)
 class JobTerms:
-    """What holds for jobs beside what they state themselves, most of it by the job model.
+    """Properties of jobs that they do not state themselves, most of them given by the job model.
 
     Attributes
     ----------
     unplayable
-        Gives the reason why a submitted job cannot be played although the machine could hold it; ``None`` where it can.
-        Default: what the runtime refuses.
+        Gives the reason why a submitted job cannot be played although the machine could hold it; ``None`` if it can.
+        Default: the runtime's refusals.
     fewest_nodes
         Fewest nodes that a job may start on; ``None``: jobs start on all that they request.
     demand
-        Bandwidth that jobs need under the job model; default: what they state (``io_rate``).
+        Bandwidth that jobs need under the job model; default: their field ``io_rate``.
     lives
-        How long a job's burst buffers and bandwidth are held, around its nodes; default: as long as its nodes.
+        Intervals of a job's burst buffers and bandwidth, around that of its nodes; default: the interval of its nodes.
     """
 
     unplayable: Callable[[Job], str | None] | None = None
@@ -95,18 +95,18 @@ class JobTerms:
 
 @dataclass(frozen=True)
 class SiteTerms:
-    """What the site states, and what ends running jobs before their time.
+    """Settings of the site, and of events that end running jobs early.
 
     Attributes
     ----------
     site
-        Partitions, shares and pools; default: the site has none.
+        Partitions, shares and pools; default: no site.
     suspend
-        What is played where the site suspends jobs (:class:`spillway.schedulers.model.preemption.Preemption`).
+        Mode that is played where the site suspends jobs (:class:`spillway.schedulers.model.preemption.Preemption`).
     rest
-        What is left of a job that is suspended; needed where some are.
+        Profile of the rest of a suspended job; needed if jobs are suspended.
     on_outage
-        What happens to running jobs on nodes and storage nodes that machine events take away.
+        Handling of running jobs on nodes and storage nodes that machine events make unavailable.
     """
 
     site: Site | None = None

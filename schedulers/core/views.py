@@ -58,5 +58,5 @@ class Views:
         return view
 
     def _changes(self) -> int:
-        """How often anything that a policy sees changed; what comes to the end of the queue does not count."""
+        """Number of changes that a policy sees; jobs added at the end of the queue do not count."""
         return self._records.book.timeline.changes + self._records.queue.changes

@@ -1,4 +1,4 @@
-"""Batsim's own rules: what a simulator answers by aborting is refused before it is sent."""
+"""Batsim's own rules: requests that would make a simulator abort are refused before they are sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WireGuard:
     Parameters
     ----------
     config
-        What the simulator allows (dynamic jobs, profile reuse).
+        The simulator's settings (dynamic jobs, profile reuse).
     profiles
         Names of the static profiles per workload.
     """
@@ -52,13 +52,13 @@ class WireGuard:
         self._closed: set[int] = set()
 
     def submitted(self, job_id: str, profile: str = "") -> None:
-        """A job entered Batsim's queue; its profile exists."""
+        """Record a job in Batsim's queue; its profile exists."""
         self._submitted.add(job_id)
         if profile:
             self._profiles.setdefault(job_id.partition("!")[0], set()).add(profile)
 
     def completed(self, job_ids: Iterable[str]) -> bool:
-        """Batsim reported the ends of jobs and forgot them; ``False`` where one did not run."""
+        """Remove jobs that Batsim has reported as ended; return ``False`` if one did not run."""
         running, unsent = self._running, self._unsent
         for job_id in job_ids:
             if job_id not in running or job_id in unsent:
@@ -67,15 +67,15 @@ class WireGuard:
         return True
 
     def ended(self, job_id: str) -> None:
-        """A job of a user's has ended for good: nothing will name the profiles of its sub-jobs again."""
+        """Remove the sub-job profiles of a user's job that has ended for good: no request will name them again."""
         self._profiles.pop(job_id.replace("!", OWN_MARK), None)
 
     def sent(self) -> None:
-        """The requests of the last message have reached Batsim: what they start can end from now on."""
+        """Record that Batsim has the requests of the last message: jobs that they start can end from now on."""
         self._unsent.clear()
 
     def killed(self, job_id: str) -> bool:
-        """Batsim confirmed a kill; ``False`` where none was requested, or it was confirmed before."""
+        """Record a kill confirmed by Batsim; return ``False`` if it was not requested, or confirmed before."""
         if job_id not in self._dying:
             return False
         self._dying.discard(job_id)
@@ -87,13 +87,13 @@ class WireGuard:
         return self._closed
 
     def close(self, hosts: Iterable[int]) -> set[int]:
-        """Hosts became unavailable; returns those that were not."""
+        """Record hosts as unavailable; return those that were available."""
         fresh = set(hosts) - self._closed
         self._closed |= fresh
         return fresh
 
     def open(self, hosts: Iterable[int]) -> set[int]:
-        """Hosts came back; returns those that were out. What runs there still is computing to Batsim 4 from now on."""
+        """Record hosts as available; return those that were out. Busy ones are computing again in Batsim 4."""
         back = self._closed.intersection(hosts)
         self._closed -= back
         return back
@@ -105,11 +105,11 @@ class WireGuard:
 
     @property
     def registration_finished(self) -> bool:
-        """Whether dynamic jobs are enabled, and we have finished their registration: all jobs had ended."""
+        """Whether dynamic jobs are enabled, and their registration has been finished: all jobs had ended."""
         return self._dynamic and not self._registration_open
 
     def check(self, requests: Iterable[Request]) -> None:
-        """Check requests in order, and take each as done."""
+        """Check requests in order; each counts as carried out."""
         for request in requests:
             self._CHECKS[type(request)](self, request)
 
@@ -222,7 +222,7 @@ class WireGuard:
             raise DecisionRefused("", "SET_RESOURCE_STATE needs at least one host")
 
     def _nothing(self, request: Request) -> None:
-        """Requests that Batsim accepts in every state."""
+        """Accept a request that Batsim accepts in every state."""
 
     _CHECKS: ClassVar[dict[type, Callable[[WireGuard, Any], None]]] = {
         ExecuteJob: _execute,

@@ -1,7 +1,7 @@
-"""Job models, by name: what a started job does. The only registration of ours.
+"""Job models, by name: the programs of started jobs. The only registration of our models.
 
-An entry is a frozen dataclass whose fields are the model's options (``--model io:max_phases=5``). Models from outside
-are named as ``FILE.py:CLASS`` or ``MODULE:CLASS``, or as an installed package registers them.
+An entry is a frozen dataclass with the model's options as fields (``--model io:max_phases=5``). Models from outside are
+named as ``FILE.py:CLASS`` or ``MODULE:CLASS``, or as an installed package registers them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MODELS: dict[str, type[JobModel]] = {
 
 
 def model_class(name: str) -> type[JobModel]:
-    """The class of a job model by its name.
+    """Return the class of a job model by its name.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def unplayable(model: JobModel, refuses: Callable[[Job], str | None]) -> Callabl
 
 
 def rules_of(model: JobModel) -> Rules:
-    """What a model states, and what it lacks because it does not state that its jobs do so."""
+    """Rules of a model: those that it states, and a lack of each trait of :data:`_STATED` that its class misses."""
     lacking: dict[Trait, tuple[str, str]] = {
         trait: ("", why.format(", ".join(name for name, cls in MODELS.items() if does(cls))))
         for trait, (does, why) in _STATED.items()
@@ -129,12 +129,12 @@ def rules_of(model: JobModel) -> Rules:
 
 _STATED: Mapping[Trait, tuple[Callable[[type[JobModel]], bool], str]] = {
     Trait.TURNS: (lambda cls: cls.shares_nodes, "jobs that share nodes in time are played by --model {} only"),
-    Trait.SHRINKING: (lambda cls: cls.shrinks, "only applications of --model {} can go on with fewer nodes"),
-    Trait.CHECKPOINTS: (lambda cls: cls.restarts, "its jobs write no checkpoints; models whose jobs do: {}"),
-    Trait.CUT: (lambda cls: cls.cut, "what its jobs are doing cannot be cut; models whose jobs can be suspended: {}"),
+    Trait.SHRINKING: (lambda cls: cls.shrinks, "only applications of --model {} can continue on fewer nodes"),
+    Trait.CHECKPOINTS: (lambda cls: cls.restarts, "its jobs write no checkpoints; models with checkpoints: {}"),
+    Trait.CUT: (lambda cls: cls.cut, "the work of its jobs cannot be cut; models with jobs that can be suspended: {}"),
     Trait.GATE: (lambda cls: cls.needs.gate, "its jobs make no transfers that take turns; models that do: {}"),
 }
-"""How a model states a trait, and why it cannot be combined where it does not; the braces: the models that do."""
+"""By trait: whether a class of models has it, and the reason for a refusal if not; the braces get models that do."""
 
 
 def name_of(model: JobModel) -> str:

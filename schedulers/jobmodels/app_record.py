@@ -1,4 +1,4 @@
-"""What became of a malleable application: its I/O phases beside their predictions, its sizes, where its time went."""
+"""Record of a malleable application: I/O phases beside their predictions, sizes, and seconds by activity."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spillway.schedulers.model.job import Job
 
 @dataclass(frozen=True, slots=True)
 class PhaseSeen:
-    """One I/O phase as it was observed, and what had been predicted when the one before it ended (s).
+    """One I/O phase as it was observed, and its prediction at the end of the phase before it (s).
 
-    ``predicted`` is ``None`` for a first phase without model.
+    ``predicted`` is ``None`` for a first phase without a model.
     """
 
     asked_s: float
@@ -27,16 +27,16 @@ class PhaseSeen:
 
 @dataclass(slots=True)
 class AppRecord:
-    """What became of an application.
+    """Record of an application.
 
     Attributes
     ----------
     job
         The job.
     start_s, end_s, state
-        When it started, when and how it ended.
+        Times of its start and end (s), and its final state.
     iterations, intervals
-        Iterations done, and in how many intervals.
+        Iterations done, and number of their intervals.
     phases
         Its I/O phases.
     compute_s, resize_s
@@ -44,7 +44,7 @@ class AppRecord:
     sizes
         ``(time, nodes in use)`` at its start and after every reconfiguration.
     node_seconds
-        Nodes held times seconds, nodes that were given and not yet used included.
+        Nodes held times seconds, including nodes that were given and not yet used.
     """
 
     job: Job
@@ -61,7 +61,7 @@ class AppRecord:
 
 
 def finished(record: JobRecord) -> AppRecord | None:
-    """The record of an application that has ended; ``None`` for a job that described none."""
+    """Complete the record of an application that has ended; ``None`` for a job without an application."""
     app = record.state_shown
     if app is None:
         return None

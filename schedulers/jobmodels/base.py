@@ -1,9 +1,10 @@
-"""What a job model is: pure programs, made of a few words, that one runtime plays.
+"""The interface of job models: pure programs of a few operations, which one runtime plays.
 
-A job model describes what a started job does: computes, moves bytes, gives nodes back. It is a frozen dataclass; its
-fields are its options. For each job it yields *operations*, one after another, and gets a :class:`Done` back for each;
-it names no sub-job, no message, no clock and no gate. The runtime (:mod:`spillway.schedulers.jobmodels.runtime`) names
-and registers sub-jobs, kills, watches walltimes, uses the I/O gate, and ends jobs.
+A job model describes the work of a started job: it computes, moves bytes, gives nodes back. A model is a frozen
+dataclass; its fields are its options. For each job it yields *operations*, one after another, and gets a :class:`Done`
+back for each; it names no sub-job, no message, no clock and no gate. The runtime
+(:mod:`spillway.schedulers.jobmodels.runtime`) names and registers sub-jobs, kills, watches walltimes, uses the I/O
+gate, and ends jobs.
 
 ==================  =================================================================================================
 operation           meaning
@@ -13,8 +14,8 @@ operation           meaning
 :class:`Transfer`   move bytes between nodes, burst buffers and the parallel file system (through the I/O gate)
 :class:`GiveBack`   give back some nodes, or the nodes and keep the burst buffer, or the other way round
 :class:`Publish`    show a state to controllers and to the job's record
-:class:`Report`     notify controllers that something has happened
-:class:`Wait`       let time pass on what the job holds
+:class:`Report`     notify controllers of an event
+:class:`Wait`       let time pass while the job keeps its allocation
 ==================  =================================================================================================
 """
 
@@ -37,7 +38,7 @@ from spillway.schedulers.timeline import Resource
 
 
 class FileSystem(enum.Enum):
-    """When a model needs a host of the parallel file system."""
+    """A model's need for a host of the parallel file system."""
 
     NO = "no"
     WITH_BURST_BUFFERS = "with burst buffers"
@@ -46,18 +47,18 @@ class FileSystem(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a model needs of the simulator: one source for options of the simulator, codecs and error texts.
+    """Requirements of a model on the simulator: one source for options of the simulator, codecs and error texts.
 
     Attributes
     ----------
     dynamic_jobs
         Jobs are registered while the simulation runs (Batsim 4: ``--enable-dynamic-jobs``).
     profile_reuse
-        Their profiles are used more than once (Batsim 4: ``--enable-profile-reuse``); works without, at more messages.
+        Their profiles are used more than once (Batsim 4: ``--enable-profile-reuse``); not required, but saves messages.
     file_system
         Whether the platform must have a parallel file system.
     gate
-        Whether its transfers pass the I/O gate, so that the settings of the gate have a meaning.
+        Whether its transfers pass the I/O gate, so that the settings of the gate matter.
     """
 
     dynamic_jobs: bool = True
@@ -67,7 +68,7 @@ class Needs:
 
 
 class Place(enum.Enum):
-    """Where bytes are."""
+    """Source or destination of a transfer."""
 
     NODES = "nodes"
     BURST_BUFFER = "burst buffer"
@@ -88,17 +89,17 @@ class Transfer:
     Attributes
     ----------
     source, destination
-        From where to where. Between burst buffers and another place each node's bytes travel by themselves; nodes write
-        to or read from the file system together. A striped buffer belongs to all nodes: its stripes are filled and
-        emptied side by side, and each node writes or reads an equal part of each.
+        Ends of the transfer. Between burst buffers and another place each node's bytes move separately; nodes write to
+        or read from the file system together. A striped buffer belongs to all nodes: its stripes are filled and emptied
+        side by side, and each node writes or reads an equal part of each.
     bytes_per_node
         Bytes of each node, at least 0; of a striped buffer bytes of each stripe.
     stage
-        What the time and the bytes count for in the job's record.
+        Stage to which time and bytes are added in the job's record.
     nodes
         Node indices, ascending; ``None``: all nodes that the job was granted.
     abandoned
-        Of a transfer beside a computation: whether a job that fails ends without it.
+        Whether a job that fails ends without this transfer, if it runs beside a computation.
     began
         Called with the time at which the first bytes move.
     """
@@ -128,13 +129,13 @@ class Compute:
     nodes
         Node indices, ascending; ``None``: all nodes that the job was granted.
     stage
-        What the time counts for in the job's record.
+        Stage to which the time is added in the job's record.
     beside
-        A transfer that begins with it, or with its turn where it uses the file system. The program goes on without it;
-        the job ends with it.
+        A transfer that begins with it, or with its turn if it uses the file system. The program continues meanwhile;
+        the job ends only with it.
     turn_bytes
-        ``None``, or the bytes that the profile stands for: it then waits for its turn at the I/O gate. With several
-        I/O nodes each turn has the part of its nodes.
+        ``None``, or the bytes that the profile represents: it then waits for its turn at the I/O gate. With several I/O
+        nodes each turn has the part of its nodes.
     may_fail
         Whether a failure (return code above 0) is handed to the program instead of ending the job.
     began
@@ -150,14 +151,14 @@ class Compute:
     began: Callable[[float], None] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no runtime plays."""
+        """Refuse a combination that no runtime plays."""
         if self.beside is not None and self.turn_bytes is not None:
             raise ValueError("a Compute that waits for a turn (turn_bytes) cannot have a transfer beside it")
 
 
 @dataclass(frozen=True, slots=True)
 class GiveBack:
-    """Give something back for good, and go on with the rest.
+    """Give resources back for good, and continue with the rest.
 
     Attributes
     ----------
@@ -165,7 +166,7 @@ class GiveBack:
         Node indices, ascending; ``None`` for all. Burst buffers and bandwidth are named by the nodes that they were
         granted for.
     covering
-        The nodes with all that belongs to them, or some kinds of resources alone.
+        The nodes with all their resources, or only some kinds of resources.
     """
 
     nodes: tuple[int, ...] | None = None
@@ -174,30 +175,30 @@ class GiveBack:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Show a state: controllers find it (:meth:`spillway.schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
+    """Publish a state to controllers (:meth:`spillway.schedulers.jobmodels.runtime.ProgramRuntime.published`)."""
 
     state: Any
 
 
 @runtime_checkable
 class Shrinks(Protocol):
-    """A published state whose job can go on with fewer nodes."""
+    """A published state of a job that can continue with fewer nodes."""
 
     def lose(self, nodes: Set[int]) -> bool:
-        """Plan to go on without these nodes from the next operation on; false, and nothing planned, if it cannot."""
+        """Plan to continue without these nodes from the next operation on; false, with no plan, if it cannot."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Notify controllers that something has happened (:meth:`...runtime.ProgramRuntime.take_reports`)."""
+    """Notify controllers of an event (:meth:`...runtime.ProgramRuntime.take_reports`)."""
 
     what: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let ``seconds`` pass (above 0), which count for a ``stage`` in the job's record."""
+    """Let ``seconds`` pass (above 0), which are added to a ``stage`` in the job's record."""
 
     seconds: float
     stage: str
@@ -207,7 +208,7 @@ Operation = Submitted | Compute | Transfer | GiveBack | Publish | Report | Wait
 
 
 class Done(NamedTuple):
-    """What became of an operation: when it was reached, began (after its turn had come) and ended (s), and how."""
+    """Result of an operation: times at which it was reached, began (in its turn) and ended (s), and its final state."""
 
     ready_s: float
     began_s: float
@@ -220,7 +221,7 @@ Program = Generator[Operation, Done, None]
 
 
 def stages_of(program: Program) -> tuple[float, float]:
-    """What a stage-in or stage-out does, were there no time lost on its transfers: bytes per request, and seconds."""
+    """Bytes per request of a stage-in or stage-out, and its seconds if its transfers took no time."""
     size = seconds = 0.0
     done: Done | None = None
     while True:
@@ -236,7 +237,7 @@ def stages_of(program: Program) -> tuple[float, float]:
 
 
 def waited(least_s: float, stage: str, transfer: Transfer | None = None) -> Program:
-    """A transfer, if there is one, that takes ``least_s`` seconds at least (without the wait for its turn)."""
+    """Yield a transfer, if there is one, and a wait up to ``least_s`` seconds (not counting the wait for its turn)."""
     taken_s = 0.0
     if transfer is not None:
         done = yield transfer
@@ -246,7 +247,7 @@ def waited(least_s: float, stage: str, transfer: Transfer | None = None) -> Prog
 
 
 class Granted(NamedTuple):
-    """What a job starts with, when, and from where: its checkpoints that survived, ``None`` for the beginning."""
+    """A started job's allocation, its start, and its surviving checkpoints (``None``: it begins at the beginning)."""
 
     allocation: Allocation
     start_s: float
@@ -259,16 +260,16 @@ class JobModel:
     Attributes
     ----------
     needs
-        What it needs of the simulator.
+        Requirements on the simulator.
     fields, job_fields
-        Own fields that it plays, of a job or its profile, or of a job alone; other models refuse jobs that have them.
+        Own fields that it plays, of a job or its profile, or only of a job; other models refuse jobs that have them.
     only_with_fields
-        Whether it plays jobs without these fields as the rigid model does, so that a workload in which no job has one
-        has nothing for it to play.
+        Whether it plays jobs without these fields as the rigid model does, so that it has no use for a workload without
+        them.
     stages
         Stages of its jobs, in the order of the columns of ``jobs.csv``; empty for jobs of one piece.
     moved
-        Those of them whose bytes are counted.
+        Stages for which bytes are counted.
     columns
         Columns of its own (:meth:`cells`).
     source
@@ -276,13 +277,13 @@ class JobModel:
     literal
         Options that differ where the published experiment is followed to the letter.
     restarts
-        Whether its jobs write checkpoints (:meth:`checkpoints`) and go on from them (:attr:`Granted.resumed`).
+        Whether its jobs write checkpoints (:meth:`checkpoints`) and resume from them (:attr:`Granted.resumed`).
     shrinks
-        Whether its jobs go on with fewer nodes where some become unavailable (:class:`Shrinks`).
+        Whether its jobs continue with fewer nodes if some become unavailable (:class:`Shrinks`).
     cut
         Whether a running job can be ended at any time, and the rest of its profile be run later as a job of its own.
     shares_nodes
-        Whether its jobs take turns on nodes, as a gang policy lays them out.
+        Whether its jobs take turns on nodes, as a gang policy arranges them.
     """
 
     needs: ClassVar[Needs] = Needs()
@@ -300,57 +301,57 @@ class JobModel:
     cut: ClassVar[bool] = False
 
     def rules(self) -> Rules:
-        """What its options need of policy, settings and lives of burst buffers, and what they lack."""
+        """Needs of its options on policy, settings and lives of burst buffers, and traits that it lacks."""
         return Rules()
 
     def fewest_nodes(self) -> Callable[[Job], int] | None:
-        """On how few nodes jobs may start; ``None``: on all that they request."""
+        """Function that gives the fewest nodes on which a job may start; ``None``: on all that it requests."""
         return None
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """What a job does, in order."""
+        """Yield the operations of a job, in order."""
         raise NotImplementedError
 
     def stage_in(self, job: Job) -> Program:
-        """What fills a job's burst buffer before its program, on the buffer alone where it has a life of its own."""
+        """Fill a job's burst buffer before its program, without nodes if the buffer has a life of its own."""
         yield from waited(staging_of(job).in_s, "stage_in")
 
     def stage_out(self, job: Job) -> Program:
-        """What empties it after its program."""
+        """Empty a job's burst buffer after its program."""
         yield from waited(staging_of(job).out_s, "stage_out")
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job cannot be played, apart from fields of other models; ``None`` where it can.
+        """Return why a job cannot be played, apart from fields of other models; ``None`` if it can.
 
         Raises
         ------
         RemoteProtocolError
-            What the job describes is malformed (names the field).
+            The job's description is malformed (names the field).
         """
         return None
 
     def demand(self) -> Demand | None:
-        """Bandwidth that its jobs need besides what they state themselves; ``None`` if none."""
+        """Bandwidth that its jobs need besides the bandwidth that they state; ``None`` for no bandwidth."""
         return None
 
     def alone(self) -> JobModel | None:
-        """The model that plays a job by itself, for how long it takes without contention.
+        """Return the model that plays an uncontended job, to find its time without contention.
 
-        ``None`` where that says nothing: its jobs move no bytes, or what they do depends on the others (its nodes
-        change, it takes turns, it begins again).
+        ``None`` if that time is meaningless: its jobs move no bytes, or their work depends on other jobs (they change
+        their nodes, take turns, begin again).
         """
         return None
 
     def moves(self, job: Job) -> bool:
-        """Whether a job moves bytes, so that its time without contention says something."""
+        """Whether a job moves bytes, so that its time without contention is meaningful."""
         return True
 
     def lives(self, job: Job) -> Lives | None:
-        """How long a job's burst buffers and bandwidth are held, around its nodes; ``None``: as long as its nodes."""
+        """Lives of a job's burst buffers and bandwidth, around its nodes; ``None``: they are held with its nodes."""
         return None
 
     def checkpoints(self, record: JobRecord) -> Checkpoints:
-        """Which checkpoints a killed attempt has, those that it went on from included."""
+        """Checkpoints of a killed attempt, including those that it resumed from."""
         return Checkpoints()
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
-"""Jobs that write a checkpoint at intervals, which takes a given time, and go on from the last one after a failure.
+"""Jobs that write checkpoints at intervals, each in a given time, and resume from the last one after a failure.
 
 The model of the analysis of checkpoint intervals: no bytes move, so that nothing contends; with the setting
-``restart=checkpoint`` the node-hours lost can be held against a formula (``python -m tools.daly``).
+``restart=checkpoint`` the node-hours lost can be compared with a formula (``python -m tools.daly``).
 
 References
 ----------
@@ -46,8 +46,8 @@ class Checkpointed(JobModel):
     interval: float = option(
         3600.0, unit="s", low=0.001, high=1e9, help="most computing between two checkpoints; phases are equal"
     )
-    checkpoint: float = option(60.0, unit="s", low=0.001, high=1e9, help="how long writing a checkpoint takes")
-    restart: float = option(0.0, unit="s", low=0.0, high=1e9, help="how long reading one takes after a failure")
+    checkpoint: float = option(60.0, unit="s", low=0.001, high=1e9, help="time to write a checkpoint")
+    restart: float = option(0.0, unit="s", low=0.0, high=1e9, help="time to read a checkpoint after a failure")
     node_speed: float = option(
         1e9, unit="flop/s", low=1.0, high=1e18, help="speed of a node, for jobs that state their work in flop"
     )
@@ -65,12 +65,12 @@ class Checkpointed(JobModel):
             yield Compute(compute)
 
     def phases(self, job: Job) -> int:
-        """Number of equal phases, none longer than the interval."""
+        """Number of equal phases, no phase longer than the interval."""
         seconds = job.profile["delay"] if "delay" in job.profile else flops_per_node(job.profile) / self.node_speed
         return min(max(math.ceil(seconds / self.interval), 1), MOST_PHASES)
 
     def checkpoints(self, record: JobRecord) -> Checkpoints:
-        """In the job's burst buffer, else on the file system."""
+        """Checkpoints in the job's burst buffer, or on the file system if it has no buffer."""
         before = record.resumed.last if record.resumed is not None else 0
         last = before + record.through.get("checkpoint", 0)
         return Checkpoints(buffered=last) if record.job.bb_bytes else Checkpoints(drained=last)
@@ -83,5 +83,5 @@ class Checkpointed(JobModel):
         return f"a profile of type {shown(kind)} cannot be run in phases; expected one of: {', '.join(SPLITTABLE)}"
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """Compute phases."""
+        """Number of compute phases."""
         return {"phases": str(self.phases(record.job))}

@@ -23,9 +23,9 @@ SPLITTABLE: Mapping[str, Callable[[JsonObject, int], JsonObject]] = {
     "parallel": _divide_cpu,
     "delay": _divide_delay,
 }
-"""Types of profiles that can be divided into phases, each with its way."""
+"""Types of profiles that can be divided into phases, each with its function."""
 
 
 def split_profile(profile: JsonObject, phases: int) -> JsonObject:
-    """The profile of one of ``phases`` equal compute phases; its type must be one of :data:`SPLITTABLE`."""
+    """Return the profile of one of ``phases`` equal compute phases; its type must be in :data:`SPLITTABLE`."""
     return SPLITTABLE[profile["type"]](profile, phases)

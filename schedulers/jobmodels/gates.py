@@ -1,8 +1,8 @@
-"""Which jobs may use the file system now: gates in front of the I/O nodes, decided apart from which job runs.
+"""Gates in front of the I/O nodes, which decide when running jobs may use the file system.
 
-A gate is a pure machine: an execution model *requests* a turn before it transfers, *releases* it when the transfer has
-ended, and gets back which turns may begin now. Time only comes as an argument. A turn is whatever must not be
-interrupted: one I/O operation of a job on one I/O node. With several I/O nodes a job takes a turn at each.
+A gate is a pure state machine: the runtime *requests* a turn before a transfer, *releases* it when the transfer has
+ended, and gets back the turns that may begin now. Time only comes as an argument. A turn is one I/O operation of a job
+on one I/O node, and is not interrupted. With several I/O nodes a job takes a turn at each.
 
 ========== ==========================================================================================================
 gate       rule
@@ -40,7 +40,7 @@ class IoControl(enum.Enum):
 
 
 class IoOrder(enum.Enum):
-    """Which turn is next at an exclusive gate; ties are broken first come, first served."""
+    """Order of the turns at an exclusive gate; ties are broken first come, first served."""
 
     FIFO = "fifo"
     SHORTEST = "shortest"
@@ -55,7 +55,7 @@ class Turn:
     Attributes
     ----------
     key
-        Name that the execution model chose, unique while the turn lives.
+        Name that the runtime chose, unique while the turn waits or runs.
     application
         Job that it belongs to.
     node
@@ -78,12 +78,12 @@ class Turn:
 
 @dataclass(slots=True)
 class Account:
-    """What an application did at a gate.
+    """Account of an application at a gate.
 
     Attributes
     ----------
     entered_s
-        When it became known: its start, or its first request.
+        Time of its start, or of its first request (s).
     waited_s
         Time during which at least one of its turns waited, closed intervals only (see :meth:`waited`).
     turns
@@ -110,13 +110,13 @@ class Account:
         return life_s / worked_s if worked_s > 0 else math.inf
 
     def begin_wait(self, now_s: float) -> None:
-        """One more turn waits."""
+        """Count one more waiting turn."""
         if not self.waiting:
             self._since_s = now_s
         self.waiting += 1
 
     def end_wait(self, now_s: float) -> None:
-        """One turn less waits."""
+        """Count one waiting turn less."""
         self.waiting -= 1
         if not self.waiting:
             self.waited_s += now_s - self._since_s
@@ -148,18 +148,18 @@ ORDERS: Mapping[IoOrder, Rank] = {
     IoOrder.STARVED: _starved,
     IoOrder.STRETCH: _stretch,
 }
-"""First come first served; fewest bytes first; longest total wait first; largest stretch through waiting first."""
+"""First come first served; fewest bytes first; longest total wait first; largest stretch by waiting first."""
 
 
 class Gate(Protocol):
-    """What the runtime requests turns from."""
+    """Interface of a gate, from which the runtime requests turns."""
 
     def enter(self, application: str, now_s: float) -> None:
-        """A job started; without this its account begins with its first request."""
+        """Open the account of a job at its start; without this it opens with the first request."""
         ...
 
     def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
-        """Request a turn; returns the keys of the turns that begin now: this one, or none.
+        """Request a turn; returns the keys of the turns that begin now: this one, or ().
 
         Raises
         ------
@@ -169,7 +169,7 @@ class Gate(Protocol):
         ...
 
     def release(self, key: str, now_s: float) -> tuple[str, ...]:
-        """A transfer has ended, however it ended; returns the keys of the turns that begin now.
+        """Release the turn of a transfer that has ended in any way; returns the keys of the turns that begin now.
 
         Raises
         ------
@@ -181,12 +181,12 @@ class Gate(Protocol):
     def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
         """Drop the waiting turns of a job that is killed and return their keys.
 
-        What it transfers already goes on: its turn is released when the transfer has really ended.
+        Its running transfers continue: their turns are released when they have really ended.
         """
         ...
 
     def leave(self, application: str, now_s: float) -> Account:
-        """A job has ended: close and return its account (an empty one if it never came).
+        """Close and return the account of a job that has ended (an empty one if it had no account).
 
         Raises
         ------
@@ -231,7 +231,7 @@ class Exclusive:
     Parameters
     ----------
     order
-        Which turn is next.
+        Order of the turns.
     """
 
     def __init__(self, order: IoOrder = IoOrder.FIFO) -> None:
@@ -308,7 +308,7 @@ class Exclusive:
 
 
 def make_gate(control: IoControl, order: IoOrder = IoOrder.FIFO) -> Gate:
-    """A fresh gate; the order only matters to an exclusive one."""
+    """Make a gate; the order only matters to an exclusive one."""
     return _MAKERS[control](order)
 
 

@@ -65,7 +65,7 @@ class IoAware(JobModel):
         0.0,
         low=0.0,
         high=1e6,
-        help="book what jobs stage in, drain and stage out as a constant stream: 1 for the average over their expected "
+        help="book a job's stage-in, drains and stage-out as a constant stream: 1 for the average over its expected "
         "duration, more for a multiple of it (up to the links' bandwidth), 0 for nothing",
     )
 
@@ -84,7 +84,7 @@ class IoAware(JobModel):
         )
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Section 2.4.2; a job without a burst buffer computes in one phase."""
+        """Run section 2.4.2 of the thesis; a job without a burst buffer computes in one phase."""
         phases = self.phases(job)
         compute = split_profile(job.profile, phases)
         if not job.bb_bytes:
@@ -103,14 +103,14 @@ class IoAware(JobModel):
             yield Compute(compute, beside=replace(drain))
 
     def stage_in(self, job: Job) -> Program:
-        """All of the burst buffer, unless the job states less."""
+        """Stage in the whole burst buffer, or the bytes that the job states."""
         if job.bb_bytes:
             stated = staging_of(job)
             size = job.bb_bytes if stated.in_bytes is None else stated.in_bytes
             yield from waited(stated.in_s, "stage_in", Transfer(Place.PFS, Place.BURST_BUFFER, size, "stage_in"))
 
     def stage_out(self, job: Job) -> Program:
-        """All of the burst buffer, unless the job states less."""
+        """Stage out the whole burst buffer, or the bytes that the job states."""
         if job.bb_bytes:
             stated = staging_of(job)
             size = job.bb_bytes if stated.out_bytes is None else stated.out_bytes
@@ -125,15 +125,15 @@ class IoAware(JobModel):
         yield Transfer(Place.BURST_BUFFER, Place.NODES, size, "stage_in")
 
     def checkpoints(self, record: JobRecord) -> Checkpoints:
-        """Which checkpoints an attempt has.
+        """Checkpoints of an attempt.
 
-        Each checkpoint that is written adds a phase to the one that the attempt went on from. Drains end in the order
-        in which they began; the first one is that of the checkpoint that was read, where it was not drained.
+        Each checkpoint that is written adds a phase to the one that the attempt resumed from. Drains end in the order
+        in which they began; the first one is that of the checkpoint that was read, if it had not been drained.
 
-        An attempt that has staged in, computed, written, computed, and written has two checkpoints; with one drain
-        through, the first one is on the file system. If a node fails, the next attempt reads phase 2 from the burst
-        buffers, if a storage node does, phase 1 from the file system. That next attempt, killed by a node before its
-        own first checkpoint, still has what it went on from.
+        An attempt that has staged in, computed, written, computed, and written has two checkpoints; after one drain,
+        the first one is on the file system. If a node fails, the next attempt reads phase 2 from the burst buffers; if
+        a storage node fails, phase 1 from the file system. If a node failure kills that next attempt before its own
+        first checkpoint, it still has the one that it resumed from.
         """
         if not record.job.bb_bytes:
             return Checkpoints()
@@ -142,7 +142,7 @@ class IoAware(JobModel):
         drained = before.drained
         if record.drained:
             drained = max(drained, before.last + record.drained - int(before.buffered > before.drained))
-        in_buffers = before.buffered or record.computed_s  # else nothing was read back into them
+        in_buffers = before.buffered or record.computed_s  # otherwise nothing was read back into them
         return Checkpoints(written if in_buffers else 0, drained)
 
     def phases(self, job: Job) -> int:
@@ -152,7 +152,7 @@ class IoAware(JobModel):
         return phases_of(flops_per_node(job.profile), self)
 
     def alone(self) -> IoAware:
-        """The same phases; drains belong to a job's time even where its nodes are given back before them."""
+        """Return the model with drains in a job's time, even if its nodes would be given back before their end."""
         return replace(self, early_release=False)
 
     def refuses(self, job: Job) -> str | None:
@@ -163,30 +163,30 @@ class IoAware(JobModel):
         return f"a profile of type {shown(kind)} cannot be run in phases; expected one of: {', '.join(SPLITTABLE)}"
 
     def demand(self) -> Demand | None:
-        """What is staged and drained, where that is booked."""
+        """Bandwidth of staging and drains, if it is booked."""
         return StageStream(self, self.book_stages) if self.book_stages else None
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """Compute phases."""
+        """Number of compute phases."""
         return {"phases": str(self.phases(record.job))}
 
 
 def phases_of(flops: float, model: IoAware) -> int:
-    """Number of compute phases of a job with a burst buffer and so much work per node."""
+    """Number of compute phases of a job with a burst buffer and ``flops`` of work per node."""
     return min(max(round(flops / model.phase_target), 1), model.max_phases)
 
 
 @dataclass(frozen=True, slots=True)
 class StageStream:
-    """The bandwidth of what jobs stage in, drain and stage out.
+    """Bandwidth of the stage-ins, drains and stage-outs of jobs.
 
     Attributes
     ----------
     model
         The model with its options.
     factor
-        How many times the average rate is booked, at least 1, up to what the links carry for the job. Transfers are
-        bursts, faster than their average: the more is booked, the less they meet, and the longer jobs wait.
+        Booked multiple of the average rate, at least 1, up to the links' bandwidth for the job. Transfers are bursts,
+        faster than their average: the more is booked, the less they contend, and the longer jobs wait.
     """
 
     from_storages: ClassVar[bool] = True
@@ -195,7 +195,7 @@ class StageStream:
     factor: float = 1.0
 
     def __call__(self, job: Job, expected_s: float, most: float) -> int:
-        """See :class:`spillway.schedulers.core.execution.Demand`; a job cannot state a rate of its own besides."""
+        """See :class:`spillway.schedulers.core.execution.Demand`; a job must not also state a rate of its own."""
         if job.io_rate:
             raise ValueError(
                 f"it states {IO_RATE_FIELD!r}, while its stages are booked as its stream: leave out one of the two"
@@ -217,6 +217,6 @@ def staged_bytes(job: Job, model: IoAware) -> int:
 
 
 def flops_per_node(profile: JsonObject) -> float:
-    """Work per node of a profile: what the number of compute phases follows from; 0 where it states none."""
+    """Work per node of a profile, from which the number of compute phases follows; 0 if it states no work."""
     cpu = profile.get("cpu", 0)
     return float(max(cpu, default=0) if isinstance(cpu, list) else cpu)

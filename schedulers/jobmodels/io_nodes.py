@@ -1,4 +1,4 @@
-"""Which I/O node serves a compute node: one for the machine, or one per place in the topology (a rack, for example).
+"""I/O nodes of compute nodes: one for the machine, or one per place in the topology (a rack, for example).
 
 References
 ----------
@@ -20,8 +20,8 @@ class IoNodes:
     machine
         The machine.
     depth
-        How many leading parts of a compute node's location name its I/O node, at least 0; 0: one for the whole machine.
-        Nodes without a location share one.
+        Number of leading parts of a compute node's location that name its I/O node, at least 0; 0: one for the whole
+        machine. Nodes without a location share one.
     """
 
     def __init__(self, machine: Machine, depth: int = 0) -> None:

@@ -2,12 +2,12 @@
 
 A job that describes an application (:mod:`spillway.schedulers.applications.application`) runs, one after another:
 
-1. an interval of iterations up to the next control point, as long as in its model for that number of nodes (times
-   what the interval really varies by);
-2. after every ``io_every`` iterations, once the gate lets it: a collective write of ``io_bytes`` from all nodes to the
-   parallel file system, which takes what the platform makes of it (on a platform without one: the model's time);
+1. an interval of iterations up to the next control point, as long as in its model for that number of nodes (times the
+   real variation of the interval);
+2. after every ``io_every`` iterations, in its turn at the gate: a collective write of ``io_bytes`` from all nodes to
+   the parallel file system, which takes its time on the platform (without a file system: the model's time);
 3. at a control point with an agreed change of size: a reconfiguration of ``overhead_s`` on the old and the new nodes
-   together. Nodes that are left are free when it has ended.
+   together. Nodes that are given back are free when it has ended.
 
 Iterations are counted in whole intervals, each of which runs to its end before the size changes: no work is lost or
 done twice. Other jobs run as they were submitted.
@@ -79,11 +79,11 @@ class Malleable(Control, JobModel):
         return Rules({Trait.FEWER_NODES: (":moldable=true", "")} if self.moldable else {}, NODES_CHANGE)
 
     def fewest_nodes(self) -> Callable[[Job], int] | None:
-        """Down to the minimum of the application, where jobs are moldable."""
+        """Return the minimum sizes of applications, if jobs are moldable."""
         return Moldable() if self.moldable else None
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Section 2 of the paper: intervals, I/O phases, control points."""
+        """Run section 2 of the paper: intervals, I/O phases, control points."""
         application = _described(job)
         if application is None:
             yield Submitted()
@@ -112,7 +112,7 @@ class Malleable(Control, JobModel):
         )
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """What was done, sizes, and nodes held times seconds."""
+        """Iterations, resizes, most nodes, and nodes held times seconds."""
         app = finished(record)
         assert app is not None, "it ran in pieces, so it described an application"
         return {
@@ -128,7 +128,7 @@ Part = Generator[Operation, Done, float]
 
 
 def _interval(app: RunningApp, now_s: float) -> Part:
-    """Iterations up to the next control point."""
+    """Run the iterations up to the next control point."""
     app.show(activity=Activity.COMPUTE, since_s=now_s)
     view = app.view
     seconds = app.application.interval_s(view.iteration, view.next_control, view.nodes)
@@ -138,7 +138,7 @@ def _interval(app: RunningApp, now_s: float) -> Part:
 
 
 def _without_lost(app: RunningApp, now_s: float) -> Part:
-    """Leave nodes that became unavailable, which takes a reconfiguration on the others."""
+    """Give back nodes that became unavailable; a smaller size takes a reconfiguration on the others."""
     while app.lost:
         shrunk = app.drop_lost()
         yield GiveBack(app.leave(now_s))
@@ -149,7 +149,7 @@ def _without_lost(app: RunningApp, now_s: float) -> Part:
 
 
 def _io_phase(app: RunningApp, machine: Machine, now_s: float) -> Part:
-    """A collective write, when its turn has come; it is planned anew where nodes are lost before that."""
+    """Write collectively in turn; the write is planned again if nodes are lost before."""
     while True:
         now_s = yield from _without_lost(app, now_s)
         done = yield from _write(app, machine, now_s)
@@ -161,7 +161,7 @@ def _io_phase(app: RunningApp, machine: Machine, now_s: float) -> Part:
 
 
 def _write(app: RunningApp, machine: Machine, now_s: float) -> Generator[Operation, Done, Done]:
-    """One attempt at a write."""
+    """Attempt one write."""
     application, view = app.application, app.view
     expected_s = io_duration_s(application, view.observed, view.nodes)
 
@@ -187,7 +187,7 @@ def _control_point(app: RunningApp, now_s: float) -> Part:
 
 
 def _reconfigure(app: RunningApp, nodes: tuple[int, ...], now_s: float) -> Part:
-    """The overhead of a change of size."""
+    """Run the overhead of a change of size."""
     overhead_s = app.application.overhead_s
     if overhead_s <= 0:
         return now_s

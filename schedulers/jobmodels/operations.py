@@ -31,7 +31,7 @@ from spillway.schedulers.model.operations import OPERATIONS_FIELD, PERIODS_FIELD
 
 @dataclass(frozen=True)
 class Sequenced(JobModel):
-    """Jobs whose profile states operations run them one after another; others run as they were submitted."""
+    """Jobs with operations in their profile run them one after another; others run as they were submitted."""
 
     source: ClassVar[str] = "Jeannot, Pallez, Vidal 2023, section Job Model"
     needs: ClassVar[Needs] = Needs(file_system=FileSystem.YES, gate=True)
@@ -41,7 +41,7 @@ class Sequenced(JobModel):
     moved: ClassVar[tuple[str, ...]] = ("transfer",)
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """Equation (1) of the paper, operation by operation."""
+        """Run equation (1) of the paper, operation by operation."""
         operations = operations_of(job.profile)
         if operations is None:
             yield Submitted()
@@ -54,7 +54,7 @@ class Sequenced(JobModel):
                     yield Compute({"type": "delay", "delay": operation.compute_s, "ret": 0})
 
     def alone(self) -> Sequenced:
-        """The same operations; there is nothing else to wait for."""
+        """Return the same model; without other jobs there is nothing else to wait for."""
         return self
 
     def refuses(self, job: Job) -> str | None:

@@ -1,4 +1,4 @@
-"""What became of a job that ran: one record for every job model, and the columns that it adds to ``jobs.csv``."""
+"""Record of a job that ran, one type for all job models, and the columns that it adds to ``jobs.csv``."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from spillway.schedulers.model.job import Allocation, Job
 
 
 class Checkpoints(NamedTuple):
-    """Phases that have ended in a job's last checkpoints: in its burst buffers, and on the file system; 0: none."""
+    """Phases done in a job's last checkpoints: in its burst buffers, and on the file system; 0: no checkpoint."""
 
     buffered: int = 0
     drained: int = 0
 
     @property
     def last(self) -> int:
-        """The further one."""
+        """The greater number."""
         return max(self)
 
 
 @dataclass(slots=True)
 class BufferTimes:
-    """When a job was given its burst buffer, when that was filled, when it gave its nodes back (s; NaN: not yet)."""
+    """Times at which a job got its burst buffer, had it filled, and gave its nodes back (s; NaN: not yet)."""
 
     given_s: float
     filled_s: float = math.nan
@@ -39,37 +39,37 @@ BUFFER_COLUMNS = ("buffer_start_time", "staged_time", "nodes_finish_time")
 
 
 class JobRecord(msgspec.Struct):
-    """A job, from its start to its end, as the scheduler saw it.
+    """A job, from its start to its end, from the scheduler's view.
 
     Attributes
     ----------
     job, allocation
-        The job, and what it started with.
+        The job, and its allocation at the start.
     start_s, end_s, state, return_code
-        When it started, when and how it ended.
+        Times of its start and end (s), its final state and return code.
     whole
         Whether it ran in one piece, as it was submitted; its times are then the simulator's.
     staged
-        Where burst buffers have lives of their own: when it was given its burst buffer, when its stage-in ended,
-        when it gave its nodes back (s; NaN where that has not happened). It started when it was given its nodes.
+        Times of its burst buffer, if burst buffers have lives of their own. It started when it was given its nodes.
     preempted
         Whether it ran in slices; only the time that it received counts as run.
     sub_jobs, operations
-        Sub-jobs that it was made of; operations that have ended.
+        Number of its sub-jobs; number of operations that have ended.
     seconds, moved_bytes
         Seconds and bytes by stage, without waiting at the I/O gate; transfers beside a computation overlap it.
     io_wait_s
         Time during which at least one of its transfers waited for its turn.
     idle_end_s
-        When it last went on, or ended, while nothing of it ran: a wait had ended, its turn had not come; NaN: never.
+        Time at which it last continued, or ended, while no part of it ran (s): after a wait, or before its turn; NaN:
+        never.
     state_shown
-        What its program published last.
+        State that its program published last.
     resumed
-        Checkpoints of earlier attempts that it went on from; ``None``: it began at the beginning.
+        Checkpoints of earlier attempts that it resumed from; ``None``: it began at the beginning.
     through
-        Operations that have ended, by stage; ``computed_s``: how long each of the stage ``compute`` took, in order.
+        Number of ended operations by stage; ``computed_s``: durations of those of the stage ``compute`` (s), in order.
     drained
-        Transfers beside computations that have ended, and whose bytes are safe.
+        Number of transfers beside computations that have ended and left their bytes safe.
     """
 
     job: Job
@@ -98,7 +98,7 @@ class JobRecord(msgspec.Struct):
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
     def reached(self, stage: str, seconds: float) -> None:
-        """An operation of a stage has ended."""
+        """Count an operation of a stage that has ended."""
         self.through[stage] = self.through.get(stage, 0) + 1
         if stage == "compute":
             self.computed_s.append(seconds)
@@ -118,12 +118,12 @@ class JobRecord(msgspec.Struct):
 
 
 def without_nodes(job: Job, now_s: float) -> JobRecord:
-    """The record of a job that requests no nodes and ends at once."""
+    """Return the record of a job that requests no nodes and ends at once."""
     return JobRecord(job, Allocation(()), now_s, now_s, JobState.COMPLETED_SUCCESSFULLY)
 
 
 def columns(stages: Sequence[str], moved: Sequence[str], gate: bool) -> tuple[str, ...]:
-    """Columns of ``jobs.csv`` after Batsim's own, for a model with these stages; none without stages."""
+    """Columns of ``jobs.csv`` after Batsim's own, for a model with these stages; () without stages."""
     if not stages:
         return ()
     return (

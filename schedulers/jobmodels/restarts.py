@@ -1,8 +1,8 @@
-"""What a killed attempt of a job leaves to the next one: its last checkpoints, as far as their storage is still there.
+"""Checkpoints that a killed attempt of a job leaves to the next one, unless their storage went out.
 
-A checkpoint in a burst buffer is kept on its storage nodes until the next attempt starts, beside what is booked there;
-it is lost when one of them goes out, from the start of the attempt that wrote it on. A checkpoint that was drained is
-kept on the file system. A drain that is under way while a storage node of the job goes out counts as lost.
+A checkpoint in a burst buffer is kept on its storage nodes until the next attempt starts, beside the bookings there; it
+is lost when one of them goes out at any time from the start of the attempt that wrote it. A drained checkpoint is kept
+on the file system. A drain that is under way while a storage node of the job goes out counts as lost.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from spillway.schedulers.model.machine import Machine
 
 
 class Left(NamedTuple):
-    """What an attempt left behind.
+    """Checkpoints that an attempt left behind.
 
     Attributes
     ----------
     checkpoints
-        Phases that have ended in its last checkpoints.
+        Numbers of phases done in its last checkpoints.
     hosts
         Storage nodes with those in burst buffers (Batsim's ids).
     since_s
-        When they were first used: an outage later than that has lost what they hold.
+        Time of their first use (s): an outage from then on has lost their data.
     phase_s
-        How long its last phase took (s).
+        Duration of its last phase (s).
     """
 
     checkpoints: Checkpoints
@@ -37,26 +37,26 @@ class Left(NamedTuple):
 
 
 class Restarts:
-    """One conversation's memory of which storage nodes were out, and when last."""
+    """Times of the last outage of each host in one conversation."""
 
     def __init__(self) -> None:
         self._out_s: dict[int, float] = {}
 
     def went_out(self, hosts: Set[int], now_s: float) -> None:
-        """Hosts have become unavailable."""
+        """Note that hosts have become unavailable."""
         self._out_s.update(dict.fromkeys(hosts, now_s))
 
     def resumed(self, left: Left | None) -> Checkpoints | None:
-        """What an attempt goes on from; ``None``: it begins at the beginning."""
+        """Checkpoints that an attempt resumes from; ``None``: it begins at the beginning."""
         if left is None:
             return None
         found = self._surviving(left.checkpoints, left.hosts, left.since_s)
         return found if found.last else None
 
     def left(self, model: JobModel, record: JobRecord, machine: Machine) -> tuple[Left, float]:
-        """What a killed attempt leaves behind, and the computing (s) that it did for the next one.
+        """Return the checkpoints that a killed attempt leaves, and the computing time (s) that it saves the next one.
 
-        The latter is below 0 where it lost more checkpoints than it wrote: what earlier attempts did is done again.
+        The latter is below 0 if it lost more checkpoints than it wrote: work of earlier attempts is done again.
         """
         written = model.checkpoints(record)
         hosts = frozenset(machine.storages[index].resource_id for index in record.allocation.storages)

@@ -20,13 +20,13 @@ class Rigid(JobModel):
     cut: ClassVar[bool] = True
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """One piece."""
+        """Run the job in one piece."""
         yield Submitted()
 
     def alone(self) -> Rigid:
-        """The same; only jobs that move bytes beside their computation are looked at."""
+        """Return the same model; only jobs that move bytes beside their computation are played (:meth:`moves`)."""
         return self
 
     def moves(self, job: Job) -> bool:
-        """A constant stream to a storage host is all that a profile of its own kind moves; nothing else is known."""
+        """Whether the profile is a constant stream to a storage host; transfers of other profiles are not known."""
         return job.profile.get("type") == "io_stream"

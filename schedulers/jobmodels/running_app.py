@@ -1,4 +1,4 @@
-"""A running malleable application: which nodes it holds for what, what was agreed, what has been seen of it."""
+"""A running malleable application: its nodes by use, agreed changes of size, and observations."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class RunningApp:
     Attributes
     ----------
     job, application, record
-        The job, what it describes, what becomes of it.
+        The job, its description, its record.
     order
         Nodes in use, those that came last at the end.
     view
-        What controllers get; :meth:`look` replaces it.
+        View for controllers; :meth:`look` replaces it.
     spare, leaving
         Nodes held for later, and nodes that it is about to give back.
     counted_s
-        Until when its nodes are counted.
+        Time up to which its nodes are counted (s).
     predicted
-        Its next I/O phase, as it was predicted last.
+        Last prediction of its next I/O phase.
     watched
         Whether controllers decide about it.
     wrote
@@ -39,7 +39,7 @@ class RunningApp:
     lost
         Nodes that became unavailable, which it does not use in its next operation.
     measured
-        Whether controllers get a model from what has been measured, not the one that it describes.
+        Whether controllers get a model from measurements instead of the one that the job describes.
     """
 
     job: Job
@@ -68,7 +68,7 @@ class RunningApp:
         measured: bool = False,
     ) -> RunningApp:
         """Begin on these nodes; nothing has been observed of it yet."""
-        size = len(nodes)  # fewer than it requests where it starts moldable
+        size = len(nodes)  # fewer than it requests if it is moldable
         view = AppView(
             job.id, application, Observed(), Activity.COMPUTE, 0, now_s, size, size, size,
             deadline_s=now_s + job.walltime_s, places=tuple(nodes), known=not measured,
@@ -88,7 +88,7 @@ class RunningApp:
 
     @property
     def held(self) -> int:
-        """Nodes that it holds."""
+        """Number of nodes that it holds."""
         return len(self.order) + len(self.spare) + len(self.leaving)
 
     @property
@@ -101,15 +101,15 @@ class RunningApp:
         self.view = replace(self.view, held=self.held, **changes)  # type: ignore[arg-type]
 
     def show(self, **changes: object) -> None:
-        """Show a view that stands for a while: predict the phase after one that ended, prepare decisions."""
+        """Show a view that lasts for a while: predict the phase after one that ended, prepare decisions."""
         self.look(**changes)
         if self.wrote:
             self.predicted, self.wrote = self.view.next_phase, False
         if self.watched:
-            _ = self.view.facts  # worked out here, so that a decision only has to collect it
+            _ = self.view.facts  # computed here, so that a decision only has to read it
 
     def count_nodes(self, now_s: float) -> None:
-        """Add up what it has held since the last time; call it before that changes."""
+        """Add the node-seconds held since the last call; call it before the number of nodes changes."""
         self.record.node_seconds += self.held * (now_s - self.counted_s)
         self.counted_s = now_s
 
@@ -121,13 +121,13 @@ class RunningApp:
         merged = tuple(sorted((*self.view.steps, *steps), key=lambda step: step.iteration))
         wanted = self.application.requested_nodes(steps[0].iteration)
         base = self.view.base
-        if wanted is not None:  # what it requested itself is no expansion
+        if wanted is not None:  # its own request is no expansion
             base = min(wanted, self.view.nodes + sum(step.change for step in merged))
         self.look(steps=merged, base=base)
         self.predicted = self.view.next_phase
 
     def lose(self, nodes: Set[int]) -> bool:
-        """Plan to go on without these nodes; false, and nothing planned, where fewer than its minimum would be left."""
+        """Plan to continue without these nodes; false, with no plan, if fewer than its minimum would be left."""
         left = [node for node in self.order if node not in nodes and node not in self.lost]
         if len(left) < self.application.minimum:
             return False
@@ -135,7 +135,7 @@ class RunningApp:
         return True
 
     def drop_lost(self) -> bool:
-        """Leave the nodes that it lost, and reduce agreed changes to what it still has; whether its size changed."""
+        """Give up lost nodes, and reduce agreed changes to the others; return whether its size changed."""
         lost, self.lost = self.lost, set()
         size = len(self.order)
         for held in (self.order, self.spare):
@@ -150,7 +150,7 @@ class RunningApp:
         return len(self.order) < size
 
     def passed(self, seconds: float, now_s: float) -> None:
-        """An interval of so many seconds has ended: count it, and remember how long it took."""
+        """Count an interval of ``seconds`` that has ended, and observe its duration."""
         view = self.view
         end = view.next_control
         self.record.compute_s += seconds
@@ -162,13 +162,13 @@ class RunningApp:
             self._learn()
 
     def _learn(self) -> None:
-        """Show the model that was measured so far; it is known when it has run on another size and is back."""
+        """Show the model measured so far; it is known once two sizes have been measured and no change is due."""
         observed = self.view.observed
         known = self.view.known or (len(observed.per_iteration) > 1 and not self.view.steps)
         self.look(application=learned(self.application, observed), known=known)
 
     def written(self, ready_s: float, began_s: float, ended_s: float) -> None:
-        """An I/O phase has ended: remember how long it took, and what had been predicted."""
+        """Record an I/O phase that has ended, with its prediction, and observe its duration."""
         self.record.phases.append(PhaseSeen(ready_s, began_s, ended_s, self.view.nodes, self.predicted))
         self.wrote = True
         self.look(observed=self.view.observed.io_phase(ended_s - began_s), since_s=ended_s)
@@ -179,9 +179,9 @@ class RunningApp:
         Returns
         -------
         int
-            Nodes more than before.
+            Change of the number of nodes.
         tuple of int
-            Those that were in use before or are now, ascending: what a reconfiguration runs on.
+            Nodes in use before or now, ascending: a reconfiguration runs on them.
         """
         view = self.view
         due = [step for step in view.steps if step.iteration <= view.iteration]

@@ -1,12 +1,12 @@
 """The one runtime that plays job models: sub-jobs, kills, walltimes, turns at the I/O gate and ends of jobs.
 
-Each running job is a process: its program (:mod:`spillway.schedulers.jobmodels.base`), and what of its present
-operation runs or waits for a turn. What happens to a job stands in one place each:
+Each running job is a process: its program (:mod:`spillway.schedulers.jobmodels.base`), and the parts of its present
+operation that run or wait for a turn. Each task has one place:
 
 =======================  ============================================================================================
 naming of sub-jobs       :mod:`spillway.schedulers.jobmodels.sub_jobs`
 killing                  :meth:`ProgramRuntime.kill`
-walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` where nothing of a job runs
+walltimes                :meth:`ProgramRuntime._remaining`; :meth:`ProgramRuntime._expire` if no part of a job runs
 staging                  :meth:`ProgramRuntime.stage`, :meth:`ProgramRuntime.unstage`; :meth:`ProgramRuntime._program`
 waits and time-outs      :meth:`ProgramRuntime._set_timer`, :meth:`ProgramRuntime._timer_ended`
 turns                    :meth:`ProgramRuntime._queue`, :meth:`ProgramRuntime._serve`
@@ -14,12 +14,12 @@ outages                  :meth:`ProgramRuntime.outage`, :meth:`ProgramRuntime._a
 the end of a job         :meth:`ProgramRuntime._end_if_through`
 =======================  ============================================================================================
 
-One walltime runs through all operations of a job; transfers beside a computation have none, and outlive a kill: their
-bytes are safe only where they go. Dynamic ``composed`` profiles are not used: Batsim 4 cannot execute them.
+One walltime covers all operations of a job; transfers beside a computation have no walltime, and outlive a kill: their
+bytes are safe only at their destination. Dynamic ``composed`` profiles are not used: Batsim 4 cannot execute them.
 
-What runs on a host that becomes unavailable goes on (Batsim's rule). A job whose next operation would have to start on
-a node or a storage node that is out ends there, killed; what it had on it is lost. The file system belongs to no job:
-transfers with it wait until it is back, and walltimes run on.
+Operations that run on a host when it becomes unavailable continue (Batsim's rule). A job is killed when its next
+operation would have to start on a node or a storage node that is out; its data there is lost. The file system belongs
+to no job: transfers with it wait until it is back, while walltimes continue.
 """
 
 from __future__ import annotations
@@ -87,13 +87,14 @@ SUCCESS = (JobState.COMPLETED_SUCCESSFULLY, 0)
 class _Process(msgspec.Struct, eq=False):
     """A running job.
 
-    ``live`` are the parts of the present operation that run, ``beside`` those that run beside it; ``waiting`` and
-    ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that
-    its present :class:`Wait` ends with, -1 if none; ``staging`` whether it has no nodes yet and its burst buffer is
-    being filled, or full; ``outcome`` how the job ends, once that is clear; ``over`` whether its program has nothing
-    more to do; ``stopped`` whether a kill of what runs of it was requested; ``reason`` why it cannot go on; ``spoilt``
-    whether a storage node of its went out; ``lowered`` its operations on all its nodes in the simulator's terms: most
-    are run more than once; ``entered_s`` when it became a process (s), ``at_gate`` whether the I/O gate knows it.
+    ``live`` are the running parts of the present operation, ``beside`` those that run beside it; ``waiting`` and
+    ``waiting_beside`` the turns that have not come; ``timer`` the number of the timer that ends its present
+    :class:`Wait`, or -1; ``staging`` whether it has no nodes yet and its burst buffer is being filled, or full;
+    ``outcome`` the final state, once it is clear; ``over`` whether its program has ended; ``stopped`` whether a kill of
+    its running parts was requested; ``watched`` whether a call at the end of its walltime was requested; ``reason`` why
+    it cannot continue; ``spoilt`` whether one of its storage nodes went out; ``lowered`` its operations on all its
+    nodes in the simulator's terms: most are run more than once; ``entered_s`` the time at which it became a process
+    (s), ``at_gate`` whether it has an account at the I/O gate.
     """
 
     job: Job
@@ -125,8 +126,8 @@ class _Part(msgspec.Struct, eq=False):
     """An operation, or its part on some nodes, that runs: the one record of its sub-jobs.
 
     ``left`` are the sub-jobs that have not ended, in their order; ``beside`` whether it runs beside a computation since
-    ``began_s``; ``turn`` the turn at the I/O gate that it holds, if any; ``abandoned`` whether its job goes on, or has
-    ended, without it.
+    ``began_s``; ``turn`` the turn at the I/O gate that it holds, if any; ``abandoned`` whether its job continues, or
+    has ended, without it.
     """
 
     process: _Process
@@ -139,7 +140,7 @@ class _Part(msgspec.Struct, eq=False):
 
 
 class _Turn(NamedTuple):
-    """A part of an operation that waits for its turn at an I/O node: what it runs then."""
+    """A part of an operation that waits for its turn at an I/O node."""
 
     process: _Process
     operation: Compute | Transfer
@@ -148,7 +149,7 @@ class _Turn(NamedTuple):
 
 
 class _Follow(Step):
-    """What follows from an event, while it is found out."""
+    """The step that follows from an event, while it is being built."""
 
     requests: list[Request] = msgspec.field(default_factory=list)
     ended: list[Ended] = msgspec.field(default_factory=list)
@@ -163,9 +164,9 @@ class ProgramRuntime:
     Parameters
     ----------
     model
-        What jobs do.
+        The job model.
     gate
-        Which transfers with the file system may run now; default: all of them.
+        Gate that decides which transfers with the file system may run; by default all of them.
     io_node_depth
         See :class:`spillway.schedulers.jobmodels.io_nodes.IoNodes`.
     on_record
@@ -173,9 +174,9 @@ class ProgramRuntime:
     direct
         Whether the simulator runs in the same process and takes operations without a message for each.
     limits
-        Time-outs where burst buffers have lives of their own; ``None`` where jobs stage on their nodes.
+        Time-outs of staging if burst buffers have lives of their own; ``None`` if jobs stage on their nodes.
     restarts
-        Whether jobs that are submitted anew go on from their last checkpoint.
+        Whether resubmitted jobs resume from their last checkpoint.
     """
 
     rows: ClassVar[int] = 1
@@ -215,10 +216,10 @@ class ProgramRuntime:
         self._machine: Machine
         self._io_nodes: IoNodes
 
-    # ------------------------------------------------------------------ what the session calls
+    # ------------------------------------------------------------------ calls from the session
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Learn the machine; refuse a simulator or a platform that lacks what the model needs."""
+        """Take the machine; refuse a simulator or a platform that does not meet the model's needs."""
         needs, name = self.model.needs, type(self.model).__name__
         if needs.dynamic_jobs:
             require_dynamic_jobs(config, f"the job model {name}")
@@ -228,7 +229,7 @@ class ProgramRuntime:
         if needed and machine.pfs_id is None:
             raise RemoteProtocolError(
                 f"the job model {name} needs a host of the parallel file system (role 'storage', its name beginning "
-                "with 'pfs' or the property storage_kind=pfs), and the platform has none",
+                "with 'pfs' or the property storage_kind=pfs), and the platform has no such host",
                 "$.events[0].data.storage_resources",
             )
         self._machine = machine
@@ -236,7 +237,7 @@ class ProgramRuntime:
         self._reuse = config.profile_reuse_enabled
 
     def refuses(self, job: Job) -> str | None:
-        """Why the model cannot play what a job describes."""
+        """Return why the model cannot play a job; ``None`` if it can."""
         staging = staging_of(job)
         if self._limits is None and (staging.in_s or staging.out_s) and "stage_in" not in self.model.stages:
             field = STAGING_SECONDS[0 if staging.in_s else 1].name
@@ -247,7 +248,7 @@ class ProgramRuntime:
         return self.model.refuses(job)
 
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Begin to fill the burst buffer of a waiting job; where jobs stage on their nodes, there is nothing to do."""
+        """Begin to fill the burst buffer of a waiting job; if jobs stage on their nodes, report it as staged."""
         follow = _Follow()
         if self._limits is None:
             follow.staged.append(Staged(job.id))
@@ -261,7 +262,7 @@ class ProgramRuntime:
         return follow
 
     def unstage(self, job: Job, now_s: float) -> Step:
-        """Stop what fills the burst buffer of a waiting job; nothing of it is left."""
+        """Stop the stage-in of a waiting job and drop its process."""
         process, follow = self._processes.pop(job.id, None), _Follow()
         if process is not None:
             self._unstaged[job.id] = process.sub_jobs  # no name is used twice
@@ -270,7 +271,7 @@ class ProgramRuntime:
         return follow
 
     def _drop(self, process: _Process, now_s: float, follow: _Follow) -> None:
-        """Leave what runs of a process to itself, killed; it waits for nothing any more."""
+        """Kill and detach the running parts of a process, and give up its waits."""
         _stop(process, now_s, follow)
         _leave_behind(process.live)
         self._withdraw(process, now_s, follow)
@@ -282,7 +283,7 @@ class ProgramRuntime:
     def _leave_if_through(self, job_id: str, now_s: float) -> None:
         """Close the account of a job that lost its buffer, once no transfer of its stage-in moves any more.
 
-        A job that stages in anew by then goes on with it.
+        A job that stages in again by then keeps it.
         """
         if job_id in self._dropped and not any(turn.rpartition("/")[0] == job_id for turn in self._moving):
             self._dropped.discard(job_id)
@@ -292,7 +293,7 @@ class ProgramRuntime:
     def _enter(self, job: Job, allocation: Allocation, program: Program, now_s: float) -> _Process:
         sub_jobs = self._unstaged.pop(job.id, None)
         again = sub_jobs is not None
-        if sub_jobs is not None:  # what it has at the gate counts on
+        if sub_jobs is not None:  # its account at the gate continues
             self._gate.enter(job.id, now_s)
         else:
             sub_jobs = SubJobs.of(job.id, reuse=self._reuse, direct=self._direct)
@@ -301,9 +302,9 @@ class ProgramRuntime:
         return process
 
     def _program(self, job: Job, granted: Granted) -> Program:
-        """What a job does from its start on: around its program what is staged, on its nodes or without them.
+        """Yield a job's operations from its start on: its program and its staging, on its nodes or without them.
 
-        Where a checkpoint survived in its burst buffers, so did what it had staged in.
+        If a checkpoint survived in its burst buffers, so did the data that it had staged in.
         """
         apart = self._limits is not None and job.bb_bytes > 0
         if not apart and not (granted.resumed is not None and granted.resumed.buffered):
@@ -346,7 +347,7 @@ class ProgramRuntime:
         return Step((RejectJob(now_s, job.id),))
 
     def kill(self, job: Job, now_s: float) -> Step:
-        """End a job: kill what runs of it but for transfers beside, give up what waits; at once if nothing runs."""
+        """End a job: kill its running parts except transfers beside, give up its waits; at once if nothing runs."""
         process = self._processes[job.id]
         process.outcome = KILLED
         follow = _Follow()
@@ -356,11 +357,11 @@ class ProgramRuntime:
         return follow
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Jobs stay where they are."""
+        """Refuse to move a job: jobs stay on their nodes."""
         raise DecisionRefused(job.id, "jobs can only be moved where they share nodes in time (gang scheduling)")
 
     def handle(self, event: Event, now_s: float) -> Step | None:
-        """Digest what concerns running jobs and their sub-jobs."""
+        """Handle events about running jobs and their sub-jobs; ``None`` for other events."""
         if type(event) is SubJobsCompleted:
             return self._sub_jobs_completed(event, now_s)
         if type(event) is JobCompleted:
@@ -372,11 +373,11 @@ class ProgramRuntime:
         return NOTHING if isinstance(event, JobKilled) else None
 
     def settle(self, now_s: float) -> Step:
-        """All requests have been returned already."""
+        """Return nothing: all requests have been returned already."""
         return NOTHING
 
     def outage(self, closed: Set[int], now_s: float) -> Step:
-        """Learn which hosts are out; transfers that waited for the file system begin when it is back."""
+        """Note the hosts that are out; transfers that waited for the file system begin when it is back."""
         self._note_outages(closed - self._closed, now_s)
         self._closed = frozenset(closed)
         follow = _Follow()
@@ -387,7 +388,7 @@ class ProgramRuntime:
         return follow
 
     def _note_outages(self, hosts: Set[int], now_s: float) -> None:
-        """What lies on storage nodes that go out is lost: checkpoints, and what is being drained."""
+        """Note the loss of data on storage nodes that go out: checkpoints, and drains under way."""
         if self._restarts is None or not hosts:
             return
         self._restarts.went_out(hosts, now_s)
@@ -396,9 +397,9 @@ class ProgramRuntime:
             process.spoilt |= any(self._machine.storages[index].resource_id in hosts for index in storages)
 
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Let a job go on without some nodes, if the state that its program shows can be shrunk.
+        """Let a job continue without some nodes, if the state that its program publishes can be shrunk.
 
-        What runs on them goes on; what waits for its turn is planned anew, with fewer nodes.
+        An operation that runs on them continues; one that waits for its turn is planned again, with fewer nodes.
         """
         process = self._processes[job.id]
         shown = process.record.state_shown
@@ -411,20 +412,20 @@ class ProgramRuntime:
             self._serve(now_s, follow)
         return follow
 
-    # ------------------------------------------------------------------ what controllers get
+    # ------------------------------------------------------------------ calls from controllers
 
     def published(self) -> tuple[Any, ...]:
-        """States that the programs of running jobs show, in order of their starts."""
+        """States that the programs of running jobs publish, in order of their starts."""
         return tuple(
             [p.record.state_shown for p in self._processes.values() if p.record.state_shown is not None and not p.over]
         )
 
     def shown(self, job_id: str) -> Any:
-        """The state that a running job shows."""
+        """The state that a running job publishes."""
         return self._processes[job_id].record.state_shown
 
     def take_reports(self) -> tuple[Any, ...]:
-        """What programs reported since this was last called."""
+        """Reports of programs since the last call."""
         found = tuple(self._reports)
         self._reports.clear()
         return found
@@ -445,7 +446,7 @@ class ProgramRuntime:
     # ------------------------------------------------------------------ one operation after another
 
     def _advance(self, process: _Process, done: Done | None, now_s: float, follow: _Follow) -> None:
-        """Go on with a program until it waits for something, or ends."""
+        """Run a program until it waits for something, or ends."""
         value: Done | None = done
         while True:
             try:
@@ -477,7 +478,7 @@ class ProgramRuntime:
         return Done(now_s, now_s, now_s)
 
     def _wait(self, process: _Process, operation: Wait, now_s: float, follow: _Follow) -> None:
-        """Let time pass; the walltime of a job that has its nodes may end it before."""
+        """Let time pass; the walltime of a job that has its nodes may end it earlier."""
         process.operation, process.ready_s, process.began_s = operation, now_s, now_s
         end_s = min(now_s + operation.seconds, process.sub_jobs.deadline_s)
         process.timer = self._set_timer(process, end_s, now_s, follow, limit=False)
@@ -491,7 +492,7 @@ class ProgramRuntime:
         return Done(now_s, now_s, now_s)
 
     def _submitted(self, process: _Process, operation: Submitted, now_s: float, follow: _Follow) -> None:
-        """The simulator runs the job itself, and watches the walltime that it knows."""
+        """Let the simulator run the job itself and watch its walltime; a default walltime is watched here."""
         process.operation, process.ready_s = operation, now_s
         process.record.whole = True
         hosts = self._machine.alloc_ids(process.allocation.nodes)
@@ -506,7 +507,7 @@ class ProgramRuntime:
         self._parts[process.job.id] = part
 
     def _timed(self, process: _Process, operation: Compute | Transfer, now_s: float, follow: _Follow) -> None:
-        """Begin an operation that takes time, or queue for it; end the job where its walltime is over."""
+        """Begin an operation that takes time, or queue for it; end the job if it cannot begin or its time is over."""
         process.operation, process.ready_s, process.began_s = operation, now_s, math.nan
         reason = self._out(process, operation, self._nodes(process, operation))
         if reason or _late(process, now_s):
@@ -538,16 +539,16 @@ class ProgramRuntime:
     # ------------------------------------------------------------------ waits and time-outs
 
     def _set_timer(self, process: _Process, at_s: float, now_s: float, follow: _Follow, *, limit: bool) -> int:
-        """Have a process called at a time: the end of its :class:`Wait`, or a limit of its staging."""
+        """Set a timer of a process: for the end of its :class:`Wait`, or for a limit of its time."""
         self._timer_count += 1
         at_s = max(at_s, now_s + 10 * SHORTEST_WALLTIME_S)
         heapq.heappush(self._timers, (at_s, self._timer_count, process, limit))
-        if at_s <= LATEST_S:  # no simulation gets beyond
+        if at_s <= LATEST_S:  # no simulation lasts longer
             follow.requests.append(CallMeLater(now_s, at_s))
         return self._timer_count
 
     def _called(self, now_s: float) -> Step | None:
-        """A call that was requested: of timers, or of walltimes of jobs of which nothing runs."""
+        """Handle a requested call: for timers, or for walltimes of jobs without a running part."""
         follow, rang = _Follow(), False
         while self._timers and self._timers[0][0] <= now_s + SHORTEST_WALLTIME_S:
             _, number, process, limit = heapq.heappop(self._timers)
@@ -576,8 +577,9 @@ class ProgramRuntime:
                 self._advance(process, Done(process.ready_s, process.began_s, now_s), now_s, follow)
 
     def _out_of_time(self, process: _Process, now_s: float, follow: _Follow) -> None:
-        """A limit of the staging is over: a job that is still staging in loses its burst buffer, one that stages out
-        ends without the rest of its data.
+        """Handle the end of a limit of staging.
+
+        A job that is still staging in loses its burst buffer; one that stages out ends without the rest of its data.
         """
         times = process.record.staged
         if self._processes.get(process.job.id) is not process or process.over or times is None:
@@ -585,7 +587,7 @@ class ProgramRuntime:
         assert self._limits is not None
         if process.staging and math.isnan(times.filled_s):
             follow.staged.append(
-                Staged(process.job.id, f"its stage-in was not through after {self._limits.stage_in_s:g} s")
+                Staged(process.job.id, f"its stage-in had not ended after {self._limits.stage_in_s:g} s")
             )
         elif now_s - times.off_nodes_s >= self._limits.stage_out_s - SHORTEST_WALLTIME_S:
             process.outcome = _TIMED_OUT
@@ -622,7 +624,7 @@ class ProgramRuntime:
                 operation.began(now_s)
 
     def _lowered(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> Lowered:
-        """An operation, or its part on some nodes, in the simulator's terms; kept where it is for all nodes."""
+        """An operation, or its part on some nodes, in the simulator's terms; kept if it is for all nodes."""
         if operation.nodes is not None or len(nodes) != len(process.allocation.nodes):
             return self._lower(process, operation, nodes)
         key = (
@@ -668,14 +670,14 @@ class ProgramRuntime:
         if process.waiting and not process.watched and process.sub_jobs.deadline_s < math.inf:
             process.watched = True  # nothing of a waiting job runs, so the simulator does not watch its walltime
             call_s = max(process.sub_jobs.deadline_s, now_s + 10 * SHORTEST_WALLTIME_S)
-            if call_s <= LATEST_S:  # no simulation gets beyond
+            if call_s <= LATEST_S:  # no simulation lasts longer
                 follow.requests.append(CallMeLater(now_s, call_s))
 
     def _groups(self, process: _Process, operation: Compute | Transfer) -> Mapping[int, tuple[int, ...]]:
         """Nodes of an operation by I/O node; a striped buffer takes one turn, at the first of them."""
         nodes = self._nodes(process, operation)
         if not nodes:
-            return {0: ()}  # between storage and file system alone
+            return {0: ()}  # only between storage and file system
         groups = self._io_nodes.groups(nodes)
         if len(groups) > 1 and isinstance(operation, Transfer) and is_striped(operation, process.allocation):
             return {min(groups): tuple(nodes)}
@@ -691,7 +693,7 @@ class ProgramRuntime:
         return operation.nodes if operation.nodes is not None else process.allocation.nodes
 
     def _serve(self, now_s: float, follow: _Follow) -> None:
-        """Begin the operations whose turns have come; a turn whose job has no time left passes on at once."""
+        """Begin the operations that have got their turns; a job without time left passes its turn on at once."""
         while follow.granted:
             key = follow.granted.popleft()
             process, operation, nodes, beside = self._turns[key]
@@ -714,7 +716,7 @@ class ProgramRuntime:
             self._run(process, operation, nodes, now_s, follow, beside=beside, turn=key)
 
     def _expire(self, now_s: float, follow: _Follow) -> bool:
-        """End the jobs whose walltime is over while they wait for a turn and nothing of them runs; whether any is."""
+        """End jobs with their walltime over while they only wait for a turn; return whether there are any."""
         late = [p for p in self._processes.values() if p.waiting and not p.live and p.sub_jobs.overdue(now_s)]
         for process in late:
             process.outcome = process.outcome or _TIMED_OUT
@@ -727,7 +729,7 @@ class ProgramRuntime:
         return bool(self._closed) and self._machine.pfs_id in self._closed
 
     def _out(self, process: _Process, operation: Compute | Transfer, nodes: Sequence[int]) -> str:
-        """Why an operation cannot begin: a node or a storage node that it uses is out; "" where it can."""
+        """Return why an operation cannot begin, which is a node or a storage node that is out; "" if it can."""
         if not self._closed:
             return ""
         used: set[int] = set()
@@ -737,7 +739,7 @@ class ProgramRuntime:
         return f"its next operation needs {self._machine.name_of(gone[0])}, which is unavailable" if gone else ""
 
     def _abandon(self, process: _Process, reason: str, now_s: float, follow: _Follow) -> None:
-        """A job cannot go on: what runs of it is killed, but for transfers beside."""
+        """End a job that cannot continue: kill its running parts except transfers beside."""
         _stop(process, now_s, follow)
         process.outcome, process.reason = KILLED, reason
         self._give_up(process, now_s, follow)
@@ -747,7 +749,7 @@ class ProgramRuntime:
     # ------------------------------------------------------------------ ends of sub-jobs
 
     def _completed(self, event: JobCompleted, now_s: float) -> Step | None:
-        """A sub-job has ended, or a job that was run as it was submitted."""
+        """Handle the end of a sub-job, or of a job that was run as it was submitted."""
         part = self._parts.get(event.job_id)
         if part is None:
             return None
@@ -757,7 +759,7 @@ class ProgramRuntime:
         return self._ended(part, event.state, event.return_code, now_s)
 
     def _sub_jobs_completed(self, event: SubJobsCompleted, now_s: float) -> Step | None:
-        """Sub-jobs have ended well: the step of the first end that something follows from, and the ends after it."""
+        """Handle successful ends of sub-jobs: return the step of the first end with effects, and the later ends."""
         ids, parts = event.job_ids, self._parts
         for count, sub_id in enumerate(ids, 1):
             part = parts.pop(sub_id, None)
@@ -777,7 +779,7 @@ class ProgramRuntime:
         return NOTHING
 
     def _ended(self, part: _Part, state: JobState, return_code: int, now_s: float) -> Step:
-        """What follows from the end of a sub-job: the last one of its part, a failure, or beside a job that is over."""
+        """Return the step after the end of a sub-job: the last of its part, a failure, or beside a job that is over."""
         follow, process = _Follow(), part.process
         if not part.left:
             if part.turn:
@@ -806,7 +808,7 @@ class ProgramRuntime:
         )
 
     def _ended_part(self, process: _Process, state: JobState, return_code: int, now_s: float, follow: _Follow) -> None:
-        """A part of the present operation has ended or failed, or the job itself."""
+        """Handle the end or the failure of a part of the present operation, or of the job itself."""
         operation = process.operation
         assert operation is not None
         failed = state is not JobState.COMPLETED_SUCCESSFULLY
@@ -825,7 +827,7 @@ class ProgramRuntime:
             self._advance(process, done, now_s, follow)
 
     def _account_for(self, process: _Process, operation: Operation, now_s: float) -> None:
-        """Put the time of an operation that has ended into the record."""
+        """Add the time of an operation that has ended to the record."""
         if isinstance(operation, Compute | Transfer):
             process.record.took(operation.stage, now_s - process.began_s)
             if self._restarts is not None and process.outcome is None:
@@ -835,9 +837,9 @@ class ProgramRuntime:
     # ------------------------------------------------------------------ the end of a job
 
     def _give_up(self, process: _Process, now_s: float, follow: _Follow, *, idle: bool = True) -> None:
-        """A job goes no further: it waits for no turn, and ends when nothing of it runs.
+        """Let a job run no further operation: it gives up its turns, and ends when no part of it runs.
 
-        Where nothing runs already (``idle``), it ends now, however long ago its last sub-job ended.
+        If no part runs already (``idle``), it ends now, however long ago its last sub-job ended.
         """
         process.timer = -1
         if idle and not process.live and not process.over:
@@ -861,13 +863,13 @@ class ProgramRuntime:
             follow.granted.extend(self._gate.release(key, now_s))
 
     def _close(self, process: _Process, now_s: float, follow: _Follow) -> None:
-        """The program of a job has nothing more to do."""
+        """Close the program of a job, and end the job if nothing else of it runs."""
         process.over = True
         process.program.close()
         self._end_if_through(process, now_s, follow)
 
     def _end_if_through(self, process: _Process, now_s: float, follow: _Follow) -> None:
-        """End a job whose program is over, when what runs beside it has ended too (or may be left behind)."""
+        """End a job after the end of its program, once transfers beside it have ended too (or may be left behind)."""
         if not process.over or process.live or process.waiting_beside:
             return
         assert process.outcome is not None
@@ -899,7 +901,7 @@ class ProgramRuntime:
 
 
 def _stop(process: _Process, now_s: float, follow: _Follow) -> None:
-    """Kill what runs of a process but for transfers beside, once: its ends may be on the way already."""
+    """Kill the running parts of a process except transfers beside, once: their ends may be on the way already."""
     if process.live and not process.stopped:
         process.stopped = True
         follow.requests.append(KillJob(now_s, _ids(process.live)))
@@ -911,7 +913,7 @@ def _ids(parts: Sequence[_Part]) -> tuple[str, ...]:
 
 
 def _leave_behind(parts: list[_Part]) -> None:
-    """Let a job go on, or end, without these parts."""
+    """Let a job continue, or end, without these parts."""
     for part in parts:
         part.abandoned = True
     parts.clear()

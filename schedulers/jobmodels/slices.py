@@ -1,4 +1,4 @@
-"""What is left of a job that runs in slices: how the next slice is described, and what an ended one has done."""
+"""Remaining work of a job that runs in slices: the profile of its next slice, and the work done by an ended one."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _READ_BACK = 0.5e-6
 
 
 class Remaining(Protocol):
-    """What is left of a job."""
+    """Remaining work of a job."""
 
     def profile(self) -> JsonObject:
-        """Profile of all that is left."""
+        """Profile of the remaining work."""
         ...
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """A slice has ended, after so many microseconds, with that share of its profile done."""
+        """Account for a slice that ended after ``elapsed_us`` microseconds with a share of its profile done."""
         ...
 
     def is_over(self, elapsed_us: int) -> bool:
@@ -32,27 +32,27 @@ class Remaining(Protocol):
         ...
 
     def go_home(self) -> None:
-        """The job goes on at its file's nodes; restarting it takes its time first."""
+        """Continue the job on its file's nodes; the restart takes its time first."""
         ...
 
     @property
     def lag_us(self) -> int:
-        """What is left of a restart, in microseconds; it does not count as the job's work."""
+        """Rest of a restart, in microseconds; it does not count as the job's work."""
         ...
 
 
 class _TimedRemaining:
-    """A job whose work is a time (``delay``): computing and blocks, the price of which depends on its place.
+    """Work stated as a time (``delay``): computing, and blocks with a cost that depends on the job's place.
 
-    A slice's share that was read back has six decimals. Where the time that the slice lasted agrees with it to the
-    last of them, that time is the more exact; else (a slower machine) the share counts.
+    A slice's share that was read back has six decimals. If the duration of the slice agrees with it to the last
+    decimal, the duration is more exact; otherwise (a slower machine) the share counts.
 
     Parameters
     ----------
     job
-        With a profile of type ``delay``: its computing time.
+        A job with a profile of type ``delay``, its computing time.
     costs
-        Of blocks and migration.
+        Costs of blocks and migration.
     local
         Whether it starts on its file's nodes.
     """
@@ -74,7 +74,7 @@ class _TimedRemaining:
         return {"type": "delay", "delay": (self._lag_us + self._left_us) / MICRO, "ret": 0}
 
     def serve(self, elapsed_us: int, progress: float) -> None:
-        """See :class:`Remaining`; at least a microsecond is left, for the job has not ended."""
+        """See :class:`Remaining`; at least a microsecond is left, as the job has not ended."""
         length_us = self._lag_us + self._left_us
         done_us = progress * length_us
         served_us = elapsed_us if abs(done_us - elapsed_us) <= _READ_BACK * length_us + 2 else round(done_us)
@@ -93,7 +93,7 @@ class _TimedRemaining:
 
 
 class _ScaledRemaining:
-    """A job whose work is computation and communication: what is left is a share of both."""
+    """Work stated as computation and communication: the rest is a share of both."""
 
     lag_us = 0
 
@@ -112,11 +112,11 @@ class _ScaledRemaining:
         self._share = max(self._share * (1.0 - progress), _READ_BACK)
 
     def is_over(self, elapsed_us: int) -> bool:
-        """How long it takes is not known before it has ended."""
+        """``False``: its duration is unknown before its end."""
         return False
 
     def go_home(self) -> None:
-        """Such a job has no file."""
+        """Do nothing: such a job has no file."""
 
 
 def _scale(value: Any, share: float) -> Any:
@@ -129,7 +129,7 @@ _SCALED: dict[str, Callable[[Any, float], Any]] = dict.fromkeys(
 
 
 def unscalable(job: Job) -> str | None:
-    """Why a job's profile cannot be run in slices; ``None`` where it can.
+    """Return why a job's profile cannot be run in slices; ``None`` if it can.
 
     Raises
     ------
@@ -147,13 +147,13 @@ def unscalable(job: Job) -> str | None:
 
 
 def remaining_of(job: Job, costs: Costs, *, local: bool) -> Remaining:
-    """What is left of a job that has not begun."""
+    """Remaining work of a job that has not begun."""
     kind = _TimedRemaining if job.profile.get("type") == "delay" else _ScaledRemaining
     return kind(job, costs, local=local)
 
 
 def rest_of(job: Job, ran_s: float, share: float) -> JsonObject:
-    """Profile of what is left of a job that ran so long (s) and did that share of its work; it pays for no blocks."""
+    """Profile of the rest of a job that ran for ``ran_s`` and did a share of its work; the rest has no blocks."""
     left = remaining_of(job, Costs(), local=True)
     left.serve(to_us(ran_s), share)
     return left.profile()

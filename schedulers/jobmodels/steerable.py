@@ -1,4 +1,4 @@
-"""Running malleable applications as controllers get them, and how they agree on changes of size."""
+"""Running malleable applications as controllers get them, and agreements on changes of their size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Applications:
         return tuple([app.view for app in self._runtime.published()])
 
     def take_ended_phases(self) -> tuple[IoEnded, ...]:
-        """I/O phases that ended since this was last called."""
+        """I/O phases that ended since the last call."""
         return self._runtime.take_reports()
 
     def agree(self, job_id: str, steps: Sequence[Step], gained: Allocation | None, now_s: float) -> None:

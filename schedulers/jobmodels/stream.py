@@ -23,7 +23,7 @@ _IO_BYTES_FIELD = "io_bytes"
 FIELDS = (
     JobField(
         _IO_BYTES_FIELD, "job", "bytes per node, at least 0",
-        "what each node writes to the file system over the job's whole life, beside its computation (no `delay`)",
+        "written by each node to the file system over the job's whole life, beside its computation (no `delay`)",
     ),
 )  # fmt: skip
 """Own fields of jobs with a stream."""
@@ -40,21 +40,21 @@ class Stream(JobModel):
     stages: ClassVar[tuple[str, ...]] = ()
 
     def program(self, job: Job, granted: Granted, machine: Machine) -> Program:
-        """One piece, with its stream."""
+        """Run the job in one piece, with its stream."""
         yield Submitted(stream_bytes(job))
 
     def alone(self) -> Stream:
-        """The same stream, which has the file system to itself."""
+        """Return the same model; the stream has the file system to itself."""
         return self
 
     def demand(self) -> Demand:
-        """What jobs write, spread over their expected durations."""
+        """Bandwidth of the bytes that jobs write, spread over their expected durations."""
         return DeclaredStream()
 
     def refuses(self, job: Job) -> str | None:
         """Refuse a stream beside a profile that it cannot be merged with.
 
-        A profile that the simulator does not tell is left to it.
+        A profile that the simulator does not send is not checked.
 
         Raises
         ------

@@ -15,14 +15,14 @@ from spillway.protocol.messages import AdditionalIoJob, ExecuteJob, JsonObject
 from spillway.schedulers.model.job import Job
 
 MERGED = ("parallel_homogeneous", "parallel_homogeneous_total", "parallel")
-"""Types of profiles that Batsim merges a stream with: parallel tasks without storage. A ``delay`` is none."""
+"""Types of profiles that Batsim merges a stream with: parallel tasks without storage, and no ``delay``."""
 
 
 class Streams:
     """Executions of jobs as they were submitted, with their streams.
 
     A profile is sent once per shape (nodes, bytes, place of the file system among the hosts) and workload; later jobs
-    name it.
+    refer to it by name.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Streams:
 
 
 def _stream_target(job: Job, pfs_id: int | None) -> dict[str, int] | None:
-    """Where the stream of an ``io_stream`` profile goes: its storage label stands for the parallel file system."""
+    """Target of the stream of an ``io_stream`` profile: its storage label means the parallel file system."""
     return None if pfs_id is None else {str(job.profile.get("storage", "pfs")): pfs_id}
 
 

@@ -1,7 +1,7 @@
-"""Sub-jobs: what replaces a job in the simulator's registry; named, registered and executed here and nowhere else.
+"""Sub-jobs, which replace a job in the simulator's registry: named, registered and executed only here.
 
-The sub-jobs of job ``w0!15`` live in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
-are called by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of
+The sub-jobs of job ``w0!15`` are in a workload of their own, ``w0%15``: ``w0%15!0``, ``w0%15!1`` and so on; profiles
+are named by their kind, ``delay_profile_0``. On Batsim's wire each sub-job is registered and executed by messages of
 its own; a simulator in the same process takes all sub-jobs of an operation in one request
 (:class:`spillway.protocol.messages.RunSubJobs`).
 """
@@ -26,10 +26,10 @@ from spillway.protocol.messages import (
 from spillway.schedulers.jobmodels.transfers import Task
 
 SHORTEST_WALLTIME_S = 1e-6
-"""Batsim prints walltimes with six decimals and aborts on 0: less than this is no time at all."""
+"""Batsim prints walltimes with six decimals and aborts on 0: shorter times count as 0."""
 
 SEPARATOR = "%"
-"""Stands in the name of a job's own workload where its id has ``!``."""
+"""Replaces the ``!`` of a job's id in the name of the job's own workload."""
 
 NO_WALLTIME = -1.0
 
@@ -53,13 +53,13 @@ class SubJobs(msgspec.Struct, eq=False):
     workload
         Name of their workload.
     reuse
-        Whether a profile may be used twice; else Batsim deletes it with its job, and it is registered anew.
+        Whether a profile may be used twice; otherwise Batsim deletes it with its job, and it is registered anew.
     deadline_s
-        When the job's walltime is over; infinite without one.
+        End of the job's walltime (s); infinity without a walltime.
     direct
         Whether the simulator is in the same process.
     count
-        Sub-jobs so far.
+        Number of sub-jobs so far.
     """
 
     workload: str
@@ -87,7 +87,7 @@ class SubJobs(msgspec.Struct, eq=False):
         Parameters
         ----------
         walltime_s
-            Time that they may take; infinite: as long as they want.
+            Time that they may take; infinity for no limit.
         """
         first = self.count
         self.count = first + len(tasks)
@@ -124,7 +124,7 @@ class SubJobs(msgspec.Struct, eq=False):
 
 
 def profile_key(profile: JsonObject) -> Hashable:
-    """Equal for equal profiles, where that is cheap to find out; profiles with lists or objects go by identity."""
+    """Key of a profile, equal for equal profiles; profiles with lists or objects count by identity."""
     if "cpu" in profile:
         return id(profile)
     key = tuple(profile.items())
@@ -136,5 +136,5 @@ def profile_key(profile: JsonObject) -> Hashable:
 
 
 def owner_of(workload: str) -> str:
-    """Id of the job whose sub-jobs live in a workload; "" for an ordinary workload."""
+    """Id of the job to which a workload of sub-jobs belongs; "" for an ordinary workload."""
     return workload.replace(SEPARATOR, "!", 1) if SEPARATOR in workload else ""

@@ -1,8 +1,8 @@
-"""The time-shared model: jobs run in slices, and pay for blocks by their place (gang scheduling).
+"""The time-shared model: jobs run in slices, and blocks of files cost time by their place (gang scheduling).
 
-It has no program: which job runs in which slice follows from the rows of a matrix, for all jobs together, so a runtime
-of its own plays it (:mod:`spillway.schedulers.jobmodels.time_sharing_runtime`). Under a policy that shares no nodes in
-time there is one row: jobs run in one piece each, and only the price of blocks remains.
+It has no program: the rows of a matrix determine which job runs in which slice, for all jobs together, so a runtime of
+its own plays it (:mod:`spillway.schedulers.jobmodels.time_sharing_runtime`). Under a policy that shares no nodes in
+time there is one row: jobs run in one piece each, and only the cost of blocks remains.
 
 References
 ----------
@@ -37,5 +37,5 @@ class TimeSharing(JobModel):
         return Rules(lacks=NODES_CHANGE)
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """In how many pieces, of one or more slices each, a job ran."""
+        """Number of pieces, of one or more slices each, in which a job ran."""
         return {"time_slices": str(record.sub_jobs)}

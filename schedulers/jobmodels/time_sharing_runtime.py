@@ -2,15 +2,15 @@
 
 Policies get a machine with a row of nodes per slice of the cycle
 (:meth:`spillway.schedulers.model.machine.Machine.stacked`); here the rows take turns on the real nodes. To Batsim a
-real job is rejected; its stretches live in a workload of their own (``w0%15!0`` ... for ``w0!15``). At the end of a
-slice a job that does not run in the next is killed, its progress is read back, and what is left is registered anew
-when its row's turn comes. A job that runs in several rows one after the other is left alone. Everything is settled
-once per message: first kills, then, when they are confirmed, the starts on the nodes that they have freed. So with
-links: a stretch begins when what runs leaves its rate on each.
+real job is rejected; its stretches are in a workload of their own (``w0%15!0`` ... for ``w0!15``). At the end of a
+slice a job that does not run in the next is killed, its progress is read back, and the rest is registered anew when its
+row's turn comes. A job that runs in several rows one after the other is not interrupted. Everything is settled once per
+message: first kills, then, when they are confirmed, the starts on the nodes that they have freed. The same holds for
+links: a stretch begins when running ones leave enough bandwidth for its rate on each.
 
-Walltimes count what a job has received; the restart after a move does not count. A job ends in the state that Batsim
-gives its last sub-job: one whose walltime is used up exactly at the end of a slice was killed there, and that is
-its final state in the record, as in Batsim's.
+Walltimes count the time that a job has received; the restart after a move does not count. A job ends in the state that
+Batsim gives its last sub-job: if its walltime is used up exactly at the end of a slice, it was killed there, and that
+is its final state in the record, as in Batsim's.
 
 References
 ----------
@@ -56,9 +56,9 @@ from spillway.schedulers.timesharing.slices import MICRO, Slices, to_us
 class _Shared:
     """A job in the matrix.
 
-    ``columns`` is where its work was last described for, ``target`` where it is to run; ``live`` the stretch that runs
-    now, begun at ``since_us`` on ``held`` columns, ``dying`` when its end was requested. Before ``moves_us`` the job
-    does not run on its target yet. It streams ``rate`` bytes per second from each column.
+    ``columns`` are those of its last stretch, ``target`` those on which it is to run; ``live`` is the stretch that runs
+    now, begun at ``since_us`` on the columns ``held``, ``dying`` once its end was requested. Before ``moves_us`` the
+    job does not run on its target yet. It streams ``rate`` bytes per second from each column.
     """
 
     job: Job
@@ -86,11 +86,11 @@ class TimeShared:
     Parameters
     ----------
     slices
-        Rows and quantum. With one row no job ever waits for a turn: space sharing, where blocks cost by their place.
+        Rows and quantum. With one row no job ever waits for a turn: space sharing, with costs of blocks by their place.
     costs
-        Of blocks and of migration.
+        Costs of blocks and of migration.
     migration_start
-        When jobs that are given other columns restart there.
+        Time at which moved jobs restart on their new columns.
     on_record
         Called with each job's record when the job has ended.
     direct
@@ -126,20 +126,20 @@ class TimeShared:
         return self._slices.level
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Learn the real machine; refuse a simulator without dynamic jobs."""
+        """Take the real machine; refuse a simulator without dynamic jobs."""
         require_dynamic_jobs(config, "time sharing")
         self._machine = machine
         self._links = Links.of(machine)
         self._room = Room(self._links)
 
-    # ------------------------------------------------------------------ what the session calls
+    # ------------------------------------------------------------------ calls from the session
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job cannot be run in slices: its profile."""
+        """Return why a job's profile cannot be run in slices; ``None`` if it can."""
         return unscalable(job)
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Take a job in; its first slice comes with :meth:`settle`."""
+        """Add a job; its first slice comes with :meth:`settle`."""
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
         remaining = remaining_of(job, self._costs, local=not files or files == columns)
@@ -152,7 +152,7 @@ class TimeShared:
         return Step((*requests, RejectJob(now_s, job.id)))
 
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Jobs that take turns stage nothing."""
+        """Report a job as staged: jobs that take turns stage nothing."""
         return Step(staged=(Staged(job.id),))
 
     def without_nodes(self, job: Job, now_s: float) -> Step:
@@ -162,11 +162,11 @@ class TimeShared:
         return Step((RejectJob(now_s, job.id),))
 
     def unstage(self, job: Job, now_s: float) -> Step:
-        """Nothing moves into burst buffers."""
+        """Do nothing: no bytes move into burst buffers."""
         return NOTHING
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Give a job other rows or columns; what runs of it goes on if it is in the right place."""
+        """Give a job other rows or columns; its running stretch continues if it is in the right place."""
         shared = self._jobs[job.id]
         before = shared.target
         shared.rows, shared.target = self._place(allocation)
@@ -174,7 +174,7 @@ class TimeShared:
             shared.moves_us = self._migration_start.begins_us(to_us(now_s), self._slices)
 
     def kill(self, job: Job, now_s: float) -> Step:
-        """End a job: at once if it has no turn, else when its stretch is dead."""
+        """End a job: at once if no stretch runs, otherwise at the end of its stretch, which is killed."""
         shared = self._jobs[job.id]
         if not shared.live:
             shared.record.idle_end_s = now_s
@@ -186,17 +186,17 @@ class TimeShared:
         return Step((KillJob(now_s, (shared.live,)),))
 
     def handle(self, event: Event, now_s: float) -> Step | None:
-        """Digest what concerns stretches and the ends of slices."""
+        """Handle events about stretches and the ends of slices; ``None`` for other events."""
         handler = self._HANDLERS.get(type(event))
         return None if handler is None else handler(self, event, now_s)
 
     def settle(self, now_s: float) -> Step:
-        """What follows at the end of a message: which jobs stop and run, and when the next slice begins.
+        """Stop and begin stretches at the end of a message, and request a call for the next slice.
 
         A stretch that has lasted as long as its job needs is not stopped: it began nanoseconds after its slice, as
-        messages take time, and its end is on the way. What runs next on its nodes begins with that.
+        messages take time, and its end is on the way. The next stretch on its nodes begins at that end.
 
-        A job whose turn comes while a node of its is out cannot run there: it ends, killed.
+        A job with one of its nodes out when its turn comes cannot run there: it ends, killed.
         """
         now_us = to_us(now_s)
         bit = 1 << self._slices.row(now_us)
@@ -230,16 +230,16 @@ class TimeShared:
         return Step(requests, ended)
 
     def outage(self, closed: Set[int], now_s: float) -> Step:
-        """Learn which nodes are out; what runs there goes on to the end of its stretch."""
+        """Note the nodes that are out; a stretch that runs there continues to its end."""
         self._out = mask_of(index for host, index in self._machine.node_index.items() if host in closed)
         return NOTHING
 
     def check(self) -> None:
-        """Prove that stretches that run and their jobs agree."""
+        """Prove that running stretches and their jobs agree."""
         assert {shared.live for shared in self._jobs.values() if shared.live} == self._live.keys(), "stretches differ"
 
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Jobs keep their size here."""
+        """Return ``None``: jobs keep their size here."""
         return None
 
     # ------------------------------------------------------------------ events
@@ -259,7 +259,7 @@ class TimeShared:
         for sub_id in event.job_ids:
             shared = self._live.get(sub_id)
             if shared is None:
-                continue  # it ended by itself
+                continue  # it has ended already
             elapsed_us = to_us(now_s) - shared.since_us
             self._release(shared)
             progress = event.progress.get(sub_id)
@@ -275,7 +275,7 @@ class TimeShared:
         return NOTHING if "%" in event.job_id and event.job_id in self._live else None
 
     def _called(self, event: RequestedCall, now_s: float) -> Step | None:
-        """The beginning of a slice is no event for the policy; other calls are its own."""
+        """Hide the beginning of a slice from the policy; other calls are its own."""
         mine = self._asked_us >= 0 and to_us(now_s) >= self._asked_us
         return NOTHING if mine else None
 
@@ -298,8 +298,11 @@ class TimeShared:
         return any(shared.moves_us > now_us for shared in self._jobs.values())
 
     def _staying(self, bit: int, now_us: int) -> set[str]:
-        """What runs and goes on: stretches of jobs that are where they are to be, and of those that are yet to move
-        where they keep to the columns and the bandwidth that the jobs whose turn it is leave."""
+        """Running stretches that continue.
+
+        They are those of jobs on their target, and those of jobs that are yet to move, if they fit into the columns and
+        the bandwidth that the jobs of this row leave.
+        """
         staying: set[str] = set()
         yet_to_move: list[_Shared] = []
         for shared in self._live.values():

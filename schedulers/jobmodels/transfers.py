@@ -1,6 +1,6 @@
 """Operations in the simulator's terms: the profile of an operation, and the hosts of its sub-jobs. Pure functions.
 
-A burst buffer with a request per node moves as the thesis describes it: one sub-job per node. A striped one
+Transfers of a burst buffer with a request per node are those of the thesis: one sub-job per node. A striped buffer
 (:attr:`spillway.schedulers.model.job.Job.stripes`) belongs to the job as a whole: between the file system and the
 buffer there is one sub-job per stripe; between the nodes and the buffer there is one in all, in which each node
 exchanges an equal part of its bytes with each stripe.
@@ -22,7 +22,7 @@ from spillway.schedulers.model.machine import Machine
 
 
 class Task(NamedTuple):
-    """One sub-job: Batsim ids of its hosts (ascending), and which host each label of its profile means."""
+    """One sub-job: Batsim ids of its hosts (ascending), and the host of each storage label of its profile."""
 
     hosts: tuple[int, ...]
     storage: dict[str, int] | None = None
@@ -36,12 +36,12 @@ class Lowered(NamedTuple):
 
 
 def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """The sub-jobs of a transfer for these nodes of an allocation (indices, ascending)."""
+    """Return the sub-jobs of a transfer for these nodes of an allocation (indices, ascending)."""
     return _LOWER[transfer.source, transfer.destination](transfer, nodes, allocation, machine)
 
 
 def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
-    """Bytes that a transfer moves for so many nodes of an allocation; a striped buffer, or one without nodes, whole."""
+    """Bytes that a transfer moves for ``nodes`` nodes; for a striped buffer, or without nodes, on all storages."""
     whole = is_striped(transfer, allocation) or not nodes
     return float(transfer.bytes_per_node) * (len(allocation.storages) if whole else nodes)
 
@@ -52,7 +52,7 @@ def is_striped(transfer: Transfer, allocation: Allocation) -> bool:
 
 
 def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between the file system and burst buffers: one transfer per node, or per stripe."""
+    """Move bytes between the file system and burst buffers: one transfer per node, or per stripe."""
     pfs = _pfs(machine)
     inwards = transfer.source is Place.PFS
     tasks: dict[int, Task] = {}  # the same one for each node that has its bytes on a storage node
@@ -67,7 +67,7 @@ def _staged(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, ma
 
 
 def _checkpoint(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between each node and its burst buffer, or all nodes and the stripes."""
+    """Move bytes between each node and its burst buffer, or all nodes and the stripes."""
     if allocation.striped:
         return _to_stripes(transfer, nodes, allocation, machine)
     storages = _storages(nodes, allocation, machine)
@@ -79,11 +79,11 @@ def _checkpoint(transfer: Transfer, nodes: Sequence[int], allocation: Allocation
 
 
 def _to_stripes(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between all nodes and all stripes, in equal parts: one sub-job, whose matrix has a flow for each pair."""
+    """Move bytes between all nodes and all stripes, in equal parts: one sub-job, with a flow for each pair."""
     ends = {machine.nodes[node].resource_id for node in nodes}
     stripes = set(_storages(nodes, allocation, machine))
     hosts = sorted(ends | stripes)
-    size = float(transfer.bytes_per_node) / len(ends)  # what one node has for one stripe
+    size = float(transfer.bytes_per_node) / len(ends)  # bytes of one node on one stripe
     sources, sinks = (ends, stripes) if transfer.source is Place.NODES else (stripes, ends)
     com = [size if one in sources and other in sinks else 0.0 for one in hosts for other in hosts]
     profile = {"type": "parallel", "cpu": [0.0] * len(hosts), "com": com, "ret": 0}
@@ -91,7 +91,7 @@ def _to_stripes(transfer: Transfer, nodes: Sequence[int], allocation: Allocation
 
 
 def _collective(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, machine: Machine) -> Lowered:
-    """Between all nodes together and the file system."""
+    """Move bytes between all nodes together and the file system."""
     return Lowered(_node_io(transfer, "pfs"), [Task(machine.alloc_ids(tuple(nodes)), {"pfs": _pfs(machine)})])
 
 

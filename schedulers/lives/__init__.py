@@ -1,8 +1,8 @@
-"""Lives of burst buffers, by name: how long a job's buffer is held around its nodes, and who gets one when.
+"""Lives of burst buffers, by name: rules for when a job gets its buffer, and how long it holds it around its nodes.
 
-An entry is a frozen dataclass whose fields are its options (``--bb-life standby:bound=3600``). A life stands between
-the session and any policy: it gives waiting jobs their buffers, shows the policy what there is to decide on, and turns
-the policy's starts into what the session enacts.
+An entry is a frozen dataclass with its options as fields (``--bb-life standby:bound=3600``). A life wraps the policy in
+each pass: it gives waiting jobs their buffers, shows the policy the jobs to decide on, and turns the policy's starts
+into decisions that the session carries out.
 """
 
 from __future__ import annotations

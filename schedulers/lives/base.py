@@ -1,4 +1,4 @@
-"""What a life of burst buffers is, and what all lives share."""
+"""The base of all lives of burst buffers, and their common parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spillway.schedulers.policykit.view import Around, Policy, View
 
 
 class Expected(NamedTuple):
-    """What a job is expected to stage: bytes of the whole job, and least seconds, in and out."""
+    """Expected staging of a job: bytes of the whole job, and least seconds, in and out."""
 
     in_bytes: float = 0.0
     in_s: float = 0.0
@@ -23,22 +23,22 @@ class Expected(NamedTuple):
 
 
 Expects = Callable[[Job], Expected]
-"""Gives what a job is expected to stage under the job model."""
+"""Function that returns a job's expected staging under the job model."""
 
 
 @dataclass(frozen=True)
 class Life:
-    """Base of all lives: frozen dataclasses, whose fields are their options."""
+    """Base of all lives: frozen dataclasses with their options as fields."""
 
     source: ClassVar[str] = ""
 
     def limits(self) -> StageLimits | None:
-        """Time-outs of staging; ``None`` where jobs stage on their nodes."""
+        """Time-outs of staging; ``None`` if jobs stage on their nodes."""
         return None
 
     def rules(self) -> Rules:
-        """What it needs of the others: that buffers can be held without nodes, where they are."""
-        reason = "a buffer is placed before the nodes in whose racks it would have to be"
+        """Needs of this life: buffers that can be held without nodes, if jobs stage without nodes."""
+        reason = "a buffer is placed before its job's nodes, so it cannot follow their racks"
         return Rules({Trait.APART: ("", ""), Trait.ANY_STORAGE: ("", reason)} if self.apart else {})
 
     @property
@@ -47,13 +47,13 @@ class Life:
         return self.limits() is not None
 
     def keep(self, view: View, expects: Expects) -> None:
-        """Book in the pass's timeline what goes before everything else; called anew does nothing for what is booked.
+        """Make the bookings that precede all others in the pass's timeline; a repeated call books nothing twice.
 
-        By default nothing: what waiting jobs hold is booked already.
+        The default books nothing: buffers of waiting jobs are booked already.
         """
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterable[Decision]:
-        """One pass of a policy under this life; by default the policy decides alone."""
+        """Run one pass of a policy under this life; by default the policy decides everything."""
         return policy(view)
 
 
@@ -71,16 +71,16 @@ class Under(Around):
     Attributes
     ----------
     life
-        How long burst buffers are held.
+        The life of burst buffers.
     expects
-        What jobs stage.
+        Expected staging of jobs.
     """
 
     life: Life
     expects: Expects
 
     def keep(self, view: View) -> None:
-        """Book what goes before everything else (:meth:`Life.keep`)."""
+        """Make the bookings that precede all others (:meth:`Life.keep`)."""
         self.life.keep(view, self.expects)
 
     def __call__(self, view: View) -> Iterator[Decision]:
@@ -89,7 +89,7 @@ class Under(Around):
 
 
 class StandIns:
-    """What a policy sees of jobs, kept so that they are not made anew in each pass.
+    """Copies of jobs that a policy sees in their place, kept so that they are not made anew in each pass.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class StandIns:
         view.cache["stand-ins"] = self._kept
 
     def get(self, job: Job, make: Callable[[Job], Job]) -> Job:
-        """The stand-in of a job, made by ``make(job)`` at first."""
+        """Return the stand-in of a job, which the first call makes by ``make(job)``."""
         if job.id not in self._kept:
             self._kept[job.id] = make(job)
         return self._kept[job.id]

@@ -2,7 +2,7 @@
 
 References
 ----------
-Slurm's documentation, "Slurm Burst Buffer Guide"; what its version 22.05 was seen to do: ``docs/slurm.md``.
+Slurm's documentation, "Slurm Burst Buffer Guide"; observed behaviour of its version 22.05: ``docs/slurm.md``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from spillway.schedulers.policykit.view import GivesBuffers, Holding, Policy, Vi
 from spillway.schedulers.timeline import Resource
 
 _EVICTED = "lives: evicted"
-"""Key of the notebook: how waiting jobs lost their buffers (:class:`Lost`), by job id."""
+"""Key of the notebook: losses of buffers by waiting jobs (:class:`Lost`), by job id."""
 
 CALLED = "lives: called"
-"""Key of the notebook: the time of the last call that was requested because a buffer will have waited long enough."""
+"""Key of the notebook: the last time for which a call was requested because a buffer reaches its bound then (s)."""
 
 WOKEN = "lives: woken"
 """Key of the notebook: the last time for which the policy requested a call (s)."""
@@ -42,9 +42,9 @@ class Lost(NamedTuple):
     Attributes
     ----------
     time_s
-        When it was; the job queues for the next one from then on.
+        Time of the loss (s); the job queues for its next buffer from then on.
     ended
-        How many jobs had ended by then.
+        Number of jobs that had ended by then.
     waiting
         Ids of the jobs that waited then.
     unavailable
@@ -58,14 +58,14 @@ class Lost(NamedTuple):
 
     @classmethod
     def now(cls, view: View) -> Lost:
-        """A loss in this pass."""
+        """Return a loss in this pass."""
         return cls(view.now_s, view.finished.total, frozenset(job.id for job in view.queue), view.unavailable)
 
     def stands(self, view: View) -> bool:
         """Whether nothing has happened since that could give nodes to a job that waited with its buffer then.
 
-        No job runs or ran, none left the queue, no node went out or came back, the policy was not called as it had
-        requested. What waited in vain then would wait in vain again.
+        No job runs or has ended since, no job left the queue, no node went out or came back, and no call that the
+        policy had requested was due. A job that waited in vain then would wait in vain again.
         """
         return (
             not view.running
@@ -80,7 +80,7 @@ class Lost(NamedTuple):
 class Slurm(Life):
     """A job gets its burst buffer first, stages in, then competes for nodes; its nodes are freed before its stage-out.
 
-    The policy decides on nodes only, of jobs that need no buffer or whose buffer is filled; unless it gives buffers
+    The policy decides only on the nodes of jobs that need no buffer or have a filled one, unless it gives buffers
     itself (:class:`spillway.schedulers.policykit.view.GivesBuffers`).
     """
 
@@ -93,7 +93,7 @@ class Slurm(Life):
         True, help="whether a job may get its buffer while an earlier one waits for more than is free"
     )
     stage_in_timeout: float = option(
-        math.inf, unit="s", low=1.0, high=math.inf, help="a job whose stage-in takes longer is rejected"
+        math.inf, unit="s", low=1.0, high=math.inf, help="a job with a longer stage-in is rejected"
     )
     stage_out_timeout: float = option(
         math.inf, unit="s", low=1.0, high=math.inf, help="a stage-out that takes longer ends, its data is lost"
@@ -104,7 +104,7 @@ class Slurm(Life):
         return StageLimits(self.stage_in_timeout, self.stage_out_timeout)
 
     def rules(self) -> Rules:
-        """An order of its own means nothing to a policy that gives buffers in another one."""
+        """Needs of this life; a changed order excludes policies that give buffers in an order of their own."""
         changed = [name for name in ("order", "overtake") if getattr(self, name) != getattr(Slurm, name)]
         lacks = {Trait.BUFFER_ORDER: (f":{changed[0]}", "")} if changed and self.policies_give else {}
         return Rules(super().rules().needs, lacks)
@@ -118,13 +118,13 @@ class Slurm(Life):
         while True:
             freed = yield from self._pass(policy, view, through)
             if not freed:
-                return  # else once more: perhaps no other message comes
+                return  # otherwise once more: perhaps no other message comes
             view = view.showing(tuple(job for job in view.queue if job.id not in through), view.held)
 
     def _pass(self, policy: Policy, view: View, through: set[str]) -> Generator[Decision, None, bool]:
-        """Decide on buffers and nodes; whether the policy rejected a job with a buffer, which others may have now.
+        """Decide on buffers and nodes; return whether the policy rejected a job with a buffer, which is free now.
 
-        Jobs that started or were rejected are put into ``through``.
+        Jobs that started or were rejected are added to ``through``.
         """
         yield from self._give(view)
         stand_ins = StandIns(view)
@@ -149,7 +149,7 @@ class Slurm(Life):
         return freed
 
     def _give(self, view: View) -> Iterator[Decision]:
-        """Give burst buffers to waiting jobs, as many as there are."""
+        """Give free burst buffers to waiting jobs."""
         blocked: list[Job] = []
         for job in self._candidates(view):
             hold = None if blocked and not self.overtake else try_hold(view, job)
@@ -170,17 +170,17 @@ class Slurm(Life):
         return ordered(view, waiting, self.order)
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
-        """What is done for jobs for which no buffer is free: nothing."""
+        """Free a buffer for blocked jobs; this life frees nothing."""
         return iter(())
 
 
 @dataclass(frozen=True)
 class Standby(Slurm):
-    """The same; a filled buffer that has waited for nodes longer than a bound may be taken back for another job.
+    """Like ``slurm``, but a filled buffer that has waited for nodes longer than a bound may go to another job.
 
-    A job that lost its buffer queues for the next one behind those that wait for theirs by then, and stages in anew.
-    No buffer is taken back for it as long as nothing happens that could give it nodes (:meth:`Lost.stands`): jobs that
-    none of them can have would else take the buffers from each other for ever.
+    A job that lost its buffer queues behind the jobs that wait for theirs at that time, and stages in again. No buffer
+    is taken back for it until something happens that could give it nodes (:meth:`Lost.stands`): otherwise jobs that
+    cannot get nodes would take the buffers from each other for ever.
     """
 
     policies_give: ClassVar[bool] = False
@@ -190,7 +190,7 @@ class Standby(Slurm):
         unit="s",
         low=0.0,
         high=1e9,
-        help="how long a filled buffer may wait for nodes before others can have it",
+        help="a filled buffer that has waited longer for nodes may be given to another job",
     )
 
     def _candidates(self, view: View) -> Sequence[Job]:
@@ -200,7 +200,7 @@ class Standby(Slurm):
         return sorted(waiting, key=lambda job: lost[job.id].time_s if job.id in lost else -math.inf)
 
     def _make_room(self, view: View, blocked: Sequence[Job]) -> Iterator[Decision]:
-        """Take back, longest filled first, what is over the bound; only where that makes room for the first job.
+        """Take back buffers over the bound, longest filled first, if that frees enough for the first blocked job.
 
         A buffer that is filled just now stays: its job may start in this pass.
         """
@@ -236,7 +236,7 @@ class Standby(Slurm):
 
 
 def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, Holding]) -> Decision:
-    """A policy's decision on a stand-in, as one on the job itself, which starts on the buffer that it holds."""
+    """Translate a policy's decision on a stand-in into one on the job itself, which starts on its own buffer."""
     if not isinstance(decision, Start | Hold | Evict | Reject | Kill) or decision.job.id not in real:
         return decision
     job = real[decision.job.id]

@@ -1,8 +1,8 @@
 """Persistent burst buffers, around any policy: created and destroyed in the order of the jobs that request it.
 
-A policy sees a job when all that it requests before its run is done: the buffers that it creates are there, those that
-it destroys are gone, those that it uses exist. A buffer for which there is no room is booked for the earliest time at
-which there is, without end, before the policy decides: so jobs that respect bookings cannot hold it off for ever.
+A policy sees a job once its requests are done: the buffers that it creates or uses exist, those that it destroys before
+its run are gone. A buffer that does not fit now is booked, without end, for the earliest time at which it fits, before
+the policy decides: thus jobs that respect bookings cannot delay it for ever.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from spillway.schedulers.timeline import Resource
 
 
 def _nothing(view: View) -> None:
-    """Nothing goes before creations."""
+    """Make no bookings before creations."""
 
 
 @dataclass(frozen=True)
 class WithPersistent(Around):
-    """A policy that sees no job before what it requests of persistent buffers is done: itself a policy.
+    """A policy that sees a job only once its requests for persistent buffers are done: itself a policy.
 
     Attributes
     ----------
     most_bytes
         Most bytes of burst buffer that one user holds at a time; a creation beyond that waits. 0: no limit.
     keep
-        Books in a pass's timeline what goes before creations: what waiting jobs need of the buffers that they hold.
+        Makes the bookings of a pass that precede creations: those of waiting jobs that hold their buffers.
     """
 
     most_bytes: int = 0
@@ -48,10 +48,10 @@ class WithPersistent(Around):
         return self.policy(view) if view.pool is None else self._in_turn(view, view.pool)
 
     def _in_turn(self, view: View, pool: Pool) -> Iterator[Decision]:
-        """Do what can be done for persistent buffers, then let the policy see the jobs that wait for no buffer.
+        """Serve requests for persistent buffers, then let the policy see the jobs that wait for no buffer.
 
-        Where it rejects jobs and starts none, perhaps no other message comes: what has waited for these may go on, or
-        has no hope any more.
+        If it rejects jobs and starts no job, perhaps no other message comes: requests that waited for the rejected jobs
+        are served or rejected in another turn.
         """
         while True:
             turn = _Turn(view, pool, self.most_bytes)
@@ -75,7 +75,7 @@ class WithPersistent(Around):
 
 
 class _Named(NamedTuple):
-    """Numbers of jobs that wait or run, and create, destroy or name a buffer; what is done does not count."""
+    """Numbers of waiting and running jobs by buffer; in the first two tables, requests already done do not count."""
 
     creators: dict[str, list[int]]
     destroyers: dict[str, list[int]]
@@ -83,14 +83,14 @@ class _Named(NamedTuple):
 
 
 class _Turn:
-    """One pass over what waiting jobs request of persistent buffers.
+    """One pass over the requests of waiting jobs for persistent buffers.
 
     Attributes
     ----------
     gone
-        Jobs that have ended in it: rejected, or without nodes and through.
+        Jobs that ended in this pass: rejected, or finished because they need no nodes.
     hidden
-        Jobs that the policy does not see: what they wait for is not done, or they have ended.
+        Jobs that the policy does not see: they wait for a persistent buffer, or have ended.
     progressed
         Whether the last round did something, so that another one may do more.
     """
@@ -103,7 +103,7 @@ class _Turn:
         self.progressed = True
 
     def round(self) -> Iterator[Decision]:
-        """Do what can be done now, in the order of the jobs."""
+        """Serve the requests that can be served now, in the order of the jobs."""
         named = self._named()
         for job in self._view.queue:
             if job.id not in self._pool.requests or job.id in self.gone:
@@ -115,7 +115,7 @@ class _Turn:
                     continue
                 self.progressed = True
                 yield decision
-                if isinstance(decision, Destroy):  # there is room now, for earlier jobs first
+                if isinstance(decision, Destroy):  # its bytes are free now, for earlier jobs first
                     self._view.renew()
                     self._booked.clear()
                     return
@@ -130,7 +130,7 @@ class _Turn:
                 self._view.notes.write(job.id, Role.PASSED_OVER, Binding.PERSISTENT)
 
     def without_hope(self) -> Iterator[Decision]:
-        """Reject what will wait for ever: nothing runs that could give back room, and nothing more is submitted."""
+        """Reject jobs that would wait for ever: no job runs that could free bytes, and no more jobs are submitted."""
         view, pool = self._view, self._pool
         if pool.more_jobs or view.running or view.held or pool.unused() or pool.outs.storages_out or pool.outs.drained:
             return
@@ -140,7 +140,7 @@ class _Turn:
             reason = self._no_room(job)
             if reason is not None:
                 yield from self._reject(job, reason)
-        if ready:  # what these do is not known yet
+        if ready:  # the policy decides on these later
             return
         for job in waiting:
             blocked = [one for one in pool.requests[job.id].creates if (job.id, one.name) not in pool.done]
@@ -151,7 +151,7 @@ class _Turn:
                 return
 
     def _no_room(self, job: Job) -> str | None:
-        """Why a job never gets its own burst buffer beside the persistent ones; ``None`` where it may."""
+        """Return the reason why a job never gets its own burst buffer beside the persistent ones, or ``None``."""
         if not job.bb_bytes or not self._pool.buffers:
             return None
         if self._over_limit(job, job.requests * job.bb_bytes):
@@ -171,7 +171,7 @@ class _Turn:
         yield Reject(job, reason)
 
     def _steps(self, job: Job, named: _Named) -> Iterator[Decision | None]:
-        """What follows for a job, in order; ``None`` for something that it has to wait for."""
+        """Yield the next decisions for a job, in order; ``None`` for each request that has to wait."""
         pool, requests, waits = self._pool, self._pool.requests[job.id], False
         for creation in requests.creates:
             if (job.id, creation.name) not in pool.done:
@@ -229,13 +229,13 @@ class _Turn:
         return self._pool.outs.storages_out.isdisjoint(buffer.allocation.storages)
 
     def _never_possible(self, job: Job, name: str, named: _Named) -> Decision | None:
-        """Reject a job that uses what will never be there."""
+        """Reject a job that uses a buffer which will never exist."""
         if self._pool.more_jobs or name in self._pool.buffers or named.creators.get(name):
             return None
         return Reject(job, f"there is no persistent buffer {name}, and no job that would create it")
 
     def _over_limit(self, job: Job, size: int) -> bool:
-        """Whether so many bytes more would exceed what the job's user may hold."""
+        """Whether another ``size`` bytes would exceed the limit of the job's user."""
         if not self._most_bytes or not job.user:
             return False
         return held_bytes(self._view).get(job.user, 0) + size > self._most_bytes

@@ -1,8 +1,8 @@
 """Two reservations: the burst buffer's longer interval and the nodes' shorter one are booked together.
 
-A job that a policy starts gets its buffer now, stages in, and has its nodes reserved for the time at which that is
-expected to be over. From pass to pass the reservation is kept before anything else is decided, and can only become
-earlier where running jobs end as expected or before.
+A job that a policy starts gets its buffer now, stages in, and has its nodes reserved from the expected end of its
+stage-in. Each pass renews the reservation before any other decision; it can only become earlier while running jobs end
+as expected or before.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from spillway.schedulers.policykit import holds
 from spillway.schedulers.policykit.view import Policy, View
 
 _LATE_SHARE = 0.25
-"""A stage-in that is late is expected to go on for this share of the time that it has taken, and for a second at least.
-Chosen, not measured."""
+"""Expected rest of a late stage-in, as a share of the time that it has taken; one second at least. Chosen, not
+measured."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class TwoReservations(Life):
         unit="bytes/s",
         low=0.0,
         high=1e18,
-        help="at which a job's staging is expected to move; 0: the bandwidth that the machine states to its files",
+        help="expected rate of a job's staging; 0: the stated bandwidth between storage nodes and file system",
     )
     margin: float = option(
-        1.0, low=1.0, high=100.0, help="how many times the uncontended time of its stage-in a job's nodes come after it"
+        1.0, low=1.0, high=100.0, help="lead of a job's buffer over its nodes, in uncontended times of its stage-in"
     )
     stage_out_timeout: float = option(
         math.inf, unit="s", low=1.0, high=math.inf, help="a stage-out that takes longer ends, its data is lost"
@@ -54,7 +54,7 @@ class TwoReservations(Life):
         return StageLimits(math.inf, self.stage_out_timeout)
 
     def decide(self, policy: Policy, view: View, expects: Expects) -> Iterator[Decision]:
-        """Start the jobs that are staged and whose nodes are free, then let the policy decide on the others."""
+        """Start the staged jobs with free nodes, then let the policy decide on the others."""
         self.keep(view, expects)
         shown = self._shown(view, view.queue, expects)
         others = tuple(job for job in shown if job.id not in view.held)
@@ -69,8 +69,8 @@ class TwoReservations(Life):
     def keep(self, view: View, expects: Expects) -> None:
         """Reserve again for the jobs that hold their buffers, in the order in which they got them.
 
-        A reservation begins later where a stage-in is late, and its buffer is then held for longer than was expected:
-        what is booked for later by others, such as a creation that waits, must not be booked in its way.
+        A late stage-in delays the reservation, and its buffer is then held for longer than was expected: later
+        bookings of others, such as a creation that waits, must not be in its way.
         """
         waiting = [job for job in view.queue if job.id in view.held and job.id not in view.reservations]
         for job in _in_turn(view, self._shown(view, waiting, expects)):
@@ -78,7 +78,7 @@ class TwoReservations(Life):
                 self._reserve(view, job)
 
     def _shown(self, view: View, jobs: Sequence[Job], expects: Expects) -> list[Job]:
-        """Jobs as the policy sees them: with the expected lives of their holdings."""
+        """Return the jobs as the policy sees them: with the expected lives of their holdings."""
         stand_ins = StandIns(view)
         return [
             stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
@@ -86,7 +86,7 @@ class TwoReservations(Life):
         ]
 
     def _living(self, job: Job, machine: Machine, expects: Expects) -> Job:
-        """A job with the expected lives of its holdings."""
+        """Return a job with the expected lives of its holdings."""
         stages = expects(job)
         rate = self.rate or _bandwidth(machine)
         lead_s = max(stages.in_s, stages.in_bytes / rate) * self.margin
@@ -94,7 +94,7 @@ class TwoReservations(Life):
         return msgspec.structs.replace(job, lives=Lives(lead_s, tail_s))
 
     def _reserve(self, view: View, job: Job) -> None:
-        """Reserve nodes for a job from the time on at which its buffer is expected to be filled."""
+        """Reserve nodes for a job, not before its buffer is expected to be filled."""
         duration_s, held_s = view.estimate_s(job), view.held[job.id].start_s
         not_before_s = view.now_s
         if job.id not in view.filled_s:
@@ -122,7 +122,7 @@ class TwoReservations(Life):
 
 
 def _in_turn(view: View, jobs: Iterable[Job]) -> list[Job]:
-    """Those that hold their buffers, in the order in which they got them."""
+    """Return the jobs that hold their buffers, in the order in which they got them."""
     waiting = [job for job in jobs if job.id in view.held]
     return sorted(waiting, key=lambda job: (view.held[job.id].start_s, job.number))
 
@@ -132,5 +132,5 @@ def _stages_first(job: Job) -> bool:
 
 
 def _bandwidth(machine: Machine) -> float:
-    """Bytes per second between all storage nodes and the file system; infinite where the machine states none."""
+    """Bytes per second between all storage nodes and the file system; infinity if the machine states no bandwidth."""
     return min((float(link.capacity_bytes_per_s) for link in machine.trunk().links), default=math.inf)

@@ -1,7 +1,7 @@
-"""Whom a job is charged to: its account, those above it, and its QOS, where it does not state them.
+"""Accounts and QOS of jobs: the account that a job is charged to, those above it, and its QOS.
 
-A job that states no account is its user's in the default account, else in the first that has the user. A job's QOS is
-that which it states, else the default of its association, else ``normal``.
+A job that states no account is charged to its user's default account, else to the first one that has the user. A job's
+QOS is the one that it states, else the default of its association, else ``normal``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Charging:
         self._parents = {one.account: one.parent for one in site.associations if not one.user}
 
     def account(self, account: str, user: str) -> str:
-        """The account of a job that states this one ("": none); "" where it cannot be known."""
+        """The account of a job that states ``account`` ("": no account); "" if it is unknown."""
         return account or self._accounts.get(user, "")
 
     def qos(self, account: str, user: str, qos: str) -> str:

@@ -1,4 +1,4 @@
-"""What a policy may decide. The guard checks each decision, the session enacts it."""
+"""Decisions of a policy. The guard checks each of them, the session carries it out."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Hold(msgspec.Struct, frozen=True, gc=False):
     allocation
         One storage per node that it requests, and its bytes per node; no nodes.
     until_s
-        Until when it is expected to be held (s); infinite where that is not known. What outlives that is expected to go
-        on for as long again.
+        Expected end of the holding (s); infinite if unknown. A holding that outlives it is expected to last as long
+        again.
     """
 
     job: Job
@@ -66,7 +66,7 @@ class Create(msgspec.Struct, frozen=True, gc=False):
     job
         A waiting job.
     name
-        Of one of the buffers that it creates.
+        Name of one of the buffers that it creates.
     allocation
         As many storage nodes as it has stripes, all different, and its bytes on each; no nodes.
     """
@@ -90,7 +90,7 @@ class Destroy(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """A waiting job without nodes has ended: it has created and destroyed what it was submitted for.
+    """End a waiting job without nodes, which has created and destroyed its persistent buffers.
 
     Attributes
     ----------
@@ -102,14 +102,14 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reject(msgspec.Struct, frozen=True, gc=False):
-    """Refuse a waiting job for good.
+    """Reject a waiting job.
 
     Attributes
     ----------
     job
         A waiting job.
     reason
-        In words, for ``rejections.csv``.
+        The reason in words, for ``rejections.csv``.
     """
 
     job: Job
@@ -117,14 +117,14 @@ class Reject(msgspec.Struct, frozen=True, gc=False):
 
 
 class Kill(msgspec.Struct, frozen=True, gc=False):
-    """Kill a running job; what it holds is free when the simulator says that it has ended.
+    """Kill a running job; its resources are free when the simulator reports its end.
 
     Attributes
     ----------
     job
         A running job.
     reason
-        In words.
+        The reason in words.
     """
 
     job: Job
@@ -132,9 +132,10 @@ class Kill(msgspec.Struct, frozen=True, gc=False):
 
 
 class Preempt(msgspec.Struct, frozen=True, gc=False):
-    """Let a running job make room for a waiting one, as the site has it: it is cancelled or requeued, now or later.
+    """Preempt a running job for a waiting one, by the site's rules: cancel, requeue or suspend it, now or later.
 
-    What it holds is free when the simulator says that it has ended. A job that ends or is killed already may be named.
+    Its resources are free when the simulator reports its end. A job that is already being preempted or killed may be
+    named.
 
     Attributes
     ----------
@@ -152,7 +153,7 @@ class Preempt(msgspec.Struct, frozen=True, gc=False):
 
 
 class WakeAt(msgspec.Struct, frozen=True, gc=False):
-    """Call the policy again at this time even if nothing happens.
+    """Call the policy again at this time even without an event.
 
     Attributes
     ----------
@@ -186,7 +187,7 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
     Attributes
     ----------
     places
-        Each running job that moves, once, with what it holds from now on.
+        Each running job that moves, once, with its new allocation.
     """
 
     places: tuple[tuple[Job, Allocation], ...]
@@ -195,7 +196,7 @@ class Arrange(msgspec.Struct, frozen=True, gc=False):
 class Pause(msgspec.Struct, frozen=True, gc=False):
     """No decision yet: the session keeps its place until the pass is continued (:meth:`Session.answering`).
 
-    For policies whose decisions come from outside; such a session is played by what can wait, never by a server.
+    For policies with decisions from outside; such a session needs a player that can wait, never a server.
     """
 
 

@@ -1,4 +1,4 @@
-"""What jobs may wait for beside resources: other jobs' starts and ends, and a place among the tasks of their array.
+"""Dependencies of jobs besides resources: other jobs' starts and ends, and the limit on tasks of their array.
 
 References
 ----------
@@ -27,15 +27,15 @@ DEPENDENCY_FIELDS = (
         "jobs of its workload that it waits for; KIND is after, afterany, afterok, afternotok, aftercorr or (without "
         "jobs) singleton",
     ),
-    JobField(_NAME, "job", "text", "name that jobs of one user share, for singleton alone"),
-    JobField(_ARRAY, "job", "text or whole number", "job array that it is a task of, for array_limit alone"),
+    JobField(_NAME, "job", "text", "name that jobs of one user share, only for singleton"),
+    JobField(_ARRAY, "job", "text or whole number", "job array that it is a task of, only for array_limit"),
     JobField(_LIMIT, "job", "whole number, at least 1", "tasks of its array that may wait or run at a time"),
 )  # fmt: skip
 """Fields of jobs that wait for others."""
 
 
 class Fate(NamedTuple):
-    """What has become of a job: when it started and ended, NaN where it has not; whether it failed.
+    """The fate of a job: its start and end (s), NaN before they occur, and whether it failed.
 
     A job that was rejected has ended, failed, without a start.
     """
@@ -46,7 +46,7 @@ class Fate(NamedTuple):
 
 
 NEVER = math.inf
-"""Time of what cannot happen any more."""
+"""Time of an event that can no longer occur."""
 
 _At = Callable[[Fate], float]
 
@@ -88,14 +88,14 @@ _WHEN: dict[Kind, _At] = {
 
 
 class Condition(NamedTuple):
-    """One job that a job waits for; of ``singleton``, whose job is "", all earlier ones of its user and name."""
+    """One job that a job waits for; of ``singleton``, with the job id "", all earlier ones of its user and name."""
 
     kind: Kind
     job_id: str = ""
     delay_s: float = 0.0
 
     def met_s(self, fate: Fate) -> float:
-        """When it is met (s): NaN while that is open, :data:`NEVER` where it cannot be met any more."""
+        """Time at which it is met (s): NaN while that is open, :data:`NEVER` if it can no longer be met."""
         return _WHEN[self.kind](fate) + self.delay_s
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class Condition(NamedTuple):
 
 
 class Dependencies(msgspec.Struct, frozen=True, gc=False):
-    """What a job waits for.
+    """The dependencies of a job.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ class Dependencies(msgspec.Struct, frozen=True, gc=False):
     any_of
         Whether one condition that is met is enough.
     alike
-        User and name that ``singleton`` goes by; ``None`` where the job has no name.
+        Workload, user and name that ``singleton`` compares; ``None`` if the job has no name.
     array, limit
-        Array that it is a task of, and how many of its tasks may wait or run at a time; 0: any number.
+        Array that it is a task of, and the most tasks of it that may wait or run at a time; 0: no limit.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -129,15 +129,15 @@ _TASK = re.compile(r".+(_\d+)")
 
 
 def dependencies_of(job: Job, known: Callable[[str], bool]) -> Dependencies | None:
-    """Read what a job waits for; ``None`` where it states nothing of the kind.
+    """Read the dependencies of a job; ``None`` if it has no field for them.
 
-    ``known`` tells whether a job of this full id was submitted before: what follows ``+`` in such a job's name is no
-    delay. Jobs that come later may be named, too.
+    ``known`` returns whether a job of this full id was submitted before: a ``+`` in such a job's name begins no delay.
+    Jobs that are submitted later may be named, too.
 
     Raises
     ------
     RemoteProtocolError
-        A field has another form; names the place.
+        A field is malformed; the error names its place.
     """
     extras = job.extras
     if extras.keys().isdisjoint(_FIELDS):
@@ -159,7 +159,7 @@ def dependencies_of(job: Job, known: Callable[[str], bool]) -> Dependencies | No
         condition for part in text.split("?" if any_of else ",") if text for condition in _parts(job, part, known)
     )
     if any(condition.kind is Kind.SINGLETON for condition in conditions) and name is None:
-        raise _wrong(job, _DEPENDS, f"without singleton, for the job has no {_NAME!r}")
+        raise _wrong(job, _DEPENDS, f"without singleton, as the job has no {_NAME!r}")
     alike = (job.workload, job.user, name) if name is not None else None
     return Dependencies(conditions, any_of, alike, f"{job.workload}!{array}" if limit else "", limit)
 
@@ -176,12 +176,12 @@ def _parts(job: Job, text: str, known: Callable[[str], bool]) -> list[Condition]
         kinds = ", ".join(one.value for one in Kind)
         raise _wrong(job, _DEPENDS, f"conditions of the kinds {kinds} (here {shown(word)})") from None
     if bool(jobs) is (kind is Kind.SINGLETON) or "" in jobs:
-        raise _wrong(job, _DEPENDS, "singleton alone, or a kind with jobs (afterok:12:13)")
+        raise _wrong(job, _DEPENDS, "singleton without jobs, or a kind with jobs (afterok:12:13)")
     return [_condition(job, kind, one, known) for one in jobs] or [Condition(kind)]
 
 
 def _condition(job: Job, kind: Kind, name: str, known: Callable[[str], bool]) -> Condition:
-    """A condition on one job; what follows ``+`` is a delay where no job has that name."""
+    """A condition on one job; text after ``+`` is a delay unless a job has the whole name."""
     task = _TASK.fullmatch(job.name)
     suffix = task[1] if kind is Kind.AFTERCORR and task else ""
     whole = f"{job.workload}!{name}{suffix}"

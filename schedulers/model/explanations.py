@@ -1,4 +1,4 @@
-"""Why a job waits: what a pass notes for each waiting job, where notes are kept."""
+"""The reasons why jobs wait: a pass's notes on each waiting job, where notes are kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Binding(enum.Enum):
-    """What keeps a job from starting now."""
+    """The reason why a job cannot start now."""
 
     NODES = "nodes"
     BURST_BUFFERS = "burst buffers"
@@ -25,7 +25,7 @@ class Binding(enum.Enum):
 
 
 class Role(enum.Enum):
-    """How a pass treated a job."""
+    """Treatment of a job by a pass."""
 
     STARTED = "started in order"
     BACKFILLED = "backfilled"
@@ -42,13 +42,13 @@ class Note:
     Attributes
     ----------
     role
-        How the pass treated it.
+        Treatment of the job by the pass.
     binding
-        What kept it from starting, ``None`` when it started.
+        The reason why it did not start; ``None`` when it started.
     estimate_s
-        Estimated start, ``None`` where the policy makes none.
+        Estimated start (s); ``None`` if the policy makes no estimate.
     blocker
-        Id of the job whose reservation stands in the way, "" if none.
+        Id of the job with a reservation that blocks it; "" for no such job.
     """
 
     role: Role
@@ -58,7 +58,7 @@ class Note:
 
 
 class Priority(NamedTuple):
-    """A job's priority as its sum: each factor times its weight, as ``sprio -l`` has them.
+    """A job's priority as its sum: each factor times its weight, as ``sprio -l`` prints them.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Priority(NamedTuple):
     site, age, association, fairshare, size, partition, qos, nice, tres
         Its terms; ``nice`` is subtracted.
     assumed
-        What had to be assumed for this job, in words; "" for nothing.
+        Assumptions made for this job, in words; "" for no assumption.
     """
 
     priority: int
@@ -94,7 +94,7 @@ class PassNotes:
     remarks
         Remarks on the pass as a whole, in words.
     priorities
-        Job id to :class:`Priority`, where jobs were looked at in this order.
+        Job id to :class:`Priority`, where jobs were examined in this order.
     """
 
     notes: dict[str, Note] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""Fair Tree: users ranked by what they and the accounts above them have had of their shares.
+"""Fair Tree: users ranked by their usage, and that of the accounts above them, relative to shares.
 
-Of siblings below one account, ``LF = S / U`` says who is served next: S is the share of an association among its
-siblings, U its part of what all of them have used; LF is infinite without usage, and 0 without shares. The tree is
-descended depth first, the largest LF first, and users are ranked as they are met. A user's factor is its rank over the
-number of users, counted down from it: 1 for the first.
+Among siblings below one account, ``LF = S / U`` gives the order: S is the share of an association among its siblings, U
+its part of the usage of all of them; LF is infinite without usage, and 0 without shares. The tree is descended depth
+first, the largest LF first, and users are ranked in the order in which they are reached. A user's factor is its rank
+over the number of users, counted down from it: 1 for the first.
 
 Ties: sibling users with equal LF share a rank. A user with the LF of a sibling account takes the rank of the best user
 of that account. Sibling accounts with equal LF are descended as one, their children together.
@@ -33,11 +33,11 @@ from spillway.schedulers.model.site import Association
 Floats = npt.NDArray[np.float64]
 
 _ROOT = "root"
-"""Slurm's name of the account above all."""
+"""Slurm's name of the account above all others."""
 
 
 class FairTree:
-    """The tree of a site's associations; its shape is read once, usage comes with each question.
+    """The tree of a site's associations; its shape is read once, usage is an argument of each call.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class FairTree:
     Attributes
     ----------
     users
-        Place of each user association in what :meth:`factors` takes and gives, by account and user, in their order.
+        Index of each user association in argument and result of :meth:`factors`, by account and user, in their order.
     """
 
     def __init__(self, associations: Sequence[Association]) -> None:
@@ -73,7 +73,7 @@ class FairTree:
         Parameters
         ----------
         usage
-            What each has used, at least 0; the unit does not matter.
+            Usage of each user association, at least 0, in any unit.
         """
         used = np.zeros(len(self._parents))
         used[self._first_user :] = usage
@@ -112,18 +112,18 @@ class FairTree:
         return [np.flatnonzero(depths == depth) for depth in range(1, int(depths.max()) + 1)]
 
     def _sum_up(self, values: npt.NDArray[np.float64] | npt.NDArray[np.intp]) -> None:
-        """Add what users have to all accounts above them."""
+        """Add the values of users to all accounts above them."""
         for level in reversed(self._levels):
             np.add.at(values, self._parents[level], values[level])
 
 
 def _changes(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Where a value differs from the one before it; true for the first."""
+    """Whether each value differs from the one before it; true for the first."""
     return np.concatenate(([True], values[1:] != values[:-1]))
 
 
 def _depths(parents: Sequence[int]) -> npt.NDArray[np.intp]:
-    """How far each account and user is below the root."""
+    """Depth of each account and user below the root."""
     depths = np.zeros(len(parents), np.intp)
     for place in range(1, len(parents)):
         above = [place]

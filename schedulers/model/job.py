@@ -1,4 +1,4 @@
-"""A job as schedulers get it: what it requests, and what it was given."""
+"""A job as schedulers see it: its requests, and its allocation."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ _QOS_FIELD = "qos"
 
 
 class Lives(msgspec.Struct, frozen=True, gc=False):
-    """When a job's holdings begin and end, relative to the interval of its nodes. The default: all together.
+    """Starts and ends of a job's holdings, relative to the interval of its nodes. The default: all together.
 
-    A job's start in a timeline is the begin of its burst buffer; it has its nodes ``storage_lead_s`` later.
+    A job's start in a timeline is the start of its burst buffer; its nodes follow ``storage_lead_s`` later.
 
     Attributes
     ----------
     storage_lead_s
         Burst buffers are held this long before the nodes (stage-in), finite, at least 0.
     storage_tail_s
-        And this long after them (stage-out); below 0: given back before the nodes are. Finite.
+        And this long after them (stage-out), finite; below 0: given back before the nodes.
     bandwidth_tail_s
         The same for bandwidth, which begins with the nodes.
 
     Raises
     ------
     ValueError
-        For a value out of its range.
+        A value is out of range.
     """
 
     storage_lead_s: float = 0.0
@@ -79,22 +79,22 @@ class Lives(msgspec.Struct, frozen=True, gc=False):
                 raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
 
     def staged(self) -> Lives:
-        """The same once the burst buffer is held and filled: nothing before the nodes."""
+        """The same lives after the stage-in: nothing is held before the nodes."""
         return msgspec.structs.replace(self, storage_lead_s=0.0) if self.storage_lead_s else self
 
 
 def once_staged(lives: Lives | None) -> Lives | None:
-    """The lives of a job whose burst buffer is held and filled: nothing before the nodes."""
+    """The lives of a job after its stage-in: nothing is held before the nodes."""
     return lives.staged() if lives is not None else None
 
 
 class JobField(NamedTuple):
-    """A field that a job or its profile may have, beside its reader: the page "What a job may say" is made of these.
+    """A field of a job or its profile, defined beside its reader; the reference page of job fields lists all.
 
     Attributes
     ----------
     name
-        As it stands in the workload.
+        Name in the workload.
     where
         ``job``, ``profile``, or both.
     form
@@ -116,10 +116,10 @@ JOB_FIELDS = (
     JobField("id", "job", "text", "name within its workload"),
     JobField("subtime", "job", "number, s", "time of submission"),
     JobField("res", "job", "whole number, at least 0", "compute nodes that it requests"),
-    JobField("walltime", "job", "number, s; -1 or absent: none", "time after which it is stopped"),
+    JobField("walltime", "job", "number, s; -1 or absent: no walltime", "time after which it is stopped"),
     JobField("profile", "job", "text", "name of its profile: its kind of work"),
 )
-"""Fields of Batsim's own."""
+"""Batsim's own fields."""
 
 OWN_FIELDS = (
     JobField(
@@ -136,14 +136,14 @@ OWN_FIELDS = (
     ),
     JobField(
         KIND_FIELD, "job or profile", "text",
-        "kind of file system on its burst buffer (xfs, lustre ...), for the limits of the setting 'bb_maxima' alone",
+        "kind of file system on its burst buffer (xfs, lustre ...), only for the limits of the setting 'bb_maxima'",
     ),
     JobField(
         IO_RATE_FIELD, "job or profile", "bytes per second per node, at least 0",
         "average I/O rate, booked on every link above the node",
     ),
 )  # fmt: skip
-"""Fields that every job model understands."""
+"""Fields that every job model supports."""
 
 
 class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
@@ -156,16 +156,17 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     number
         Rank of submission in this conversation, from 0: the tie breaker everywhere.
     submit_time_s
-        Time of submission; of a job that other jobs held, when it might start: waits count from there.
+        Time of submission; of a job held by dependencies its release, of a preempted one its last end: waits count from
+        there.
     walltime_s
-        Requested time; ``math.inf`` where the job states none.
+        Requested time; ``math.inf`` if the job states no walltime.
     nodes
-        Whole nodes requested, at least 1.
+        Whole nodes requested, at least 1; 0 for a job that only creates or destroys persistent buffers.
     bb_bytes
-        Burst-buffer bytes per request; each request is served whole by one storage node. 0 if none.
+        Burst-buffer bytes per request; each request is served whole by one storage node. 0: no burst buffer.
     stripes
-        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of so many
-        requests, each on a storage node of its own (1: one buffer per job).
+        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of this
+        many requests, each on a storage node of its own (1: one buffer per job).
     io_rate
         Average I/O rate per node in bytes per second (0 where unknown).
     profile_name, profile
@@ -173,20 +174,19 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
     extras
         Further fields of the job object (``user``, malleability, I/O phases ...).
     lives
-        How long its burst buffers and bandwidth are held; ``None``: as long as its nodes.
+        Intervals of its burst buffers and bandwidth; ``None``: that of its nodes.
     partitions
-        Partitions of which it may use the nodes of one, by place in
-        :attr:`spillway.schedulers.model.machine.Machine.partitions`, in its order; () for any nodes.
+        Partitions of which it may use the nodes of one, by index in
+        :attr:`spillway.schedulers.model.machine.Machine.partitions`, in the job's order; () for any nodes.
     pools
-        Amounts that it requests of the counted pools while it has nodes (of a hierarchical resource in the places of
-        all of its layers), by place in
-        :attr:`spillway.schedulers.model.machine.Machine.pools`; nothing of those beyond the last amount.
+        Amounts that it requests of the counted pools while it has nodes (of a hierarchical resource for each of its
+        layers), by index in :attr:`spillway.schedulers.model.machine.Machine.pools`; 0 beyond the last amount.
     held_s
-        How long other jobs held it, from its submission to :attr:`submit_time_s`.
+        Time from its submission to :attr:`submit_time_s` (s).
     left
-        What its last attempt left behind, for the runtime alone; ``None``: it is the first one, or left nothing.
+        State kept from its last attempt, for the runtime; ``None``: there was no attempt, or nothing is kept.
     default_walltime
-        Whether its walltime is the default of its partition, which the simulator does not know: it states none.
+        Whether its walltime is the default of its partition; the simulator then has no walltime of the job.
     """
 
     id: str
@@ -224,25 +224,25 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def user(self) -> str:
-        """Who submitted it, as its field ``user`` says (a number as text); ``""`` where it names none."""
+        """Its user, from its field ``user`` (a number as text); ``""`` without one."""
         name = self.extras.get(_USER_FIELD, "")
         return name if type(name) is str else _as_name(name)
 
     @property
     def account(self) -> str:
-        """The account that it is charged to, as its field ``account`` says; ``""`` where it names none."""
+        """The account that it is charged to, from its field ``account``; ``""`` without one."""
         name = self.extras.get(_ACCOUNT_FIELD, "")
         return name if type(name) is str else _as_name(name)
 
     @property
     def qos(self) -> str:
-        """Its quality of service, as its field ``qos`` says; ``""`` where it names none."""
+        """Its quality of service, from its field ``qos``; ``""`` without one."""
         name = self.extras.get(_QOS_FIELD, "")
         return name if type(name) is str else _as_name(name)
 
     @property
     def gpus(self) -> int:
-        """GPUs that it needs on each of its nodes, as its field ``gpus`` says; 0 where it names none."""
+        """GPUs that it needs on each of its nodes, from its field ``gpus``; 0 without one."""
         count = self.extras.get(GPUS_FIELD)
         return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 
@@ -253,14 +253,14 @@ class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class Allocation(msgspec.Struct, frozen=True, gc=False):
-    """What a job holds.
+    """Resources that a job holds.
 
     Attributes
     ----------
     nodes
         Indices into :attr:`spillway.schedulers.model.machine.Machine.nodes`, ascending.
     storages
-        For each node in turn the index of the storage node that holds its burst buffer; empty where none is requested.
+        For each node in order the index of the storage node that holds its burst buffer; empty without a burst buffer.
         Of a striped buffer one for each stripe, all different.
     bb_bytes
         Burst-buffer bytes per request.
@@ -269,10 +269,10 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
     lives
         As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
     striped
-        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its nodes in turn.
+        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its single nodes.
     pools
-        Amounts that it holds of the counted pools; they belong to the job as a whole. As in :class:`Job`, but for the
-        layers of hierarchical resources: which of these, and how much, depends on the nodes.
+        Amounts that it holds of the counted pools; they belong to the job as a whole. As in :class:`Job`, except for
+        hierarchical resources: the layers held, and their amounts, depend on the nodes.
     """
 
     nodes: tuple[int, ...]
@@ -285,14 +285,14 @@ class Allocation(msgspec.Struct, frozen=True, gc=False):
 
 
 def _as_name(name: Any) -> str:
-    """What names a user, account or QOS: a text, or a number as text; "" for anything else."""
+    """Name of a user, account or QOS: a text, or a number as text; "" for any other value."""
     if isinstance(name, str):
         return name
     return str(name) if isinstance(name, int | float) and not isinstance(name, bool) else ""
 
 
 def sized_as(job: Job, nodes: int) -> Job:
-    """A job as if it requested so many nodes; the job itself where it does."""
+    """A job as if it requested ``nodes`` nodes; the job itself if it does."""
     return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
 
 
@@ -301,10 +301,9 @@ def job_from_wire(
 ) -> Job:
     """Build a :class:`Job` from the object that JOB_SUBMITTED carries.
 
-    A ``walltime`` that is absent, -1 or beyond :data:`LATEST_S` means none. Each request for burst buffer is rounded up
-    to whole granules.
-    Raises :class:`RemoteProtocolError` for fields of the wrong kind or out of their range, with the place in the
-    event's data (``$.job.walltime``).
+    A ``walltime`` that is absent, -1 or beyond :data:`LATEST_S` means no walltime. Each request for burst buffer is
+    rounded up to whole granules. Raises :class:`RemoteProtocolError` for fields of the wrong type or out of range, with
+    the place in the event's data (``$.job.walltime``).
     """
     profile = profile or {}
     nodes = job.get("res")
@@ -314,7 +313,7 @@ def job_from_wire(
     if not (type(walltime) in _PLAIN or is_number(walltime)) or not walltime < math.inf:
         raise _wrong(job_id, "job", "walltime", "a number of seconds", walltime)
     if not (walltime > 0 or walltime == NO_WALLTIME):
-        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 if none", walltime)
+        raise _wrong(job_id, "job", "walltime", "a time above 0 s, or -1 for no walltime", walltime)
     check_profile(job_id, profile)
     if profile.get("type") == "delay" and profile["delay"] == 0:
         profile = {**profile, "delay": _SHORTEST_DELAY_S}
@@ -343,14 +342,14 @@ _BATSIMS = tuple(field.name for field in JOB_FIELDS)
 _BUFFER_FIELDS = frozenset((BURST_BUFFER_FIELD, TOTAL_FIELD, _STRIPES_FIELD))
 NO_WALLTIME = -1.0
 _SHORTEST_DELAY_S = 1e-6
-"""What a delay of 0 stands for (s): Batsim refuses such profiles, and prints delays below half a microsecond as 0."""
+"""Replaces a delay of 0 (s): Batsim refuses such profiles, and prints delays below half a microsecond as 0."""
 MOST_NODES = 2**31 - 1
 LARGEST_SIZE = 2**62
 """Bytes, and bytes per second, stay below this: sums of two fit into 64 bits."""
 
 
 def check_profile(job_id: str, profile: dict[str, Any]) -> None:
-    """Check what job models read of a profile: its type, times and amounts. Raises :class:`RemoteProtocolError`."""
+    """Check members of a profile that job models read: type, times, amounts. Raises :class:`RemoteProtocolError`."""
     kind = profile.get("type", "")
     if not isinstance(kind, str):
         raise _wrong(job_id, "profile", "type", "a text", kind)
@@ -368,7 +367,7 @@ def check_profile(job_id: str, profile: dict[str, Any]) -> None:
 
 
 _PLAIN = (float, int)
-"""Types of nearly all numbers: what is of one of them needs no :func:`is_number`."""
+"""Types of nearly all numbers: values of these types need no :func:`is_number`."""
 
 _AMOUNTS = dict.fromkeys(("parallel", "parallel_homogeneous", "parallel_homogeneous_total"), ("cpu", "com"))
 """Members of profiles that are amounts of work or of bytes."""
@@ -406,7 +405,7 @@ def _buffer(job_id: str, job: dict[str, Any], profile: dict[str, Any], granule_b
 
 
 def in_granules(size: float, stripes: int, granule_bytes: int) -> int:
-    """Bytes of each of so many equal shares, rounded up to whole granules."""
+    """Bytes of each of ``stripes`` equal shares, rounded up to whole granules."""
     granules: int = -(-math.ceil(size) // (stripes * granule_bytes))
     return granules * granule_bytes
 

@@ -8,12 +8,12 @@ property                  meaning
 ========================  ==========================================================================================
 ``role``                  Batsim's own: ``""``/``compute_node``, ``storage``, ``master``
 ``capacity_bytes``        on a storage host: burst-buffer bytes it offers; absent or 0: it is no burst buffer
-``granule_bytes``         on a storage host: each request is rounded up to whole granules of so many bytes, the same on
-                          all burst buffers (default: 1)
+``granule_bytes``         on a storage host: bytes of a granule, to multiples of which each request is rounded up, the
+                          same on all burst buffers (default: 1)
 ``storage_kind``          on a storage host: ``burst_buffer`` or ``pfs`` (default: ``pfs`` when its name starts with
                           ``pfs``, else ``burst_buffer``)
-``location``              place in the topology, outermost first, separated by ``/`` (``group/chassis/router``); two
-                          places are the nearer the longer their common beginning
+``location``              place in the topology, outermost first, separated by ``/`` (``group/chassis/router``); places
+                          with a longer common beginning are nearer to each other
 ``io_path``               bandwidth levels between a compute or storage host and the file system, outermost first:
                           ``name=bytes_per_s`` separated by ``/``
                           (``pfs=70000000000/pool=432000000000/su3-edge17=216000000000``)
@@ -72,7 +72,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class NodeSet:
-    """Nodes under a name: those of a partition, by place in the machine; its jobs come before those of lower tiers."""
+    """The nodes of a partition, by index in the machine; its jobs come before those of lower tiers."""
 
     name: str
     nodes: frozenset[int]
@@ -81,15 +81,16 @@ class NodeSet:
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """Where a pool counts that is a layer of a hierarchical resource.
+    """A layer of a hierarchical resource: the nodes on which its pool counts.
 
     Attributes
     ----------
     resource
-        Its name; its layers stand together.
+        Name of the resource, with adjacent layers.
     mode
-        What jobs hold that request so much of it: 0: nothing, but they run on its nodes alone; 1: so much of one layer
-        that has a node of theirs; 2: of each that has; 3: of each as many times as it has nodes of theirs.
+        Amounts that a job with a request holds. 0: nothing, but it runs on the layer's nodes only; 1: the request, of
+        one layer with a node of the job; 2: the request, of each such layer; 3: the request for each node of the job in
+        the layer, of each such layer.
     nodes
         Its nodes.
     """
@@ -101,18 +102,18 @@ class Layered:
 
 @dataclass(frozen=True, slots=True)
 class CountedPool:
-    """Something counted that jobs hold some of: a license, what a group may have at a time, a layer of a resource.
+    """A counted resource of which jobs hold amounts: a license, the limit of a group, a layer of a resource.
 
     Attributes
     ----------
     name
-        For messages.
+        Name in messages.
     count
-        How many there are.
+        Total amount.
     license
-        Whether it is a license, which Slurm's backfill scheduler can plan; limits of groups it cannot.
+        Whether it is a license, which Slurm's backfill scheduler can plan, unlike limits of groups.
     layer
-        Where it counts; ``None``: wherever a job runs.
+        The layer on which it counts; ``None``: it counts everywhere.
     """
 
     name: str
@@ -126,7 +127,7 @@ _RESOURCE_ID = attrgetter("resource_id")
 
 @dataclass(frozen=True, slots=True)
 class MachineDefaults:
-    """What to assume where the platform states no property.
+    """Default properties, for a platform that does not state them.
 
     Attributes
     ----------
@@ -167,17 +168,17 @@ class Machine:
     storages
         Burst-buffer storage nodes, by location, then number.
     links
-        Bandwidth levels; every link stands after its parent. Those of a stacked machine stand row by row.
+        Bandwidth levels; every link comes after its parent. Those of a stacked machine are ordered row by row.
     node_link
-        ``int32[nodes]``: index of the innermost link above each node, -1 if none.
+        ``int32[nodes]``: index of the innermost link above each node, -1 without one.
     nearest_storages
         ``int32[nodes, storages]``: for each node the storage indices, nearest first (own chassis, own group, rest).
     pfs_id
         Batsim id of the parallel file system's host, or ``None``.
     storage_link
-        ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 if none.
+        ``int32[storages]``: index of the innermost link above each storage node among :attr:`links`, -1 without one.
     unknown_bandwidth
-        Why it is unknown whether a stream to the file system fits; ``""`` where it is known, or not needed.
+        Reason why it is unknown whether a stream to the file system fits; ``""`` if it is known, or not needed.
     """
 
     nodes: tuple[Node, ...]
@@ -193,7 +194,7 @@ class Machine:
     rows: int = 1
     """Time slices that share the nodes; more than 1 in a stacked machine (:meth:`stacked`)."""
     granule_bytes: int = 1
-    """Each request for burst buffer is rounded up to whole granules of so many bytes."""
+    """Bytes of a granule; each request for burst buffer is rounded up to whole granules."""
     partitions: tuple[NodeSet, ...] = ()
     """Sets of nodes that jobs may be restricted to (:attr:`spillway.schedulers.model.job.Job.partitions`)."""
     pools: tuple[CountedPool, ...] = ()
@@ -224,14 +225,14 @@ class Machine:
 
     @property
     def width(self) -> int:
-        """Real nodes."""
+        """Number of real nodes."""
         return len(self.nodes) // self.rows
 
     def stacked(self, rows: int) -> Machine:
         """This machine with ``rows`` nodes in place of each: row ``r`` of node ``n`` is node ``r * width + n``.
 
         So every place where jobs take turns on a node holds one job. Storage is shared by all; rows run one at a time,
-        so each has the links for itself: row ``r`` of link ``l`` is link ``r * len(links) + l``.
+        so each has links of its own: row ``r`` of link ``l`` is link ``r * len(links) + l``.
         """
         if rows == 1:
             return self
@@ -251,14 +252,14 @@ class Machine:
         )
 
     def trunk(self) -> Machine:
-        """This machine with those links only that lie above every compute node and every storage node.
+        """This machine with only the links that are above every compute node and every storage node.
 
-        What moves between storage nodes and the file system crosses these whatever its nodes are, and so does all else:
+        Transfers between storage nodes and the file system cross these whatever their nodes are, and so do all others:
         bytes per second booked on them are exact for both.
         """
         chains = [_chain(self.links, int(link)) for link in (*self.node_link, *self.storage_link)]
         common = set(chains[0]).intersection(*chains) if chains else set()
-        kept = sorted(common)  # every link stands after its parent: one below the other
+        kept = sorted(common)  # every link comes after its parent: one below the other
         reason = self.unknown_bandwidth
         if self.links and not kept:
             reason = "no link is stated that all compute nodes and storage nodes share on their ways to the file system"
@@ -271,22 +272,22 @@ class Machine:
         )
 
     def name_of(self, host: int) -> str:
-        """What a host is, and its name, by Batsim's resource id."""
+        """Kind and name of a host, by Batsim's resource id."""
         if host in self.node_index:
             return f"node {self.nodes[self.node_index[host]].name}"
         return next((f"storage node {one.name}" for one in self.storages if one.resource_id == host), f"host {host}")
 
     def places_of(self, hosts: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Nodes (in all rows) and storages of some hosts, by Batsim's resource ids; other hosts are passed over."""
+        """Nodes (in all rows) and storages of some hosts, by Batsim's resource ids; other hosts are ignored."""
         wanted = frozenset(hosts)
         columns = [self.node_index[host] for host in sorted(wanted & self.node_index.keys())]
         nodes = tuple(row * self.width + column for row in range(self.rows) for column in columns)
         return nodes, tuple(place for place, one in enumerate(self.storages) if one.resource_id in wanted)
 
     def usable(self, partitions: tuple[int, ...], nodes: Iterable[int], held: Iterable[int] = ()) -> list[int]:
-        """Those of some nodes that belong to the first of these partitions that has all nodes that are held already.
+        """Those of some nodes that belong to the first of these partitions with all nodes that are held already.
 
-        All of them for no partitions (:attr:`spillway.schedulers.model.job.Job.partitions`).
+        All of the nodes without partitions (:attr:`spillway.schedulers.model.job.Job.partitions`).
         """
         if not partitions:
             return list(nodes)
@@ -328,8 +329,8 @@ def simple_machine(
 def nearest_first(nodes: tuple[Node, ...], storages: tuple[Storage, ...]) -> npt.NDArray[np.int32]:
     """For each node the storage indices by falling length of the common location.
 
-    Equally near ones stand in storage order, but those with nothing in common with the node (another group) in order of
-    Batsim's id: the published scheduler's order, which decides how storage fragments.
+    Equally near ones are in storage order, but those with nothing in common with the node (another group) in order of
+    Batsim's id: the published scheduler's order, which determines how storage fragments.
     """
     table = np.zeros((len(nodes), len(storages)), np.int32)
     for row, node in enumerate(nodes):
@@ -358,7 +359,7 @@ def _storages(infos: tuple[ResourceInfo, ...], defaults: MachineDefaults) -> tup
 
 
 def _granule(infos: tuple[ResourceInfo, ...]) -> int:
-    """Bytes of a granule, which all burst buffers must have in common; 1 where none is stated."""
+    """Bytes of a granule, the same for all burst buffers; 1 if not stated."""
     found = 1
     stated = [info for info in infos if "granule_bytes" in info.properties]
     for info in stated:
@@ -390,7 +391,7 @@ class _Paths:
         return self._links
 
     def above(self, infos: list[ResourceInfo], *, create: bool = False) -> npt.NDArray[np.int32]:
-        """Innermost link above each host, -1 if none; unknown links are created, or what is below them is left out."""
+        """Innermost link above each host, -1 without one; paths create unknown links, or end above them."""
         found = np.full(len(infos), -1, np.int32)
         for row, info in enumerate(infos if self._scheduled else ()):
             path: tuple[str, ...] = ()
@@ -417,7 +418,7 @@ class _Paths:
 
 
 def _path_of(info: ResourceInfo) -> str:
-    """A host's levels, by itself or by its zone, in the form of ``io_path``."""
+    """A host's levels, from its own properties or its zone's, in the form of ``io_path``."""
     stated = {**info.zone_properties, **info.properties}
     if "io_path" in stated or "io_levels" not in stated:
         return stated.get("io_path", "")
@@ -438,7 +439,7 @@ def _contains(ranges: str, number: int) -> bool:
 
 
 def _unknown(nodes: tuple[Node, ...], paths: _Paths, pfs_id: int | None) -> str:
-    """Why streams cannot be scheduled, although links should be."""
+    """The reason why streams cannot be scheduled although links should be; "" if they can."""
     remedy = "annotate the platform (spillway platform annotate), or give --pfs-bandwidth or --bandwidth ignorant"
     if not paths.links:
         what = "has a file system but states no links to it" if pfs_id is not None else "states no file system"
@@ -483,7 +484,7 @@ def _whole(text: str, what: str) -> int:
 
 
 def common_length(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """How many parts two places have in common, from the outside in."""
+    """Number of parts that two places have in common, from the outside in."""
     count = 0
     for one, other in zip(first, second, strict=False):
         if one != other:

@@ -1,12 +1,12 @@
 """Jobs as sequences of compute and I/O operations, read from own fields of their profile.
 
 The profile is of a type of Batsim's (``delay`` with the uncontended time, for example), so that every simulator can
-read the workload; the sequence stands beside it, in one of two forms:
+read the workload; the sequence is a further field of the profile, in one of two forms:
 
 =================  ==================================================================================================
 field              meaning
 =================  ==================================================================================================
-``periods``        ``{"count": 12, "compute_s": 600, "io_bytes": 2e12}``: so many times compute, then transfer
+``periods``        ``{"count": 12, "compute_s": 600, "io_bytes": 2e12}``: ``count`` times compute, then transfer
 ``operations``     ``[{"compute_s": 600}, {"io_bytes": 2e12}, ...]``: one after another
 =================  ==================================================================================================
 
@@ -34,7 +34,7 @@ OPERATIONS_FIELD = "operations"
 FIELDS = (
     JobField(
         PERIODS_FIELD, "profile", "object with count, compute_s, io_bytes",
-        "so many times: compute (s), then transfer (bytes of the whole job)",
+        "count times: compute (s), then transfer (bytes of the whole job)",
     ),
     JobField(
         OPERATIONS_FIELD, "profile", "list of objects with compute_s (s) or io_bytes (bytes of the whole job)",
@@ -66,9 +66,9 @@ class Operations:
     Attributes
     ----------
     pattern
-        At least one operation, none of them empty.
+        At least one operation; empty ones are not allowed.
     count
-        How often the pattern is run, at least once.
+        Number of times that the pattern is run, at least 1.
     """
 
     pattern: tuple[Operation, ...]
@@ -107,12 +107,12 @@ class Operations:
 
 
 def operations_of(profile: Mapping[str, Any]) -> Operations | None:
-    """The sequence that a profile states; ``None`` where it states none.
+    """The sequence that a profile states; ``None`` without one.
 
     Raises
     ------
     RemoteProtocolError
-        It is stated wrongly (names the field).
+        The sequence is malformed; the error names the field.
     """
     periods, listed = profile.get(PERIODS_FIELD), profile.get(OPERATIONS_FIELD)
     if periods is None and listed is None:
@@ -176,4 +176,4 @@ def _size(item: Mapping[str, Any], name: str, where: str) -> float:
 
 def _fault(where: str, what: str) -> RemoteProtocolError:
     path = f"$.profile.{where}" if where else "$.profile"
-    return RemoteProtocolError(f"a job's sequence of operations is stated wrongly: {what}", path)
+    return RemoteProtocolError(f"malformed sequence of operations in a job: {what}", path)

@@ -1,7 +1,7 @@
-"""Persistent burst buffers: what jobs state of them, and one as it stands.
+"""Persistent burst buffers, and the requests that jobs state for them.
 
-A persistent buffer has a name and belongs to no job: a job creates it, jobs use it by its name, a job destroys it. What
-is requested of one name is done in the order in which the jobs were submitted.
+A persistent buffer has a name and belongs to no job: a job creates it, jobs use it by its name, a job destroys it.
+Requests for one name are carried out in the order in which the jobs were submitted.
 
 References
 ----------
@@ -35,7 +35,7 @@ PERSISTENT_FIELDS = (
         "persistent buffers that it destroys: those that it uses at its end, others before it runs",
     ),
 )  # fmt: skip
-"""What every model understands. A job without nodes (``res`` 0) may consist of these alone."""
+"""Fields that every model supports. A job without nodes (``res`` 0) may have only these."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,100}\Z")
 _MOST = 1000
@@ -50,7 +50,7 @@ class Creation(NamedTuple):
 
 
 class BufferRequests(NamedTuple):
-    """What a job requests of persistent buffers; ``number``: the job's rank of submission."""
+    """A job's requests for persistent buffers; ``number``: the job's rank of submission."""
 
     number: int
     creates: tuple[Creation, ...] = ()
@@ -58,28 +58,28 @@ class BufferRequests(NamedTuple):
     destroys: tuple[str, ...] = ()
 
     def names(self, name: str) -> bool:
-        """Whether a buffer is among them."""
+        """Whether the requests name a buffer."""
         return name in self.uses or name in self.destroys or any(one.name == name for one in self.creates)
 
     @property
     def destroys_first(self) -> tuple[str, ...]:
-        """Those that are destroyed before the job runs."""
+        """Names of buffers that are destroyed before the job runs."""
         return tuple(name for name in self.destroys if name not in self.uses)
 
 
 class PersistentBuffer(NamedTuple):
-    """A persistent buffer as it stands.
+    """An existing persistent buffer.
 
     Attributes
     ----------
     name, user
-        Its name, and the user whose job created it ("" if none).
+        Its name, and the user of the job that created it ("" without one).
     creator
         Id of that job.
     allocation
         Its storage nodes, all different, and the bytes on each; no nodes.
     since_s
-        When it was created (s).
+        Time of its creation (s).
     """
 
     name: str
@@ -90,32 +90,32 @@ class PersistentBuffer(NamedTuple):
 
 
 class _Outs(Protocol):
-    """Where a pool reads which storage nodes do not serve (:class:`spillway.schedulers.core.book.Book`)."""
+    """Source of the storage nodes that do not serve, for a pool (:class:`spillway.schedulers.core.book.Book`)."""
 
     @property
     def storages_out(self) -> Set[int]:
-        """Those that are out."""
+        """Storage nodes that are out."""
         ...
 
     @property
     def drained(self) -> Mapping[int, int]:
-        """Bytes that are drained of those that are drained in part."""
+        """Drained bytes, by storage node."""
         ...
 
 
 class Pool:
-    """The persistent buffers of one conversation, and what jobs that wait or run request of them.
+    """The persistent buffers of one conversation, and the requests for them of jobs that wait or run.
 
     Attributes
     ----------
     buffers
-        Those that exist, by name.
+        Existing buffers, by name.
     requests
-        By job id, of jobs that wait or run; nothing for others.
+        Requests by job id, only of jobs that wait or run.
     done
-        What of it is done: job ids with the names of buffers that they created, or destroyed.
+        Requests that are carried out: job ids with the names of buffers that they created, or destroyed.
     to_destroy
-        Buffers that jobs used and destroy, by name, with these jobs, which have ended: earlier jobs may still use them.
+        Buffers that ended jobs used and destroy, by name, with these jobs: earlier jobs may still use the buffers.
     more_jobs
         Whether further jobs may be submitted.
     outs
@@ -131,13 +131,13 @@ class Pool:
         self.more_jobs = True
 
     def open_creation(self, job_id: str, name: str) -> Creation | None:
-        """What a job requests that is still to be created under this name."""
+        """A job's request to create a buffer of this name, if it is not created yet; else ``None``."""
         if job_id not in self.requests or (job_id, name) in self.done:
             return None
         return next((one for one in self.requests[job_id].creates if one.name == name), None)
 
     def missing(self, job_id: str) -> str | None:
-        """Why a job cannot start yet, or end; ``None`` where all that comes before its run is done."""
+        """The reason why a job cannot start (or, without nodes, end) yet; ``None`` if there is no such reason."""
         requests = self.requests.get(job_id)
         if requests is None:
             return None
@@ -152,13 +152,13 @@ class Pool:
         return f"it uses the persistent buffer {shown(gone[0])}, which does not exist" if gone else None
 
     def in_service(self, job_id: str) -> bool:
-        """Whether all storage nodes of what a job uses are in service, of what is there."""
+        """Whether all storage nodes of the existing buffers that a job uses are in service."""
         requests = self.requests.get(job_id)
         used = () if requests is None else [self.buffers[name] for name in requests.uses if name in self.buffers]
         return all(self.outs.storages_out.isdisjoint(buffer.allocation.storages) for buffer in used)
 
     def leave(self, job: Job, *, ended: bool = True) -> None:
-        """A job has ended, and destroys what it used; or it was rejected, and does not."""
+        """Remove the requests of a job; one that ``ended`` (was not rejected) destroys buffers that it used."""
         requests = self.requests.pop(job.id, None)
         if requests is None:
             return
@@ -169,7 +169,7 @@ class Pool:
             )
 
     def go_on(self, job: Job, again: Job) -> None:
-        """A job's next attempt goes on with what it uses and will destroy."""
+        """Pass the buffers that a job uses, and destroys at its end, on to its next attempt."""
         requests = self.requests.pop(job.id, None)
         if requests is not None:
             destroys = tuple(name for name in requests.destroys if name in requests.uses)
@@ -185,12 +185,12 @@ class Pool:
 
 
 def buffer_requests_of(job: Job, granule_bytes: int = 1) -> BufferRequests | None:
-    """What a job states of persistent buffers, each stripe rounded up to whole granules; ``None`` for nothing.
+    """A job's requests for persistent buffers, each stripe in whole granules; ``None`` without requests.
 
     Raises
     ------
     RemoteProtocolError
-        A field of the wrong form; a name twice; one that is both created and destroyed before the job runs.
+        A field is malformed, a name is repeated, or a buffer is both created and destroyed before the job runs.
     """
     extras = job.extras
     if not (CREATE_FIELD in extras or USE_FIELD in extras or DESTROY_FIELD in extras):
@@ -210,7 +210,7 @@ def buffer_requests_of(job: Job, granule_bytes: int = 1) -> BufferRequests | Non
 
 
 def as_request(job: Job, creation: Creation) -> Job:
-    """A creation in the form in which timelines and clusters look for places: a striped buffer of a job on no nodes."""
+    """A creation as a job with a striped buffer, for which timelines and clusters find storage nodes."""
     return Job(
         f"{job.id}:{creation.name}", job.number, job.submit_time_s, job.walltime_s, 1, creation.bb_bytes,
         stripes=creation.stripes,

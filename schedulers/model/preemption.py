@@ -1,8 +1,8 @@
-"""Which jobs of a site may preempt which running ones, how these end, and when.
+"""Rules of preemption at a site: which jobs may preempt which running ones, and how and when these end.
 
 By tier of partitions (``preempt/partition_prio``): a job that runs in a partition of a higher tier preempts those in
-partitions of lower tiers. By QOS (``preempt/qos``): a job preempts those whose QOS its own one lists. How the preempted
-job ends, and the time that it has left, are stated by its partition or QOS, else by the site.
+partitions of lower tiers. By QOS (``preempt/qos``): a job preempts those with a QOS that its own one lists. The
+preempted job's partition or QOS, else the site, states how it ends, and its grace time.
 
 References
 ----------
@@ -20,24 +20,24 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.site import Site
 
 KINDS = ("partition_prio", "qos")
-"""What preempts, as sites state it (``Scheduler.preempt``)."""
+"""Kinds of preemption, as sites state them (``Scheduler.preempt``)."""
 
 SUSPEND = "suspend"
 REQUEUE = "requeue"
 _MODES = ("cancel", REQUEUE, SUSPEND)
-"""How jobs make room."""
+"""Modes of preemption."""
 
 YOUNGEST_FIRST = "preempt_youngest_first"
 """Parameter of the site's scheduler: the youngest jobs are preempted first, whatever their tier or QOS."""
 
 
 class Suspended(NamedTuple):
-    """What a suspended job is given for its next part (:attr:`spillway.schedulers.model.job.Job.left`).
+    """State of a suspended job for its next part (:attr:`spillway.schedulers.model.job.Job.left`).
 
     Attributes
     ----------
     allocation
-        What it had, and goes on with: of this only its nodes are used by others till then.
+        Its allocation, with which it continues; until then other jobs may use only its nodes.
     whole
         The job as it was submitted: with all of its work and its walltime.
     """
@@ -47,18 +47,18 @@ class Suspended(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What a running job's partition or QOS says of its preemption.
+    """Rules of preemption of a running job, from its partition or QOS.
 
     Attributes
     ----------
     name
-        Of the partition, or the QOS.
+        Name of the partition, or of the QOS.
     rank
         The partition's tier, or the QOS' priority: lower ones are preempted first.
     mode
         ``off``, ``cancel``, ``requeue`` or ``suspend``.
     grace_s, exempt_s
-        Time that a preempted job has left, and time from its start in which it is not preempted (s).
+        Grace time of a preempted job, and time from its start in which it is not preempted (s).
     """
 
     name: str
@@ -69,26 +69,26 @@ class Group(NamedTuple):
 
 
 class Preemption:
-    """The rules of a site.
+    """The rules of preemption at a site.
 
     Parameters
     ----------
     site
         Its partitions, QOS and scheduler.
     suspend
-        What is played where a job would be suspended: ``suspend``, ``cancel``, ``requeue`` or ``off``; "": nothing can
-        be.
+        Mode that is played where the site suspends jobs: ``suspend``, ``cancel``, ``requeue`` or ``off``; "": not
+        stated, these jobs are not preempted.
 
     Attributes
     ----------
     active
         Whether any job may preempt another one.
     requeues
-        Whether some jobs are submitted anew: requeued, or suspended, whose parts are jobs of the simulator.
+        Whether some jobs are submitted anew: requeued, or suspended (each part is a job of the simulator).
     suspends
         Whether some jobs are suspended.
     suspended
-        Partitions and QOS whose jobs would be suspended, in words, where ``suspend`` does not say what is played.
+        Partitions and QOS that suspend jobs, in words, if ``suspend`` does not state a mode.
     youngest_first
         Whether the youngest jobs are preempted first of all.
     """
@@ -123,21 +123,21 @@ class Preemption:
         self.youngest_first = YOUNGEST_FIRST in scheduler.others
 
     def height(self, job: Job) -> int:
-        """Rank of a job among those that may preempt others, which are looked at first; 0: it may preempt no other."""
+        """Rank of a job among those that may preempt others, which come first; 0: it may preempt no other job."""
         if self._by_qos:
             return self._heights.get(self._qos_of(job), 0)
         tier = max((self._partitions[place].tier for place in job.partitions), default=0)
         return tier - self._lowest if self._lowest is not None and tier > self._lowest else 0
 
     def ways(self, job: Job) -> Iterator[tuple[int, ...]]:
-        """Each of a waiting job's partitions alone, higher tiers first; () where the site has none."""
+        """Each of a waiting job's partitions separately, higher tiers first; () if it has no partitions."""
         if not job.partitions:
             yield ()
         for place in sorted(job.partitions, key=lambda place: -self._partitions[place].tier):
             yield (place,)
 
     def group(self, job: Job, nodes: tuple[int, ...]) -> Group:
-        """What holds for a job that runs on these nodes: of several partitions of the one with the highest tier."""
+        """The rules for a job that runs on these nodes; of several partitions, of the one with the highest tier."""
         qos = self._qos.get(self._qos_of(job))
         exempt_s = qos.exempt_s if qos is not None and qos.exempt_s else self._exempt_s
         if self._by_qos:

@@ -1,6 +1,6 @@
 """The rules of combination: a policy, a job model, a life of burst buffers and settings each state their own.
 
-What one part needs another one may lack. :func:`refuse` compares what all have stated, and knows none of them.
+One part may need a trait that another one lacks. :func:`refuse` compares all rules, independently of the parts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spillway.base.errors import OptionError
 
 
 class Trait(enum.Enum):
-    """What a part may need of the others, in the order in which refusals are given."""
+    """Traits that a part may need of the others, in the order in which refusals are given."""
 
     TURNS = "jobs take turns on nodes"
     FEWER_NODES = "jobs start on fewer nodes than they request"
@@ -30,13 +30,13 @@ class Trait(enum.Enum):
 
 
 Stated = Mapping[Trait, tuple[str, str]]
-"""By trait: which option of the part it comes from, as a suffix of the part's name; and why the two exclude each other,
-where it is this part that can say so."""
+"""By trait: the option of the part that states it, as a suffix of the part's name; and the reason why two parts exclude
+each other, if this part states it."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What a part needs of the others, and what others may need that it lacks."""
+    """Traits that a part needs of the others, and traits that it lacks."""
 
     needs: Stated = field(default_factory=dict)
     lacks: Stated = field(default_factory=dict)
@@ -60,4 +60,4 @@ def refuse(parts: Sequence[tuple[str, Rules]]) -> None:
 NODES_CHANGE: Stated = {
     Trait.APART: ("", "jobs that change their nodes on the way do not leave their burst buffer behind")
 }
-"""What models lack whose jobs change their nodes."""
+"""Traits that models lack if their jobs change nodes."""

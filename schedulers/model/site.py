@@ -1,6 +1,6 @@
 """A site as its scheduler needs it: partitions, shares, weights of priority, counted pools. Read once, never changed.
 
-A site file (``docs/site.md``) is read to a :class:`Site` at the command line; from there on it travels as one compact
+A site file (``docs/site.md``) is read to a :class:`Site` at the command line; from there on it is passed as one compact
 JSON text (:func:`site_text`), so that the description of a run holds all of it and needs no file to be repeated.
 
 References
@@ -46,18 +46,21 @@ SITE_FIELDS = (
     JobField("qos", "job", "text", "quality of service"),
     JobField(
         LICENSES_FIELD, "job", "text: `name:count`, several separated by commas",
-        "what it holds of the site's licenses and hierarchical resources while it runs",
+        "licenses and hierarchical resources of the site that it holds while it runs",
     ),
     JobField(RESERVATION_FIELD, "job", "text", "advance reservation of the site that it runs in"),
     JobField(GPUS_FIELD, "job", "whole number", "GPUs that it needs on each of its nodes"),
     JobField("site_factor", "job", "whole number", "term of its priority that the site sets"),
-    JobField("nice", "job", "whole number from -2147483645 to 2147483645", "what its user takes off its priority"),
+    JobField(
+        "nice", "job", "whole number from -2147483645 to 2147483645",
+        "amount that its user subtracts from its priority",
+    ),
 )  # fmt: skip
 """Fields of a job that only a site gives a meaning."""
 
 
 class Partition(Values, frozen=True):
-    """Nodes that a job may ask for by name, and the limits there.
+    """Nodes that jobs may request by the partition's name, and their limits there.
 
     Attributes
     ----------
@@ -72,23 +75,24 @@ class Partition(Values, frozen=True):
     longest_s
         ``MaxTime``: longest walltime of a job (s), above 0; ``None``: no limit.
     default_s
-        ``DefaultTime``: walltime of a job that states none (s), above 0; ``None``: ``longest_s``.
+        ``DefaultTime``: walltime of jobs that do not state it (s), above 0; ``None``: ``longest_s``.
     fewest_nodes, most_nodes
         ``MinNodes``, ``MaxNodes`` of a job; ``None``: no limit.
     default
-        Whether jobs that name no partition go here.
+        Whether jobs that name no partition run here.
     accepting
         Whether it takes jobs (``State=UP``).
     qos
-        ``QoS``: QOS whose limits hold for all its jobs; "": no such one.
+        ``QoS``: QOS with limits for all its jobs; "": no such QOS.
     accounts, not_accounts
-        ``AllowAccounts``, ``DenyAccounts``, with those below them; (): all, and no one. Of both the first counts.
+        ``AllowAccounts``, ``DenyAccounts``, with those below them; (): all allowed, no account denied. The first takes
+        precedence over the second.
     only_qos, not_qos
         ``AllowQos``, ``DenyQos``, likewise.
     preempts
-        ``PreemptMode``: what happens to its jobs that are preempted.
+        ``PreemptMode``: mode of preemption of its jobs.
     grace_s
-        ``GraceTime``: time that they then have left (s).
+        ``GraceTime``: time that they have from their preemption to their kill (s).
     """
 
     name: Name
@@ -128,7 +132,7 @@ class Association(Values, frozen=True):
     default
         Whether it is the user's default account.
     qos, default_qos
-        QOS that its jobs may name, and the one of those that name none; () and "": the site's.
+        QOS that its jobs may name, and their default; () and "": the site's.
     limits
         Of all its jobs.
     """
@@ -154,16 +158,16 @@ class Qos(Values, frozen=True):
     priority
         Its part of its jobs' priority, relative to the largest of all.
     usage_factor
-        What usage under it counts, relative to that of others.
+        Weight of usage under it, relative to that of others.
     limits
         Of all its jobs.
     preempt
-        QOS whose jobs it may preempt.
+        QOS with jobs that it may preempt.
     preempts
-        ``PreemptMode``: what happens to its own jobs that are preempted.
+        ``PreemptMode``: mode of preemption of its own jobs.
     grace_s, exempt_s
-        ``GraceTime``, ``PreemptExemptTime``: time that they then have left, and time from their start in which they
-        are not (s).
+        ``GraceTime``, ``PreemptExemptTime``: time that these have from their preemption to their kill, and time from
+        their start in which they are not preempted (s).
     flags
         As Slurm names them (``DenyOnLimit``, ``NoReserve`` ...).
     """
@@ -187,7 +191,7 @@ class License(Values, frozen=True):
     name
         As jobs name it.
     count
-        How many there are.
+        Total number.
     """
 
     name: Name
@@ -195,7 +199,7 @@ class License(Values, frozen=True):
 
 
 class Weights(Values, frozen=True):
-    """Weights of the factors of a job's priority, and how they are calculated (``slurm.conf``, ``Priority...``).
+    """Weights of the factors of a job's priority, and their calculation (``slurm.conf``, ``Priority...``).
 
     Attributes
     ----------
@@ -204,8 +208,8 @@ class Weights(Values, frozen=True):
     tres
         Weights of trackable resources by name (``node``, ``cpu``, ``bb``, ``license/NAME``).
     billing
-        ``TRESBillingWeights``: what usage counts, by resource: ``node`` per node, ``bb`` per gigabyte of burst buffer;
-        empty: nodes alone.
+        ``TRESBillingWeights``: weights of usage by resource: ``node`` per node, ``bb`` per gigabyte of burst buffer;
+        empty: only nodes count.
     longest_age_s
         ``PriorityMaxAge``: age from which the factor is 1 (s).
     half_life_s
@@ -240,22 +244,22 @@ class Weights(Values, frozen=True):
 
     @property
     def all_zero(self) -> bool:
-        """Whether every weight is 0: no factor says which job is first."""
+        """Whether every weight is 0, so that no factor orders jobs."""
         weights = (self.age, self.fairshare, self.size, self.partition, self.qos, self.association)
         return not any((*weights, *self.tres.values()))
 
 
 class Site(Values, frozen=True):
-    """What a scheduler has to know of a site.
+    """The description of a site for a scheduler.
 
     Attributes
     ----------
     name
-        Of the cluster.
+        Name of the cluster.
     nodes
         Compute nodes that partitions refer to by place; 0: as many as the machine has.
     partitions, associations, qos, licenses, resources, gpus, reservations, weights, scheduler, buffers
-        As above; empty: the site has none.
+        As above; empty: not present at the site.
     """
 
     name: str = ""
@@ -278,7 +282,7 @@ def site_text(site: Site) -> str:
 
 
 def parse_site(text: str) -> Site:
-    """Read the compact text of a site. Raises :class:`OptionError` where it is none, or contradicts itself."""
+    """Read the compact text of a site. Raises :class:`OptionError` if it is invalid or contradicts itself."""
     try:
         site = msgspec.json.decode(text, type=Site)
     except msgspec.MsgspecError as error:
@@ -289,7 +293,7 @@ def parse_site(text: str) -> Site:
 
 
 def faults(site: Site) -> Iterator[str]:
-    """What contradicts itself in a site, each with its place."""
+    """Contradictions in a site, each with its place."""
     yield from repeated("partition", (one.name for one in site.partitions))
     yield from repeated("qos", (one.name for one in site.qos))
     yield from repeated("license", [*(one.name for one in site.licenses), *(one.name for one in site.resources)])
@@ -320,15 +324,15 @@ def faults(site: Site) -> Iterator[str]:
 
 
 def _unknown(where: str, what: str, names: Iterable[str], site: Site) -> Iterator[str]:
-    """Names of QOS that the site does not have, where it states its QOS at all."""
+    """Faults of names of QOS that the site does not have, if it states any QOS."""
     known = {one.name for one in site.qos}
     for name in names:
         if name and known and name not in known:
-            yield f"{where}: {what} {shown(name)} is none of {', '.join(sorted(known))}"
+            yield f"{where}: {what} {shown(name)} is not one of {', '.join(sorted(known))}"
 
 
 def _reservation(one: Reservation, site: Site) -> Iterator[str]:
-    """Faults of a reservation: nodes and licenses that are not there, and two of its intervals at once."""
+    """Faults of a reservation: unknown nodes, unknown or too many licenses, and overlapping intervals."""
     where = f"reservation {shown(one.name)}"
     yield from outside(f"{where}: nodes", one.nodes, site.nodes)
     if one.every_s and one.length_s > one.every_s:
@@ -339,13 +343,13 @@ def _reservation(one: Reservation, site: Site) -> Iterator[str]:
         if name in layered:
             continue
         if name not in counts:
-            yield f"{where}: license {shown(name)} is none of {', '.join(sorted(counts))}"
+            yield f"{where}: license {shown(name)} is not one of {', '.join(sorted(counts))}"
         if count > counts.get(name, count):
-            yield f"{where}: it keeps {count} of license {shown(name)}, of which there are {counts[name]}"
+            yield f"{where}: it keeps {count} of license {shown(name)}, but the site has {counts[name]}"
 
 
 def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
-    """A fault of QOS that preempt each other in a circle: their jobs could requeue each other for ever."""
+    """A fault of QOS that preempt each other in a circle: their jobs could requeue each other forever."""
     below = {one.name: set(one.preempt) for one in several}
     for name in below:
         reached, found = set[str](), set(below[name])
@@ -353,12 +357,12 @@ def _circle(several: tuple[Qos, ...]) -> Iterator[str]:
             reached |= found
             found = set[str]().union(*(below.get(one, set()) for one in found)) - reached
         if name in reached:
-            yield f"qos {shown(name)}: preempt: it preempts itself, or what preempts it: expected no circle"
+            yield f"qos {shown(name)}: preempt: it preempts itself, directly or through others: expected no circle"
             return
 
 
 def _accounts(associations: tuple[Association, ...]) -> Iterator[str]:
-    """Faults of the tree of accounts: parents that are not there, and accounts below themselves."""
+    """Faults of the tree of accounts: missing parents, and accounts below themselves."""
     parents = {one.account: one.parent for one in associations if not one.user}
     for one in associations:
         above = one.account if one.user else one.parent

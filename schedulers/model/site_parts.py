@@ -29,7 +29,7 @@ Counts = dict[Name, Natural]
 
 
 class Values(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Base of all values of a site: never changed; a field that is not known is an error."""
+    """Base of all values of a site: immutable; an unknown field is an error."""
 
 
 class Limits(Values, frozen=True):
@@ -42,7 +42,7 @@ class Limits(Values, frozen=True):
         all jobs below it.
     user_jobs, user_submitted, user_tres
         ``MaxJobs``, ``MaxSubmit`` (QOS: ``MaxJobsPU``, ``MaxSubmitPU``, ``MaxTRESPU``): the same for each user, of an
-        association in each account apart.
+        association in each account separately.
     account_jobs, account_submitted, account_tres
         ``MaxJobsPA``, ``MaxSubmitPA``, ``MaxTRESPA`` of a QOS: the same for each account.
     job_tres, job_least_tres
@@ -66,24 +66,24 @@ class Limits(Values, frozen=True):
 
 
 Preempts = Literal["", "off", "cancel", "requeue", "suspend"]
-"""What happens to a job that is preempted; "": what the site's ``PreemptMode`` says."""
+"""Mode of preemption of a job; "": the site's ``PreemptMode``."""
 
 
 class Layer(Values, frozen=True):
-    """So many of a resource on some nodes.
+    """An amount of a resource on some nodes.
 
     Attributes
     ----------
     name
-        Unique within the resource.
+        Name, unique within the resource.
     nodes
-        Ranges of nodes by place; of a layer with children (mode 3) "": theirs together.
+        Ranges of nodes by place; "" for a layer with children (mode 3): all their nodes.
     count
-        How many there are; -1: infinitely many.
+        The amount; -1: unlimited.
     parent
         Layer above it (mode 3); "": it is the root.
     base
-        Of them in use always, by what is no job (a power supply's own load); in mode 3 also of the layers above.
+        Amount that is always in use without jobs (a power supply's own load); in mode 3 also of the layers above.
     """
 
     name: Name
@@ -105,7 +105,7 @@ class Resource(Values, frozen=True):
     layers
         At least one.
     variables
-        Names that stand for counts.
+        Names for counts.
     """
 
     name: Name
@@ -115,14 +115,14 @@ class Resource(Values, frozen=True):
 
 
 class Gpus(Values, frozen=True):
-    """So many GPUs on each of some nodes; a node that stands twice has the larger number.
+    """GPUs on each of some nodes; a node that is listed twice has the larger number.
 
     Attributes
     ----------
     nodes
         Ranges of nodes by place; "": all nodes.
     count
-        Of each node.
+        GPUs of each node.
     """
 
     count: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
@@ -137,18 +137,18 @@ class Reservation(Values, frozen=True):
     name
         As jobs name it.
     start_s
-        Its begin (s since 1970, as logs state times: without a zone they are taken as they stand).
+        Its start (s since 1970, as logs state times: without a zone they are taken as they are).
     length_s
-        Above 0.
+        Duration (s), above 0.
     every_s
-        From one begin to the next (s); 0: once.
+        Time from one start to the next (s); 0: once.
     nodes
         Ranges of nodes by place; "": no nodes, or all of them where it has the flag ``ALL_NODES``.
     licenses, tres
-        What else it keeps; buffers as ``bb/NAME`` in bytes.
+        Further resources that it keeps; buffers as ``bb/NAME`` in bytes.
     users, accounts
-        Who may use it: both must hold, (): all, of accounts also those below; with a minus sign before them who may
-        not.
+        Users and accounts (with those below them) that may use it: both must match, (): all; with a minus sign before
+        them, those that may not.
     flags
         As Slurm names them (``MAINT``, ``IGNORE_JOBS``, ``FLEX`` ...).
     """
@@ -166,23 +166,23 @@ class Reservation(Values, frozen=True):
 
 
 class Scheduler(Values, frozen=True):
-    """How the site's two schedulers are set (``SchedulerParameters`` and its neighbours); ``None``: not stated.
+    """Settings of the site's two schedulers (``SchedulerParameters`` and its neighbours); ``None``: not stated.
 
     Attributes
     ----------
     backfill
         Whether there is a backfill scheduler (``SchedulerType=sched/backfill``).
     default_queue_depth, partition_job_depth
-        Jobs that an event-driven pass looks at, in all and of each partition.
+        Jobs that an event-driven pass examines, in all and of each partition.
     sched_interval_s, batch_sched_delay_s
         Time between two main passes, and the least between two after events (s).
     bf_interval_s, bf_window_s, bf_resolution_s
-        Time between two backfill passes, how far ahead they plan, and in which steps (s).
+        Time between two backfill passes, length of their plans, and its steps (s).
     bf_max_job_test, bf_max_job_part, bf_max_job_user, bf_max_job_array_resv
-        Jobs that a backfill pass looks at: in all, of each partition, of each user; tasks of an array with a
+        Jobs that a backfill pass examines: in all, of each partition, of each user; tasks of an array with a
         reservation.
     bf_max_time_s, bf_yield_interval_s
-        Longest backfill pass, and time after which it lets others work (s).
+        Longest backfill pass, and time after which it yields to others (s).
     bf_min_prio_reserve, bf_job_part_count_reserve
         Least priority of a job that gets a reservation; jobs of each partition that get one whatever their priority.
     bf_continue, bf_licenses, bf_one_resv_per_job, bf_window_linear
@@ -190,16 +190,16 @@ class Scheduler(Values, frozen=True):
     bb_array_stage_cnt
         Tasks of an array that stage in at a time.
     preempt
-        What preempts: ``partition_prio``, ``qos``; "": nothing does.
+        Kind of preemption: ``partition_prio``, ``qos``; "": no preemption.
     preempts
         ``PreemptMode``.
     exempt_s
         ``PreemptExemptTime`` (s).
     enforce
-        ``AccountingStorageEnforce``: what of associations is enforced (``limits``, ``qos`` ...; ``none``). Empty: not
-        known, limits are.
+        ``AccountingStorageEnforce``: properties of associations that are enforced (``limits``, ``qos`` ...; ``none``).
+        Empty: unknown, limits are enforced.
     others
-        Further parameters as they stand, which nothing here reads.
+        Further parameters, verbatim.
     """
 
     backfill: bool = True
@@ -231,7 +231,7 @@ class Scheduler(Values, frozen=True):
 
     @property
     def enforces_limits(self) -> bool:
-        """Whether limits of associations and QOS are enforced; they are where nothing is said of that."""
+        """Whether limits of associations and QOS are enforced; they are if :attr:`enforce` is empty."""
         return not self.enforce or not _ENFORCING_LIMITS.isdisjoint(map(str.lower, self.enforce))
 
 
@@ -240,16 +240,16 @@ _ENFORCING_LIMITS = frozenset({"all", "limits", "safe"})
 
 
 class Buffers(Values, frozen=True):
-    """How the site's burst buffers are set (``burst_buffer.conf``); how large they are is the platform's.
+    """Settings of the site's burst buffers (``burst_buffer.conf``); the platform states their sizes.
 
     Attributes
     ----------
     kind
         ``BurstBufferType`` without its first part: ``datawarp``, ``lua``; "": not stated.
     default_pool
-        Pool of jobs that name none.
+        Pool of jobs that name no pool.
     granularity
-        Requests are rounded up to whole ones of it (bytes); 0: not stated.
+        Requests are rounded up to multiples of it (bytes); 0: not stated.
     stage_in_timeout_s, stage_out_timeout_s
         Time after which a transfer has failed (s); ``None``: never.
     flags
@@ -265,25 +265,25 @@ class Buffers(Values, frozen=True):
 
 
 def repeated(what: str, names: Iterable[str]) -> Iterator[str]:
-    """Faults of names that stand twice."""
+    """Faults of names that occur more than once."""
     for name, count in Counter(names).items():
         if count > 1:
-            yield f"{what} {shown(name)} stands {count} times; expected once"
+            yield f"{what} {shown(name)} occurs {count} times; expected once"
 
 
 def outside(where: str, nodes: str, most: int) -> Iterator[str]:
-    """A fault of ranges of nodes that are malformed or beyond the machine's (0: not known how many)."""
+    """A fault of ranges of nodes that are malformed, or beyond the site's ``most`` nodes (0: unknown)."""
     try:
         places = parse_intervals(nodes)
     except ValueError as error:
         yield f"{where}: {error}"
         return
     if most and places and places[-1] >= most:
-        yield f"{where}: node {places[-1]} is none of the site's {most}, which count from 0"
+        yield f"{where}: node {places[-1]} is not one of the site's {most} nodes, which count from 0"
 
 
 def base_loads(resource: Resource) -> dict[str, int]:
-    """What of each layer is in use always: its own base load, and in mode 3 those of the layers below it."""
+    """Amount of each layer that is always in use: its own base load, and in mode 3 those of the layers below it."""
     layers = {one.name: one for one in resource.layers}
     found = {one.name: one.base for one in resource.layers}
     for one in resource.layers:
@@ -295,7 +295,7 @@ def base_loads(resource: Resource) -> dict[str, int]:
 
 
 def layer_faults(resource: Resource, nodes: int) -> Iterator[str]:
-    """Faults of a hierarchical resource: layers twice, parents unknown, no rooted tree of uniform depth in mode 3."""
+    """Faults of a hierarchical resource: repeated layers, unknown parents, in mode 3 no tree of uniform depth."""
     where = f"resource {shown(resource.name)}"
     layers = {one.name: one for one in resource.layers}
     yield from repeated(f"{where}: layer", (one.name for one in resource.layers))

@@ -1,4 +1,4 @@
-"""What jobs state of their staging: bytes moved into and out of their burst buffers, and least times of that."""
+"""Staging, as jobs state it: bytes moved into and out of their burst buffers, and least durations."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ STAGING_BYTES = (
         "moved from its burst buffer to the file system when it has computed; absent: as much as the request",
     ),
 )  # fmt: skip
-"""What the model ``io`` moves."""
+"""Bytes that the model ``io`` moves."""
 
 STAGING_SECONDS = (
     JobField(
         "stage_in_s", "job or profile", "number, s, at least 0",
-        "least time of its stage-in, at the pace of where its data comes from",
+        "least time of its stage-in, at the speed of the source of its data",
     ),
     JobField(
         "stage_out_s", "job or profile", "number, s, at least 0",
-        "least time of its stage-out, at the pace of where its data goes",
+        "least time of its stage-out, at the speed of the target of its data",
     ),
 )  # fmt: skip
-"""What every model plays where burst buffers have lives of their own, and the model ``io`` at all times."""
+"""Times that every model plays where burst buffers have lives of their own, and the model ``io`` always."""
 
 
 class Staging(NamedTuple):
-    """What a job stages.
+    """The staging of a job.
 
     Attributes
     ----------
     in_bytes, out_bytes
-        Bytes per request of its burst buffer; ``None`` where it states none.
+        Bytes per request of its burst buffer; ``None`` if not stated.
     in_s, out_s
-        Least seconds.
+        Least durations (s).
     """
 
     in_bytes: float | None = None
@@ -52,7 +52,7 @@ class Staging(NamedTuple):
 
 
 class StageLimits(NamedTuple):
-    """How long staging may take (s): a stage-in that is not through is given up, a stage-out loses the rest."""
+    """Time limits of staging (s): at its limit a stage-in is given up, and a stage-out loses the rest."""
 
     stage_in_s: float = math.inf
     stage_out_s: float = math.inf
@@ -63,12 +63,12 @@ _NAMES = frozenset(field.name for field in (*STAGING_BYTES, *STAGING_SECONDS))
 
 
 def staging_of(job: Job) -> Staging:
-    """What a job states of its staging, in its profile or its own fields; nothing for one without a burst buffer.
+    """The staging that a job states in its profile or its own fields; empty for a job without a burst buffer.
 
     Raises
     ------
     RemoteProtocolError
-        A value that is no number, or out of its range: bytes from 0 to those of the request, seconds of at least 0.
+        A value is not a number, or out of range: bytes from 0 to those of the request, seconds of at least 0.
     """
     if not job.bb_bytes or (_NAMES.isdisjoint(job.extras) and _NAMES.isdisjoint(job.profile)):
         return NONE

@@ -1,8 +1,7 @@
-"""The policies, by name: the only registration of ours. Installed packages add theirs
-(:mod:`spillway.base.entry_points`).
+"""The built-in policies by name; installed packages add theirs (:mod:`spillway.base.entry_points`).
 
-An entry is a policy class with presets; its options stay open (``-o key=value``). ``literal`` holds the changes that
-``--thesis-literal`` makes, so that the published numbers can be reproduced.
+An entry is a policy class with presets, which options can change (``-o key=value``). ``literal`` has the changes that
+``--thesis-literal`` makes to reproduce the published numbers.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ class PolicyEntry:
     literal
         Further changes under ``--thesis-literal``.
     source
-        Paper and section; the class's own where empty.
+        Paper and section; empty: those of the class.
     settings
-        Settings of the session that go with the policy where the user chooses none
-        (:mod:`spillway.schedulers.assembly`); not under ``--thesis-literal``.
+        Default settings of the session under this policy (:mod:`spillway.schedulers.assembly`); not under
+        ``--thesis-literal``.
     """
 
     cls: type
@@ -72,8 +71,9 @@ class PolicyEntry:
         literal: bool = False,
         of_site: Mapping[str, Any] | None = None,
     ) -> Policy:
-        """Make the policy from values of its options; these win over those ``of_site``, and those over its presets.
-        Raise :class:`spillway.base.errors.OptionError` for wrong ones.
+        """Make the policy from ``options``, then options ``of_site``, then presets; the first that states a value wins.
+
+        Raise :class:`spillway.base.errors.OptionError` for wrong options.
         """
         preset = {**self.preset, **(self.literal if literal else {}), **(of_site or {})}
         policy: Policy = build(self.cls, options or {}, preset)
@@ -109,7 +109,7 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
     "filler": PolicyEntry(
         Backfill,
-        "greedy filling: whatever fits starts, in order of submission",
+        "greedy filling: every job that fits starts, in order of submission",
         {"depth": 0},
         source="Kopanski 2020, Algorithm 2",
     ),
@@ -121,14 +121,14 @@ POLICIES: dict[str, PolicyEntry] = {
     ),
     "easy-no-bb": PolicyEntry(
         Backfill,
-        "EASY backfilling whose reservations cover compute nodes only",
+        "EASY backfilling with reservations of compute nodes only",
         {"covered": "nodes"},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 3",
     ),
     "easy": PolicyEntry(
         Backfill,
-        "EASY backfilling whose reservations cover nodes and burst buffers",
+        "EASY backfilling with reservations of nodes and burst buffers",
         {},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 4",
@@ -221,13 +221,13 @@ POLICIES: dict[str, PolicyEntry] = {
         {"where": Where.FILES_FIRST, "local_first": True, "migrate": True},
         source="Zhang et al. 2003, section 3.6",
     ),
-    "replay": PolicyEntry(Replay, "what the site did: each job starts when the log says that it started"),
+    "replay": PolicyEntry(Replay, "the log's own schedule: each job starts at its start time in the log"),
 }
 """Every policy by its name on the command line."""
 
 
 def find_policy(name: str) -> PolicyEntry:
-    """The entry of a policy by its name.
+    """Find the entry of a policy by its name.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def find_policy(name: str) -> PolicyEntry:
     Raises
     ------
     OptionError
-        The name is unknown (lists those that are known), or its class cannot be loaded.
+        The name is unknown (the message lists the known names), or its class cannot be loaded.
     """
     head = name.partition(":")[0]
     if head in POLICIES and head != name:

@@ -1,4 +1,4 @@
-"""One backfilling: FCFS, greedy filling, EASY with and without burst-buffer reservations, SJF-EASY are its settings.
+"""Backfilling with options for FCFS, greedy filling, EASY with and without burst-buffer reservations, and SJF-EASY.
 
 References
 ----------
@@ -27,12 +27,12 @@ COVERED: dict[str, Resource] = {
     "nodes+bb": Resource.NODES | Resource.BURST_BUFFERS,
     "all": Resource.ALL,
 }
-"""Resources that reservations cover, by name. Only ``nodes`` is the thesis's EASY that starves burst-buffer jobs."""
+"""Resources that reservations cover, by name; ``nodes`` alone is the thesis's EASY, which starves burst-buffer jobs."""
 
 
 @dataclass(frozen=True)
 class Backfill:
-    """Start jobs in queue order, reserve for the first that cannot start, fill the gaps with later ones."""
+    """Start jobs in queue order, reserve for the first that cannot start, fill the gaps with later jobs."""
 
     source: ClassVar[str] = "Kopanski 2020, section 3, Algorithms 1-5"
     starts_moldable: ClassVar[bool] = True
@@ -59,11 +59,11 @@ class Backfill:
     by_number: bool = option(
         False,
         help="reserve as few as possible of the nodes that are idle now, so that spare nodes count by their number "
-        "(off: the first ones, as published)",
+        "(off: the first nodes, as published)",
     )
     spare: bool = option(
         True,
-        help="whether a later job may run beyond the start of the first reservation, on nodes that are to spare then "
+        help="whether a later job may run beyond the start of the first reservation, on nodes that it leaves spare "
         "(off: it must end before, as in Flux's sched-backfill)",
     )
 
@@ -71,12 +71,12 @@ class Backfill:
         """Run one pass: start in order, reserve, fill."""
         if not view.queue:
             return ()
-        steady = self.spare or self.depth <= 1  # else others move up, whose reservations need the nodes taken
+        steady = self.spare or self.depth <= 1  # else jobs that move up need the nodes taken for their reservations
         lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number and steady
         return continued(view, self._serve) if lasting else self._serve(view, 0)
 
     def _serve(self, view: View, tried: int) -> Iterator[Start]:
-        """Run a pass in which the first ``tried`` jobs wait, and cannot start; what is reserved for them is booked."""
+        """Run a pass in which the first ``tried`` jobs wait and cannot start; their reservations are booked."""
         if not self.backfilling:
             if not tried:
                 yield from start_in_order(view, ordered(view, view.queue, self.order), [])
@@ -102,9 +102,9 @@ class Backfill:
 
 
 def _take_all_from(view: View, shadow_s: float) -> None:
-    """No job may hold a node from the start of the first reservation on, also where it begins now.
+    """Take all nodes from the start of the first reservation on, also where it begins now.
 
-    The first job can wait although its reservation begins now: for what reservations do not cover.
+    The first job can wait although its reservation begins now: for a resource that reservations do not cover.
     """
     if shadow_s < math.inf:
         view.timeline.take(max(shadow_s, view.now_s), math.inf, range(len(view.machine.nodes)))

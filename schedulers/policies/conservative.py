@@ -30,9 +30,10 @@ PROMISES = "promises"
 
 @dataclass(frozen=True)
 class Conservative:
-    """Promise every job a start when it comes; move it earlier when resources become free, never later for another job.
+    """Promise every job a start at submission; move it earlier when resources become free, never later for another job.
 
-    Where what a job waits for is late itself, its start is later by no more than that.
+    A start moves later only when the resources that the job waits for are released late, and by no more than that
+    delay.
     """
 
     source: ClassVar[str] = "Mu'alem & Feitelson 2001, section 2.2"
@@ -42,18 +43,18 @@ class Conservative:
     limit: PassLimit | None = field(default=None, repr=False)
 
     def limited(self, limit: PassLimit) -> Self:
-        """Return the same policy with a bound on the time in which promises are moved: the others stay for this pass.
+        """Return the same policy with a bound on the time for moving promises; those not reached in a pass stay.
 
-        Promises are made for all jobs that have none, and with ``replan`` for all.
+        Jobs without a promise always get one, with ``replan`` all jobs.
         """
         return replace(self, limit=limit)
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """How often the bound left promises where they were."""
+        """State how many passes the bound ended before all promises were moved."""
         return told(notebook)
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Book all promises, then move each job as early as it can go; start those that may start now."""
+        """Book all promises, then move each job to its earliest start; start the jobs that can start now."""
         queue = ordered(view, view.queue, self.order)
         if not queue:
             view.notebook.pop(PROMISES, None)
@@ -92,16 +93,15 @@ class Conservative:
     def _book_promises(
         self, view: View, timeline: Timeline, queue: Sequence[Job], old: dict[str, Fit]
     ) -> dict[str, Fit]:
-        """Book the standing promises, each when it was promised, or as little later as what it waits for is late.
+        """Book the promises of the last pass, each at its promised start or as soon after as its resources are free.
 
-        Ends are reported late, by a message's latency where a job is killed at its walltime and by as much as an
-        estimate was wrong. So promises are booked in the order of their starts, each on the nodes and storage nodes
-        that it was promised, as early as these are free beside running jobs and the promises before it. None comes
-        later by more than what is late: with all of them later by as much, everything would fit, and nothing that comes
-        before one of them stands in its way where it would not stand then. None looks for other nodes here: these
-        are for promises that are still to be booked.
+        Ends are reported late: by a message's latency where a job is killed at its walltime, and by the error of an
+        estimate. So promises are booked in the order of their starts, each on its promised nodes and storage nodes, as
+        early as these are free beside running jobs and the promises before it. No promise moves by more than the
+        largest delay: if all moved by as much, all would fit, and a promise booked earlier blocks no more than it would
+        then. No job searches other nodes here: those are for promises still to be booked.
 
-        A promise of what is not free at any later time (a node went out) is made anew, behind all others.
+        A promise of resources that are free at no later time (a node went out) is made anew, after all others.
         """
         booked: dict[str, Fit] = {}
         standing = [(job, old[job.id]) for job in queue if job.id in old]
@@ -125,6 +125,6 @@ class Conservative:
 
 
 def _lead_s(promise: Fit) -> float:
-    """How long a job has its burst buffer before its nodes (s)."""
+    """Seconds for which a job holds its burst buffer before its nodes."""
     lives = promise.allocation.lives
     return 0.0 if lives is None else lives.storage_lead_s

@@ -1,9 +1,9 @@
-"""Gang scheduling and its I/O-aware kinds: one algorithm, with options for where jobs may be put and what follows.
+"""Gang scheduling and its I/O-aware variants: one algorithm, with options for placement and migration.
 
-The machine that is shown to this policy has a row of nodes per time slice; a job holds the cells of its home row and of
-the rows that it is replicated to. With every arrival and departure the matrix is laid out anew. A job gets a row only
-where its burst buffer fits on the storage nodes now, and holds it until it ends. Rows run one at a time: each row's
-streams may use every link whole, and no row takes more than a link carries.
+The machine in this policy's view has a row of nodes per time slice; a job holds the cells of its home row and of the
+rows that it is replicated to. The matrix is recomputed with every arrival and departure. A job gets a row only if its
+burst buffer fits on the storage nodes now, and holds the buffer until it ends. Rows run one at a time: the streams of
+each row may use the full bandwidth of every link, and no row exceeds it.
 
 References
 ----------
@@ -40,15 +40,15 @@ _MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
 
 @dataclass(frozen=True)
 class Gang:
-    """Jobs take turns in the rows of a matrix that is laid out anew when one comes or goes."""
+    """Jobs take turns in the rows of a matrix that is recomputed when a job arrives or ends."""
 
     source: ClassVar[str] = "Zhang et al. 2003, section 3"
 
     quantum: float = option(200.0, unit="s", low=1e-3, high=1e9, help="length of a time slice")
-    level: int = option(5, low=1, high=64, help="rows of the matrix: how many jobs can share a node")
-    where: Where = option(Where.ANYWHERE, help="where a job may be put: on any nodes, on those of its file, or either")
+    level: int = option(5, low=1, high=64, help="rows of the matrix: jobs that can share a node")
+    where: Where = option(Where.ANYWHERE, help="nodes for a job: any, those of its file, or those of its file first")
     queue: Queue = option(
-        Queue.STOP, help="whether a waiting job without a place stops those behind it (section 3.2), or they are tried"
+        Queue.STOP, help="whether a job that fits nowhere blocks the jobs behind it (section 3.2), or they are tried"
     )
     local_first: bool = option(False, help="whether jobs on their file's nodes are replicated before the others")
     migrate: bool = option(False, help="whether jobs elsewhere are moved to their file's nodes when those are free")
@@ -64,16 +64,16 @@ class Gang:
     remote_cost: float = option(0.09, unit="s", low=0.0, high=1e6, help="time of a block on another node")
 
     def sharing(self) -> Sharing:
-        """How nodes are shared (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`)."""
+        """Slices and costs of sharing nodes (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`)."""
         costs = Costs(to_us(self.local_cost), to_us(self.remote_cost), to_us(self.migration_cost))
         return Sharing(Slices(self.level, to_us(self.quantum)), costs, self.migration_start)
 
     def rules(self) -> Rules:
-        """What the steps follow."""
+        """Rules of the matrix algorithm, from the options."""
         return Rules(self.where, self.local_first, self.migrate, self.migration_row, self.compaction, self.queue)
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Lay the matrix out anew: move the jobs in it, start those that fit."""
+        """Recompute the matrix: move jobs in it, start waiting jobs that fit."""
         machine, notebook = view.machine, view.notebook
         running = {entry.job.number: entry for entry in view.running}
         streams = _streams(view)
@@ -121,7 +121,7 @@ class Gang:
         taken: Collection[int],
         lacking: Callable[[Request], Binding],
     ) -> None:
-        """Say what the jobs that were tried without success lack; those that were not tried wait for them."""
+        """Note the resource that each tried job lacks; jobs that were not tried wait for them."""
         names, tried = {job.number: job.id for job in view.queue}, True
         for request in requests:
             if request.job in taken:
@@ -133,14 +133,14 @@ class Gang:
     def _lacking(
         self, request: Request, *, matrix: Matrix, buffers: _Buffers, streams: Streams, closed: int
     ) -> Binding:
-        """What a job found no row for: bandwidth where it would have one if it streamed nothing."""
+        """Resource that kept a job out of every row: bandwidth if it would get a row without its streams."""
         if request.job in buffers.lacking:
             return Binding.BURST_BUFFERS
         fits = streams.rate(request.job) and schedule(clean(matrix, closed), [request], self.where, closed)[1]
         return Binding.BANDWIDTH if fits else Binding.NODES
 
     def _never(self, view: View, streams: Streams) -> list[Job]:
-        """Waiting jobs that go to their file's nodes only, whose links do not even carry them alone."""
+        """Waiting jobs bound to their file's nodes with I/O rates above the bandwidth of the links there."""
         if self.where is not Where.FILES:
             return []
         empty, width = Room(streams.links), view.machine.width
@@ -157,7 +157,7 @@ _NEVER = (
 
 
 def _streams(view: View) -> Streams:
-    """What the jobs stream over the links that are scheduled: nothing where there are none."""
+    """I/O rates of the jobs on links; empty where the machine has no links or no job has a rate."""
     if not view.machine.links:
         return NO_STREAMS
     rates = {job.number: job.io_rate for job in view.queue if job.io_rate}
@@ -170,17 +170,17 @@ def _streams(view: View) -> Streams:
 
 
 class _Buffers:
-    """Places the burst buffers of the jobs that a pass takes in, on what is free of the storage nodes now.
+    """Places the burst buffers of the jobs that a pass adds to the matrix, in the bytes that are free now.
 
-    All rows share the storage nodes: a job holds its buffer from its first slice to its last, in others' turns, too.
-    How long that will be is not known, so that the order ``fullest-at-end`` goes by what is free now.
+    All rows share the storage nodes: a job holds its buffer from its first slice to its last, also in slices of other
+    rows. Its end is not known, so the order ``fullest-at-end`` uses the bytes that are free now.
 
     Attributes
     ----------
     given
-        Storage nodes by the number of the job, one for each of its columns, or of its stripes.
+        Storage nodes by job number, one for each of the job's columns or stripes.
     lacking
-        Numbers of the jobs that found a row, but no place for their buffer.
+        Numbers of the jobs with a row, but no free storage for their buffer.
     """
 
     def __init__(self, view: View) -> None:
@@ -192,7 +192,7 @@ class _Buffers:
         self.lacking: set[int] = set()
 
     def hold(self, request: Request, columns: int) -> bool:
-        """Take the buffer of a job on these columns, whole requests only; false where it does not fit now."""
+        """Place the buffer of a job on these columns, whole requests only; false if it does not fit now."""
         job = self._jobs.get(request.job)
         if job is None:
             return True
@@ -209,7 +209,7 @@ class _Buffers:
 
 
 def _moved(held: Allocation, place: Place, width: int) -> Allocation:
-    """Other nodes for a running job. Its burst buffer stays where it is, also when the job migrates."""
+    """A running job's allocation with other nodes; its burst buffer stays where it is, also when it migrates."""
     return Allocation(_nodes(place, width), held.storages, held.bb_bytes, held.io_rate, striped=held.striped)
 
 
@@ -219,6 +219,6 @@ def _nodes(place: Place, width: int) -> tuple[int, ...]:
 
 
 def _closed(view: View) -> int:
-    """Columns that take no further jobs, and whose jobs stay where they are."""
+    """Columns of unavailable nodes: they take no further jobs, and their jobs stay."""
     width = view.machine.width
     return mask_of(node % width for node in view.unavailable)

@@ -34,7 +34,7 @@ class MaxUtil:
     balance: float = option(
         1.0, low=0.0, high=1e6, help="nodes come first while burst-buffer load <= balance x compute load of the queue"
     )
-    exhaustive: int = option(6, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
+    exhaustive: int = option(6, unit="jobs", low=0, high=8, help="largest number of jobs of which all orders are tried")
     evaluations: int = option(
         5000, unit="evaluations", low=0, high=100_000_000, help="swaps that hill climbing tries per pass"
     )
@@ -60,7 +60,7 @@ class MaxUtil:
         yield from fill(view, in_order, waiting_before[0].id if waiting_before else "")
 
     def _search(self, view: View, filling: Filling) -> Order:
-        """Best order of all, of few jobs; else the best of the thesis's nine, improved by swaps."""
+        """Best of all orders for few jobs; else the best of the thesis's nine, improved by swaps."""
         if len(filling.jobs) <= self.exhaustive:
             return filling.best_of(all_orders(len(filling.jobs)))[0]
         columns = (key_column(filling.jobs, name, view.now_s) for name in THESIS_STARTS)

@@ -1,11 +1,11 @@
 """Pack scheduling: jobs in packs that start together, one pack after the other; later jobs fill a pack's idle nodes.
 
-A pack is what its first jobs, in some order, make of the whole machine: each must find free nodes, and must not raise
-the pack's average I/O bandwidth (bytes of all its jobs over its duration) above that of the file system, nor that of
-the part of it that crosses one link (an I/O node's, say) above the link's. Where the nodes that a job would get by the
-rule of placement are below a link that has no average left, it gets others. Filling one
-pack after the other from the same order is the paper's first fit into existing packs: what a job finds in a pack
-depends on the jobs before it only. So packs need not be planned ahead, and jobs may arrive at any time.
+Jobs join a pack in some order: each must find free nodes, and must not raise the pack's average I/O bandwidth (bytes of
+all its jobs over its duration) above that of the file system, nor the average over one link (an I/O node's, say) above
+the link's. Where the nodes given by the rule of placement are below a link without average bandwidth left, the job gets
+other nodes. Filling one pack after the other from the same order is the paper's first fit into existing packs, as the
+nodes and bandwidth left in a pack for a job depend only on the jobs before it. So packs need not be planned ahead, and
+jobs may arrive at any time.
 
 References
 ----------
@@ -35,11 +35,11 @@ from spillway.schedulers.timeline import Resource
 
 _NOTEBOOK = "pack"
 _SLACK = 1e-9
-"""Relative rounding error that the average constraint forgives."""
+"""Relative rounding error that the constraint on averages allows."""
 
 
 class Facts(NamedTuple):
-    """What a pack is built from.
+    """A job with the values by which packs are built.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     duration_s
         Expected duration.
     io_bytes
-        Bytes that it transfers: as its operations state, else its average rate times its duration.
+        Bytes that it transfers: those of its operations, else its average rate times its duration.
     characteristic_s
         Mean time from one transfer to the next: a compute phase and the I/O phase after it.
     """
@@ -61,18 +61,18 @@ class Facts(NamedTuple):
 
 @dataclass(slots=True)
 class Running:
-    """The pack that runs.
+    """The running pack.
 
     Attributes
     ----------
     start_s, end_s
-        Start, and expected end: that of its longest job.
+        Start, and expected end of its last job.
     io_bytes
         Bytes of all its jobs.
     members
         Ids of its jobs, the backfilled among them.
     transfers
-        Nodes of each of its jobs that transfers, and bytes per node.
+        Nodes and bytes per node of each job with transfers.
     loads
         Bytes of all its jobs that cross each link.
     """
@@ -85,7 +85,7 @@ class Running:
     loads: dict[int, float] = field(default_factory=dict)
 
     def add(self, facts: Facts, nodes: tuple[int, ...], machine: Machine, now_s: float) -> None:
-        """A job starts in the pack, on these nodes."""
+        """Add a job that starts in the pack, on these nodes."""
         self.end_s = max(self.end_s, now_s + facts.duration_s)
         self.io_bytes += facts.io_bytes
         self.members.add(facts.job.id)
@@ -114,7 +114,7 @@ _CONSTRAINTS = ("average", "strict", "none")
 
 @dataclass(frozen=True)
 class Pack:
-    """Start jobs in packs; the next pack starts when the last job of the present one has ended."""
+    """Start jobs in packs; the next pack starts when the last job of the running pack has ended."""
 
     source: ClassVar[str] = "Jeannot, Pallez, Vidal 2023, I/O-aware Pack-Scheduling"
 
@@ -122,13 +122,13 @@ class Pack:
     constraint: str = option(
         "average",
         choices=_CONSTRAINTS,
-        help="what keeps a pack's I/O within the file system's bandwidth: the average over the pack, or the sum of the "
+        help="bound on a pack's I/O by the file system's bandwidth: on the average over the pack, or on the sum of the "
         "jobs' average rates at every time",
     )
     backfilling: bool = option(True, help="whether later jobs fill nodes that idle until the pack's expected end")
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Run one pass: fill the pack that runs, or start the next."""
+        """Run one pass: fill the running pack, or start the next."""
         if not view.queue:
             return
         pack: Running | None = view.notebook.get(_NOTEBOOK)
@@ -143,7 +143,7 @@ class Pack:
                 view.notes.write(job.id, Role.PASSED_OVER, Binding.ORDER)
 
     def _start(self, view: View, pack: Running, latest_s: float, role: Role) -> Iterator[Start]:
-        """Start in order what fits beside the pack's jobs and is expected to end by ``latest_s``."""
+        """Start in order the jobs that fit beside the pack's jobs and are expected to end by ``latest_s``."""
         averaging = self.constraint == "average"
         covering = Resource.ALL if self.constraint == "strict" else ~Resource.BANDWIDTH
         bandwidth = _file_system_bandwidth(view.machine) if averaging else math.inf
@@ -179,12 +179,12 @@ def admits(pack: Running, facts: Facts, now_s: float, bandwidth: float) -> bool:
 
 
 def _within_averages(view: View, pack: Running, facts: Facts, allocation: Allocation) -> Allocation | None:
-    """Where a job starts so that no link's average is exceeded: as placed, else elsewhere, else not at all.
+    """Allocation of a job that exceeds no link's average: as placed, else on other nodes, else ``None``.
 
-    A pack's first job, which alone may exceed every average, then starts as placed.
+    The first job of a pack starts as placed, as it may exceed the averages.
     """
     if not facts.io_bytes or all(link.parent < 0 for link in view.machine.links):
-        return allocation  # the file system's own average has been looked at
+        return allocation  # the file system's own average is already checked
     duration_s = pack.duration_with(facts, view.now_s)
     if carries(view.machine, pack, facts, allocation.nodes, duration_s):
         return allocation
@@ -203,7 +203,7 @@ def carries(machine: Machine, pack: Running, facts: Facts, nodes: tuple[int, ...
 
 
 def loads(machine: Machine, nodes: tuple[int, ...], io_bytes: float) -> dict[int, float]:
-    """Bytes that cross each link above these nodes, of which each transfers an equal part."""
+    """Bytes across each link above these nodes, if each node transfers an equal part."""
     found: dict[int, float] = {}
     for innermost, count in Counter(machine.node_link[list(nodes)].tolist()).items():
         link = innermost
@@ -214,7 +214,7 @@ def loads(machine: Machine, nodes: tuple[int, ...], io_bytes: float) -> dict[int
 
 
 def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Allocation | None:
-    """Nodes below links that have average bandwidth left: a fit on a timeline on which averages are booked."""
+    """Nodes below links with average bandwidth left: a fit on a timeline in which averages are booked."""
     timeline, job = view.timeline.copy(), facts.job
     end_s = view.now_s + facts.duration_s
     try:
@@ -222,14 +222,14 @@ def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Al
             average = Allocation(nodes, io_rate=int(size / duration_s))
             timeline.reserve(view.now_s, end_s, average, Resource.BANDWIDTH)
     except ValueError:
-        return None  # the first job alone exceeds an average
+        return None  # the first job exceeds an average by itself
     io_rate = int(facts.io_bytes / job.nodes / duration_s)
     found = timeline.fit_now(msgspec.structs.replace(job, io_rate=io_rate), facts.duration_s)
     return None if found is None else msgspec.structs.replace(found, io_rate=0)
 
 
 def _file_system_bandwidth(machine: Machine) -> float:
-    """Bandwidth of the outermost links (bytes per second); infinite where the platform states none."""
+    """Bandwidth of the outermost links (bytes per second); infinite where the platform states no links."""
     roots = [link.capacity_bytes_per_s for link in machine.links if link.parent < 0]
     return float(sum(roots)) if roots else math.inf
 
@@ -244,7 +244,7 @@ def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
 
 
 def _facts(view: View) -> list[Facts]:
-    """Facts of the waiting jobs; durations are estimated anew, as predictions may have changed."""
+    """Facts of the waiting jobs; durations are estimated in each pass, as predictions may have changed."""
     bandwidth, known = _file_system_bandwidth(view.machine), view.cache.get("facts", {})
     found: dict[str, Facts] = {}
     for job in view.queue:

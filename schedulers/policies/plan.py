@@ -1,4 +1,4 @@
-"""Plan-based scheduling: plan the whole queue in the best order found, start what the plan starts now.
+"""Plan-based scheduling: plan the whole queue in the best order found, start the jobs planned for now.
 
 References
 ----------
@@ -33,8 +33,7 @@ from spillway.schedulers.policykit.view import View
 _LAST_PLAN = "last plan"
 _LAST_STARTS = "last starts"
 WAITS = "waits"
-"""Entries of the notebook: the order of the last plan, its starts by job in that order (with ``keep``), and recent
-waits."""
+"""Keys of the notebook: order of the last plan, its starts by job in that order (with ``keep``), recent waits."""
 
 _MORE_ORDERS = ("small-bb", "large-bb", "area", "expansion", "wfp3", "unicef", "f1", "f2", "f3", "f4")
 ALL_ORDERS = THESIS_STARTS + _MORE_ORDERS
@@ -45,15 +44,15 @@ CANDIDATES: dict[str, tuple[str, ...]] = {
     "portfolio": ALL_ORDERS,
     "easy": _EASY_ORDERS,
 }
-"""Starting orders by name of the set; ``all`` adds the field's others (and the last plan, with ``warm_start``)."""
+"""Starting orders by name of the set; ``all`` adds published ones (and the last plan, with ``warm_start``)."""
 
 BACKFILLED: dict[str, tuple[str, ...]] = {"portfolio": ("area",), "easy": _EASY_ORDERS}
-"""Beside these, orders whose schedules under EASY backfilling are starting orders, too."""
+"""Orders that also give EASY backfilling's schedules as starting orders, by name of the set."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan all waiting jobs in the best order found by annealing; start those that the plan starts now."""
+    """Plan all waiting jobs in the best order found by annealing; start the jobs planned for now."""
 
     source: ClassVar[str] = "Kopanski 2020, section 3.4, Algorithm 8"
     starts_moldable: ClassVar[bool] = True
@@ -62,15 +61,15 @@ class Plan:
     alpha: float = option(2.0, low=0.01, high=10.0, help="power of the waiting times in the score")
     beta: float = option(0.0, low=0.0, high=2.0, help="power of max(walltime, 600 s) that divides each job's term")
     guard: float = option(
-        float("inf"), unit="s", low=1.0, high=float("inf"), help="waits beyond this weigh more and more; infinite: none"
+        float("inf"), unit="s", low=1.0, high=float("inf"), help="waits beyond this weigh more and more; inf: no guard"
     )
     guard_quantile: float = option(
-        0.0, low=0.0, high=1.0, help="guard by this quantile of the waits of the last 1,000 jobs; 0: as guard says"
+        0.0, low=0.0, high=1.0, help="guard by this quantile of the waits of the last 1,000 jobs; 0: the option guard"
     )
-    guard_times: float = option(1.0, low=0.01, high=1000.0, help="the guard is so many times that quantile")
-    guard_power: float = option(1.5, low=0.1, high=10.0, help="how much more: power of wait / guard")
+    guard_times: float = option(1.0, low=0.01, high=1000.0, help="factor from that quantile to the guard")
+    guard_power: float = option(1.5, low=0.1, high=10.0, help="power of wait / guard in the additional weight")
     latest: bool = option(False, help="minimise the latest planned start instead (the thesis's text for plan-start)")
-    exhaustive: int = option(5, unit="jobs", low=0, high=8, help="up to this many jobs all orders are tried")
+    exhaustive: int = option(5, unit="jobs", low=0, high=8, help="largest number of jobs of which all orders are tried")
     candidates: str = option(
         "all",
         choices=tuple(CANDIDATES),
@@ -78,21 +77,23 @@ class Plan:
     )
     warm_start: bool = option(True, help="add the last pass's plan to the starting orders")
     keep: bool = option(
-        False, help="no search where the last plan stands: no job arrived, and all would start as it has them"
+        False, help="no search while the last plan holds: no job arrived, and all planned starts are unchanged"
     )
     expected: float = option(
-        1.0, low=0.01, high=1.0, help="share of its estimated duration that a waiting job is planned with"
+        1.0, low=0.01, high=1.0, help="share of its estimated duration for which a waiting job is planned"
     )
     search: str = option(
-        "annealing", choices=("annealing", "genetic"), help="search from the starting orders, with as many evaluations"
+        "annealing",
+        choices=("annealing", "genetic"),
+        help="method of search from the starting orders, with the same number of evaluations",
     )
     steps: int = option(180, unit="evaluations", low=0, high=10_000_000, help="annealing moves (or children) per pass")
     placements: int = option(
-        0, unit="jobs", low=0, high=10**12, help="at most as many jobs placed by a search's moves; 0: no bound"
+        0, unit="jobs", low=0, high=10**12, help="most jobs that the moves of a search place; 0: no bound"
     )
     population: int = option(20, unit="orders", low=3, high=10_000, help="orders of a generation of the genetic search")
     chains: int = option(
-        1, low=1, high=64, help="annealing runs side by side with all the moves each, on as many cores; the best counts"
+        1, low=1, high=64, help="parallel annealing runs with all moves each, on as many cores; the best is taken"
     )
     restarts: int = option(1, low=1, high=100, help="annealing runs per pass, each with its share of the moves")
     schedule: str = option(
@@ -106,14 +107,14 @@ class Plan:
     finish: str = option(
         "plan",
         choices=("plan", "fill"),
-        help="start what is planned for now (the thesis's code), or fill in plan order",
+        help="start the jobs planned for now (the thesis's code), or fill in plan order",
     )
     whole_seconds: bool = option(False, help="round scores to whole numbers, as the thesis's code does")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
     limit: PassLimit | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse settings that would do nothing: of annealing beside the genetic search, two guards."""
+        """Refuse options without effect: two guards, or options of annealing with the genetic search."""
         if self.guard_quantile > 0 and self.guard < float("inf"):
             raise OptionError(
                 f"options 'guard' and 'guard_quantile' both place the guard, got {self.guard:g} s and "
@@ -130,7 +131,7 @@ class Plan:
         return replace(self, limit=limit)
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """How often the bound ended a search."""
+        """State how many searches the bound ended."""
         return told(notebook)
 
     def __call__(self, view: View) -> Iterable[Decision]:
@@ -141,7 +142,7 @@ class Plan:
             yield from fill(view, waiting)
         elif waiting and self._anything_fits(view, waiting):
             yield from self._planned(view, waiting)
-        elif waiting and view.notes is not None:  # only to say when they would start
+        elif waiting and view.notes is not None:  # only for notes on their starts
             deque(self._planned(view.aside(), waiting), maxlen=0)
 
     def _anything_fits(self, view: View, jobs: Sequence[Job]) -> bool:
@@ -176,7 +177,7 @@ class Plan:
             yield from self._enact(view, job)
 
     def _standing(self, view: View, planner: Planner) -> Order | None:
-        """The last plan's order where it stands: each waiting job was in it, and planning it again gives its starts."""
+        """The last plan's order if it has all waiting jobs and still gives the same starts, else ``None``."""
         planned: dict[str, float] = view.notebook.get(_LAST_STARTS, {}) if self.keep else {}
         rank = {job.id: index for index, job in enumerate(planner.jobs)}
         if not rank.keys() <= planned.keys():
@@ -186,14 +187,14 @@ class Plan:
         if any(planner.starts_s[index] != planned[job_id] for job_id, index in rank.items()):
             return None
         if view.notes is not None:
-            view.notes.remarks.append("plan: the last one stands")
+            view.notes.remarks.append("plan: the last plan holds")
         return order
 
     def _enact(self, view: View, job: Job) -> Iterator[Decision]:
-        """Book a job where the plan has it, and start it if that is now.
+        """Book a job at its planned start, and start it if that is now.
 
-        Jobs planned for later are booked too: without them, those after them would get other nodes and storage nodes
-        than in the plan, and the whole requests of a later one might not fit any more.
+        Jobs planned for later are booked, too: else jobs after them would get other nodes and storage nodes than in the
+        plan, and the whole requests of a later job might not fit any more.
         """
         duration_s = self._planned_s(view, job)
         binding = binding_now(view, job) if view.notes is not None else None
@@ -208,7 +209,7 @@ class Plan:
             yield Start(job, fit.allocation)
 
     def _guard_s(self, view: View) -> float:
-        """Waits beyond which jobs weigh more and more (s)."""
+        """Wait beyond which jobs weigh more and more (s)."""
         if self.guard_quantile == 0:
             return self.guard
         waits: RecentWaits = view.notebook.setdefault(WAITS, RecentWaits())
@@ -216,11 +217,11 @@ class Plan:
         return self.guard_times * waits.quantile_s(view.finished, so_far_s, self.guard_quantile)
 
     def _planned_s(self, view: View, job: Job) -> float:
-        """How long a waiting job is planned to run (s); running ones hold their place to the end of their estimate.
+        """Planned duration of a waiting job (s); running jobs hold their resources to the end of their estimate.
 
-        Most jobs end before their walltime. Plans of somewhat less let jobs into gaps that their walltimes would miss
-        by a little; the job that the gap was kept for is late only if they take all of it. No gap ends in a
-        window of maintenance.
+        Most jobs end before their walltime. Shorter planned durations let jobs into gaps that are a little shorter than
+        their walltimes; the job for which the gap was kept is late only if they outlast their planned durations. No gap
+        ends in a window of maintenance.
         """
         whole_s = view.estimate_s(job)
         return whole_s if view.now_s + whole_s > view.taken_from_s else whole_s * self.expected
@@ -255,7 +256,7 @@ class Plan:
         return best
 
     def _evolved(self, view: View, planner: Planner, moves: int, over: Over) -> Order:
-        """The genetic search from the starting orders, of which the first is always planned."""
+        """Run the genetic search from the starting orders; the first of them is always planned."""
         starts: list[tuple[float, Order]] = []
         for order in self._starting_orders(view, planner):
             if starts and over():
@@ -264,11 +265,11 @@ class Plan:
         return evolve(planner, starts, Evolution(moves, self.population), view.rng.getrandbits(64), over)[0]
 
     def _moves_for(self, jobs: int) -> int:
-        """Moves of a search for so many jobs: bounded by what they take, alike on every machine."""
+        """Moves of a search for this number of jobs, bounded by the jobs that they place, alike on every machine."""
         return min(self.steps, self.placements // jobs) if self.placements else self.steps
 
     def _annealing(self, planner: Planner, score: float, worst: float, moves: int) -> Annealing | None:
-        """The temperatures and moves; ``None`` when the best order cannot be improved."""
+        """Temperatures and moves; ``None`` if the best order cannot be improved."""
         steps = max(1, moves // self.restarts)
         swaps, delayed = self.moves == "swap", self.moves == "delayed"
         if self.schedule == "spread":

@@ -1,8 +1,8 @@
-"""The log's own schedule: each job starts when its site started it, so that policies are compared with what was done.
+"""The log's own schedule: each job starts when its site started it, as a baseline for other policies.
 
-A log that does not fit the machine (fewer nodes, smaller burst buffers, jobs that take longer here) makes some jobs
-start late. The others keep their times: a late job starts as soon as it fits, in the site's order. One that is very
-late gets a reservation, or a wide job would wait for ever while narrow ones start in time.
+Where a log does not fit the machine (fewer nodes, smaller burst buffers, jobs that take longer here), some jobs start
+late. The others keep their times: a late job starts as soon as it fits, in the site's order. A very late job gets a
+reservation, or a wide job would wait for ever while narrow jobs start in time.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource
 
 SITE_WAIT = "site_wait_s"
-"""Field of the job with the time that it waited at its site."""
+"""Field of the job with its wait at its site."""
 
 FIELDS = (
     JobField(
-        SITE_WAIT, "job", "number, s, at least 0", "how long it waited at its site: the policy replay starts it then"
+        SITE_WAIT, "job", "number, s, at least 0", "its wait at its site, after which the policy replay starts it"
     ),
 )
-"""Own fields of this policy."""
+"""Fields of jobs that this policy reads."""
 
 TOLERANCE_S = 1.0
-"""Logs state whole seconds: up to this a job is not late."""
+"""Largest delay at which a job is not late (s): logs state whole seconds."""
 
 NOW_S = 1e-6
-"""What begins within this time begins now: no simulator can be called earlier."""
+"""Starts within this time are due now (s): no simulator can be called earlier."""
 
 _COURSE = "replay"
 """Key of the notebook: the :class:`_Course` of the conversation so far."""
@@ -44,18 +44,18 @@ _COURSE = "replay"
 
 @dataclass
 class _Course:
-    """How the log's schedule went so far, by job number.
+    """Course of the log's schedule so far, by job number.
 
     Attributes
     ----------
     due_s
-        When the site started the job (s).
+        Start at the site (s).
     needs
         Nodes and bytes of burst buffers that it requests.
     start_s, end_s
-        When it started and ended here (s).
+        Start and end here (s).
     lacked
-        What it lacked when it was due, for jobs that could not start then.
+        Resource that the job lacked when it was due, for jobs that could not start then.
     running
         Jobs that have started and not ended.
     calls_s
@@ -71,14 +71,14 @@ class _Course:
     calls_s: set[float] = field(default_factory=set)
 
     def started(self, job: Job, due_s: float, now_s: float) -> None:
-        """Keep a start; not those of further attempts after an outage."""
+        """Keep the start of a job's first attempt, not of further ones after an outage."""
         if job.number not in self.start_s:
             self.due_s[job.number], self.start_s[job.number] = due_s, now_s
             self.needs[job.number] = job.nodes, job.requests * job.bb_bytes
             self.running.add(job.number)
 
     def ended(self, running: Iterable[int], now_s: float) -> None:
-        """Note what has ended since the pass before."""
+        """Note the jobs that have ended since the last pass."""
         for number in self.running.difference(running):
             self.end_s[number] = now_s
             self.running.discard(number)
@@ -89,7 +89,7 @@ class _Course:
         return {number: delay for number, delay in delays.items() if delay > TOLERANCE_S}
 
     def peaks(self, now_s: float) -> tuple[int, int]:
-        """Most nodes and most bytes that the site's schedule uses at a time, with the durations that jobs have here."""
+        """Most nodes and most bytes that the site's schedule uses at a time, with the durations of jobs here."""
         return self._peak(now_s, 0), self._peak(now_s, 1)
 
     def _peak(self, now_s: float, kind: int) -> int:
@@ -108,7 +108,7 @@ class _Course:
 
 @dataclass(frozen=True)
 class Replay:
-    """Start each job when the log says that the site did; where it does not fit then, as soon as it fits."""
+    """Start each job at its start time in the log; where it does not fit then, as soon as it fits."""
 
     source: ClassVar[str] = "the log's own schedule"
     needs_fields: ClassVar[tuple[str, ...]] = (SITE_WAIT,)
@@ -118,11 +118,11 @@ class Replay:
     )
 
     def due(self, view: View) -> bool:
-        """Whether jobs preempt others in this pass: never, they start when the log says."""
+        """Whether jobs preempt others in this pass: never, they start at their times in the log."""
         return False
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Start what is due, in the site's order; be called when the next job is."""
+        """Start the jobs that are due, in the site's order; request a call for the next one."""
         course: _Course = view.notebook.setdefault(_COURSE, _Course())
         course.ended([running.job.number for running in view.running], view.now_s)
         due: list[tuple[float, int, Job]] = []
@@ -131,7 +131,7 @@ class Replay:
             if _is_wait(wait_s):
                 due.append((job.submit_time_s - job.held_s + wait_s, job.number, job))
             else:
-                yield Reject(job, f"it states no time that it waited at its site ({SITE_WAIT!r}, a number of seconds)")
+                yield Reject(job, f"it states no wait at its site ({SITE_WAIT!r}, a number of seconds)")
         due.sort(key=lambda entry: entry[:2])
         free = view.timeline.free_nodes_now() if due and due[0][0] <= view.now_s + NOW_S else 0
         reserved = False
@@ -158,14 +158,14 @@ class Replay:
                 reserved = True
 
     def _later(self, view: View, course: _Course, due_s: float) -> Iterable[Decision]:
-        """Be called when the next job is due."""
+        """Request a call for when the next job is due."""
         course.calls_s = {time_s for time_s in course.calls_s if time_s > view.now_s}
         if min(course.calls_s, default=due_s + NOW_S) > due_s:
             course.calls_s.add(due_s)
             yield WakeAt(due_s)
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """Whether the log's schedule fits the machine; to be read at the end of the conversation."""
+        """State delays where the log's schedule does not fit the machine; read at the end of the conversation."""
         course: _Course = notebook.get(_COURSE, _Course())
         late_s = course.late_s()
         if not late_s:

@@ -1,6 +1,6 @@
 """Slurm's two schedulers: a main pass in order of priority, and a backfill pass that plans and allocates buffers.
 
-The rules, with what shows each of them in the log of a real slurmctld, stand in ``docs/slurm.md``.
+The rules, each with its evidence in the log of a real slurmctld, are in ``docs/slurm.md``.
 
 References
 ----------
@@ -48,56 +48,55 @@ from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Resource, Timeline
 
 WOKEN = "slurm woken"
-"""Key of the notebook: the time for which the next pass is called."""
+"""Key of the notebook: time of the next requested call (s)."""
 
 PASSES = "slurm passes"
-"""Key of the notebook: when each scheduler has its next pass (s)."""
+"""Key of the notebook: time of each scheduler's next pass (s)."""
 
 _LAST_MAIN = "slurm last main pass"
-"""Key of the notebook: for when the last main pass was planned (s)."""
+"""Key of the notebook: planned time of the last main pass (s)."""
 
 _WAITED = "slurm waited"
-"""Key of the notebook: whether jobs waited when the last call was over, so that a pass planned for them is due."""
+"""Key of the notebook: whether jobs waited at the end of the last call, so that a planned pass is due."""
 
 _VAIN = "slurm in vain"
-"""Key of the notebook: what was seen while nothing ran, and the schedulers whose passes came to nothing then."""
+"""Key of the notebook: state of the queue and the machine while no job ran, and the schedulers without a decision."""
 
 READY = "slurm ready"
-"""Key of the notebook: whether jobs wait for something else than their buffer, as the last main pass that looked at
-each found. What no main pass has looked at waits for its buffer, but for jobs that others have held until then.
+"""Key of the notebook: whether each job waits for anything but its buffer, as found by the last main pass over it. A
+job that no main pass has examined waits for its buffer, unless it was held by dependencies until then.
 """
 
 _KEPT = "slurm passes in vain"
-"""Key of the cache: each scheduler's last pass that came to nothing."""
+"""Key of the cache: each scheduler's last pass without a decision."""
 
 PLANNED = "slurm planned"
-"""Key of the notebook: expected starts of waiting jobs, as the last pass that looked at each left them."""
+"""Key of the notebook: expected start of each waiting job, from the last pass over it (s)."""
 
 _SPARE = 1000
-"""Jobs that need not wait any more whose readiness is kept."""
+"""Largest number of jobs kept beyond twice the waiting ones."""
 
 MAIN, BACKFILL = _SCHEDULERS = ("main", "backfill")
 
 _LOOP_S = 1.0
-"""How often Slurm's controller looks whether something has happened since the last main pass, s."""
+"""Seconds between two checks of Slurm's controller for events since the last main pass."""
 
 
 _SHORTEST_S = 1e-9
-"""Stands for this instant."""
+"""Duration that stands for the present instant (s)."""
 
 
 class _Rules(NamedTuple):
-    """Where releases of Slurm differ.
+    """Differences between releases of Slurm.
 
     Attributes
     ----------
     overlaps
-        Whether jobs that waited for their buffer when the main pass last looked at them may plan over others'
-        reservations.
+        Whether jobs that waited for their buffer in the last main pass over them may plan over others' reservations.
     ends_up
-        Whether ends of reservations are rounded up; else down, as begins are.
+        Whether ends of reservations are rounded up; else down, like begins.
     licenses_first
-        Whether the main pass looks at licenses before it looks at buffers.
+        Whether the main pass checks licenses before buffers.
     """
 
     overlaps: bool
@@ -109,11 +108,11 @@ RELEASES: Mapping[str, _Rules] = {
     "22.05": _Rules(overlaps=True, ends_up=False, licenses_first=True),
     "24.11": _Rules(overlaps=False, ends_up=True, licenses_first=False),
 }
-"""Releases of Slurm whose rules are played."""
+"""Rules by release of Slurm."""
 
 
 class _Kept(NamedTuple):
-    """A pass that came to nothing: what it saw, until when it would do so again (s), at how many jobs at most."""
+    """A pass without a decision: the state, the time until which it would decide nothing (s), the largest depth."""
 
     seen: tuple[float, ...]
     until_s: float
@@ -121,17 +120,18 @@ class _Kept(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """What a real Slurm did whose decisions are compared.
+    """Passes of a real Slurm, for comparisons of decisions.
 
     Attributes
     ----------
     main, backfill
-        When the two schedulers had their passes, s, ascending.
+        Times of the passes of both schedulers, s, ascending.
     extended_s
-        What limits of jobs with buffers were extended by because they were configured at first, by name (s).
+        Extensions of the time limits of jobs with buffers by the time in which they were configured, by job name (s).
     cut
-        By the times of backfill passes that ended before they had looked at all: names of the last job that they
-        planned, and of its partition ("" where there are none); of no job where they planned none.
+        Last planned job and its partition, by name, of each backfill pass that ended before it had examined all jobs,
+        by its time; the partition is "" on a machine without partitions, the job is no job's name if nothing was
+        planned.
     """
 
     main: tuple[float, ...]
@@ -140,7 +140,7 @@ class Recorded(NamedTuple):
     cut: Mapping[float, tuple[str, str]] = MappingProxyType({})
 
     def last_of(self, time_s: float) -> tuple[str, str] | None:
-        """The last pair of a backfill pass that was cut; ``None`` for one that was not."""
+        """Last pair of a backfill pass that was cut; ``None`` for other passes."""
         place = bisect.bisect_left(self.backfill, time_s - EXACT_S)
         return self.cut.get(self.backfill[place]) if self.cut and place < len(self.backfill) else None
 
@@ -152,51 +152,51 @@ class SlurmBackfill:
     source: ClassVar[str] = "Slurm 22.05, sched/backfill and burst_buffer/lua"
 
     site_parameters: ClassVar[bool] = True
-    """A site's ``SchedulerParameters`` are the defaults of its options."""
+    """Whether a site's ``SchedulerParameters`` are the defaults of the options."""
 
     order: str = option("fcfs", choices=ORDER_NAMES, help="order of priority; PriorityType=priority/basic: fcfs")
     bf_interval: float = option(30.0, unit="s", low=0.01, high=1e6, help="time between two backfill passes")
-    bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass looks at")
+    bf_max_job_test: int = option(500, unit="jobs", low=1, high=1_000_000, help="jobs that a backfill pass examines")
     bf_window: float = option(
-        1440.0, unit="min", low=1.0, high=1e7, help="how far ahead a backfill pass plans: later starts get no nodes"
+        1440.0, unit="min", low=1.0, high=1e7, help="time that a backfill pass plans ahead: later starts get no nodes"
     )
     bf_window_linear: float = option(
         0.0,
         unit="s",
         low=0.0,
         high=1e6,
-        help="expected ends count together that are in windows, each so much longer than the one before, from 30 s on "
-        "(select/cons_tres); 0: each counts by itself, as in select/linear",
+        help="expected ends in the same window count together; windows grow by this length, from 30 s on "
+        "(select/cons_tres); 0: each end counts separately, as in select/linear",
     )
     bf_resolution: float = option(
         60.0,
         unit="s",
         low=0.001,
         high=1e6,
-        help="planned intervals begin and end at whole multiples of it, rounded down (24.11: ends up)",
+        help="planned intervals begin and end at whole multiples of this, rounded down (24.11: ends up)",
     )
     sched_interval: float = option(
-        60.0, unit="s", low=0.01, high=1e6, help="time between two main passes, where nothing happens"
+        60.0, unit="s", low=0.01, high=1e6, help="time between two main passes without events"
     )
     batch_sched_delay: float = option(
-        3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes, where something has happened"
+        3.0, unit="s", low=0.0, high=1e6, help="least time between two main passes after an event"
     )
     default_queue_depth: int = option(
         100,
         unit="jobs",
         low=1,
         high=1_000_000,
-        help="jobs that a main pass looks at, but for those every sched_interval",
+        help="jobs that a main pass examines, except the passes every sched_interval",
     )
     bf_max_job_part: int = option(
         0,
         unit="jobs",
         low=0,
         high=1_000_000,
-        help="jobs of each partition that a backfill pass looks at; 0: any number",
+        help="jobs of each partition that a backfill pass examines; 0: any number",
     )
     bf_max_job_user: int = option(
-        0, unit="jobs", low=0, high=1_000_000, help="jobs of each user that a backfill pass looks at; 0: any number"
+        0, unit="jobs", low=0, high=1_000_000, help="jobs of each user that a backfill pass examines; 0: any number"
     )
     bf_min_prio_reserve: int = option(
         0, low=0, high=2**32 - 1, help="least priority with which a job gets a reservation (order=multifactor)"
@@ -205,16 +205,16 @@ class SlurmBackfill:
         0, unit="jobs", low=0, high=1_000_000, help="jobs of each partition that get a reservation; 0: any number"
     )
     bf_one_resv_per_job: bool = option(
-        False, help="whether a job gets a reservation in one of its partitions alone, the first in which it has a start"
+        False, help="whether a job gets a reservation in only one of its partitions, the first with an expected start"
     )
     bf_licenses: bool = option(
-        False, help="whether backfill passes plan licenses; else a job that lacks some reserves nothing"
+        False, help="whether backfill passes plan licenses; else a job that lacks licenses reserves nothing"
     )
-    release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm whose rules are played")
+    release: str = option("22.05", choices=tuple(RELEASES), help="release of Slurm that gives the rules")
     bf_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first backfill pass")
     sched_phase: float = option(0.0, unit="s", low=0.0, high=1e6, help="time of a first main pass")
     recorded: Recorded | None = None
-    """Times of passes as a real Slurm had them, regular ones after the last: for comparisons with it."""
+    """Recorded passes of a real Slurm, for comparisons; after the last one passes are regular."""
 
     def __post_init__(self) -> None:
         """Refuse a least priority where there are no priorities."""
@@ -225,19 +225,19 @@ class SlurmBackfill:
             )
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """One call where jobs hold their buffers as long as their nodes."""
+        """Decide in a session where jobs hold their buffers as long as their nodes."""
         return self._call(view, apart=False)
 
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
-        """One call where jobs are given their buffers before their nodes, which this policy does itself."""
+        """Decide in a session where this policy gives jobs their buffers before their nodes."""
         return self._call(view, apart=True)
 
     def due(self, view: View) -> bool:
-        """Whether a scheduler has a pass now: jobs start, and preempt others, in no other calls."""
+        """Whether a scheduler has a pass now; jobs start and preempt others only in such calls."""
         return any(time_s <= view.now_s + EXACT_S for time_s in self._passes(view).values())
 
     def _call(self, view: View, *, apart: bool) -> Iterator[Decision]:
-        """Run the passes that are due; be called for the next one while jobs wait."""
+        """Run the passes that are due; request a call for the next one while jobs wait."""
         if not view.queue:
             view.notebook.pop(PLANNED, None)
             view.notebook[_WAITED] = False
@@ -269,17 +269,17 @@ class SlurmBackfill:
             yield WakeAt(next_s)
 
     def _pass(self, view: View, *, apart: bool) -> OnePass:
-        """What the passes of a call have in common."""
+        """State that the passes of a call share."""
         return OnePass(view, apart, self.order, RELEASES[self.release], self._space(view))
 
     def _space(self, view: View) -> NodeSpace:
         return NodeSpace.of(view) if self.recorded is None else NodeSpace.of(view, self.recorded.extended_s)
 
     def _stands(self, view: View, name: str, depth: float) -> bool:
-        """Whether a pass would come to nothing, as that scheduler's last one did: nothing but the time has changed, and
-        nothing that it compared with a time.
+        """Whether a pass would decide nothing, like that scheduler's last one.
 
-        A main pass in which every job lacked idle nodes is the same at all times.
+        That holds if only the time has changed, and has not reached a time with which the pass compared it. A main pass
+        in which every job lacked idle nodes is the same at all times.
         """
         kept: _Kept | None = view.cache.get(_KEPT, {}).get(name)
         return (
@@ -290,14 +290,14 @@ class SlurmBackfill:
         )
 
     def _keep(self, view: View, name: str, depth: float, one: OnePass) -> None:
-        """Keep until when a pass that came to nothing would do so."""
+        """Keep a pass without a decision, with the time until which it would decide nothing again."""
         until_s, seen = one.until_s(name == BACKFILL), self._seen(view)
         if until_s > view.now_s and seen is not None:
             looked_at = math.inf if one.looked_at_all else depth
             view.cache.setdefault(_KEPT, {})[name] = _Kept(seen, until_s, looked_at)
 
     def _seen(self, view: View) -> tuple[float, ...] | None:
-        """What tells that nothing has changed, but for the time; ``None`` where that cannot be told."""
+        """Values that are equal as long as only the time has changed; ``None`` where no values show that."""
         if view.changes is None or view.notes is not None or view.taken or view.vacate is not None or view.pool:
             return None
         if self.order in CHANGING and self.order != MULTIFACTOR:
@@ -306,8 +306,10 @@ class SlurmBackfill:
         return view.changes(), len(view.queue), len(view.filled_s), calculated_s
 
     def _in_vain(self, view: View, due: Iterable[str]) -> bool:
-        """Whether passes that came to nothing would do so for ever: nothing runs or stages in, both schedulers have had
-        a pass since anything changed, and the order of priority does not change with time.
+        """Whether passes without a decision would never make one.
+
+        That holds if no job runs or stages in, both schedulers have had a pass since the last change, and the order of
+        priority does not change with time.
         """
         if view.running or self.order in CHANGING or not view.held.keys() <= view.filled_s.keys():
             return False
@@ -319,12 +321,12 @@ class SlurmBackfill:
         view.notebook[_VAIN] = seen, found
         return len(found) == len(_SCHEDULERS)
 
-    # ------------------------------------------------------------------ when
+    # ------------------------------------------------------------------ times of passes
 
     def _passes(self, view: View) -> dict[str, float]:
-        """Time of each scheduler's next pass; something may have happened, for which there is a main pass soon.
+        """Time of each scheduler's next pass (s); the call may be for an event, after which a main pass follows soon.
 
-        A pass that jobs waited for is due whenever the call for it comes: messages take time, and wait for each other.
+        If jobs waited, a planned pass is due even when its call comes late: messages take time and queue.
         """
         now_s = view.now_s
         passes: dict[str, float] = view.notebook.setdefault(PASSES, {})
@@ -340,7 +342,7 @@ class SlurmBackfill:
         return passes
 
     def _pass_from(self, name: str, time_s: float) -> float:
-        """A scheduler's first planned pass at a time or later (s)."""
+        """Time of a scheduler's first planned pass at ``time_s`` or later (s)."""
         interval_s, first_s = self._regular(name)
         times: tuple[float, ...] = getattr(self.recorded, name) if self.recorded is not None else ()
         if times:
@@ -357,22 +359,20 @@ class SlurmBackfill:
         return self.bf_interval, self.bf_phase
 
     def _depth(self, planned_s: float) -> float:
-        """How many jobs a main pass that was planned for a time looks at: all of them in those every interval."""
+        """Number of jobs that a main pass planned for a time examines; all jobs in the passes every interval."""
         full = self.recorded is not None or self._pass_from(MAIN, planned_s) <= planned_s + EXACT_S
         return math.inf if full else self.default_queue_depth
 
     # ------------------------------------------------------------------ the main pass
 
     def _main(self, one: OnePass, depth: float) -> Iterator[Decision]:
-        """Start in order, in each partition up to the first job that lacks nodes; each job before gets its buffer if it
-        fits.
+        """Start jobs and give buffers that fit, in order, in each partition up to the first job that lacks nodes.
 
-        What a job lacks nodes for keeps its partition's nodes from the jobs of other partitions, too, unless it is
-        below the least priority that gets a reservation. One that lacks something counted is passed over; where
-        backfill passes plan licenses, and it lacks these but not its buffer, or hierarchical resources, the pass ends.
-        At most ``depth`` jobs are looked at. One that a window of maintenance keeps out is passed over, too. A job for
-        which a partition has too few nodes left, those that are busy among them, ends it before its buffer is looked
-        at.
+        A job that lacks nodes also keeps its partition's nodes from jobs of other partitions, unless it is below the
+        least priority for a reservation. A job that lacks counted resources is passed over; where backfill passes plan
+        licenses, and it lacks licenses but not its buffer, or hierarchical resources, the pass ends. At most ``depth``
+        jobs are examined. A job kept out by a window of maintenance is passed over, too. A job for which a partition
+        has too few nodes left, busy ones included, ends the partition before its buffer is examined.
         """
         unseen, low = False, one.below(self.bf_min_prio_reserve)
         latest_s = whole_s(one.view.now_s)
@@ -422,7 +422,7 @@ class SlurmBackfill:
     # ------------------------------------------------------------------ the backfill pass
 
     def _backfill(self, one: OnePass) -> Iterator[Decision]:
-        """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
+        """Start jobs that fit now, reserve for the others, give buffers in order of the expected starts."""
         now_s = whole_s(one.view.now_s)
         one.planned.clear()
         planning = one.planning(self._limits(now_s), self._most(one), one.below(self.bf_min_prio_reserve))
@@ -452,12 +452,12 @@ class SlurmBackfill:
             yield from one.hold_by_start()
 
     def _most(self, one: OnePass) -> int:
-        """How many pairs a backfill pass looks at."""
+        """Largest number of pairs that a backfill pass examines."""
         last = self.recorded.last_of(one.view.now_s) if self.recorded is not None else None
         return self.bf_max_job_test if last is None else min(self.bf_max_job_test, one.up_to(*last))
 
     def _limits(self, now_s: float) -> Limits:
-        """What a backfill pass goes by."""
+        """Limits of a backfill pass, from the options."""
         return Limits(
             now_s,
             self.bf_resolution,
@@ -471,7 +471,7 @@ class SlurmBackfill:
         )
 
     def _start_s(self, one: OnePass, planning: Planning, pair: Pair) -> float:
-        """Expected start, s: with enough nodes, and with the licenses from then on where these are planned."""
+        """Expected start (s): with enough nodes, and with the licenses from then on where these are planned."""
         if one.is_layered(pair.job):
             return planning.expect(pair, one.layered_from(pair, licensed=self.bf_licenses))
         not_before_s, row = whole_s(one.view.now_s), one.row_of(pair)
@@ -484,12 +484,12 @@ class SlurmBackfill:
 
 
 class _Ahead:
-    """A timeline in which what a backfill pass reserves is taken, too; brought up when a job has to look there.
+    """A timeline that also has the reservations of a backfill pass; updated when a job needs it.
 
     Parameters
     ----------
     timeline
-        What is booked; its own copy.
+        A copy of the pass's timeline, which is changed.
     """
 
     def __init__(self, timeline: Timeline) -> None:
@@ -498,7 +498,7 @@ class _Ahead:
         self._free: list[Words] = []
 
     def brought_up(self, space: NodeSpace) -> Timeline:
-        """The timeline without what is reserved by now."""
+        """The timeline without the nodes reserved so far."""
         begins, rows = list[float](), list[Words]()
         for begin_s, end_s, free in space.reserved():
             before = bisect.bisect_right(self._begins, begin_s) - 1
@@ -512,12 +512,12 @@ class _Ahead:
 
 
 class OnePass:
-    """What a pass knows, and what it does to one job."""
+    """State of a pass, and its operations on one job."""
 
     def __init__(self, view: View, apart: bool, order: str, rules: _Rules, space: NodeSpace) -> None:
         self.view = view
         if view.notes is not None:
-            ordered(view, view.queue, order)  # which notes the priorities
+            ordered(view, view.queue, order)  # this call notes the priorities
         self.space = space
         self.planned: dict[str, float] = view.notebook.setdefault(PLANNED, {})
         self.ready: dict[str, bool] = view.notebook.setdefault(READY, {})
@@ -534,20 +534,20 @@ class OnePass:
 
     @property
     def any_waits(self) -> bool:
-        """Whether a job waits still."""
+        """Whether any job still waits."""
         return bool(self.pairs.waiting.any())
 
     def until_s(self, planned: bool) -> float:
-        """Until when passes that came to nothing would do so, if nothing but the time changed (s).
+        """Time until which passes decide nothing again if only the time changes (s).
 
-        ``planned``: what the backfill pass planned counts, too.
+        ``planned``: for the backfill pass, in which planned starts count, too.
         """
         if self.apart or self._tried or self._cut or self.pairs.any_counted:
             return -math.inf
         return self.space.until.item(0) if planned else math.inf
 
     def below(self, priority: int) -> npt.NDArray[np.bool_] | None:
-        """Whether each job has a priority below one, by its place; ``None`` where none is stated."""
+        """Whether each job has a priority below ``priority``, by its place; ``None`` if that is 0."""
         if not priority:
             return None
         places, jobs = np.flatnonzero(self.pairs.waiting), self.pairs.left()
@@ -556,19 +556,21 @@ class OnePass:
         return found
 
     def walk(self, depth: float, *, asks_all: bool) -> Walk:
-        """A main pass over so many of the pairs."""
+        """Begin a main pass over ``depth`` pairs."""
         asks_all = asks_all or self.view.notes is not None or bool(self.view.taken)
         self._walk = Walk(self.space, self.pairs, depth, asks_all=asks_all, asks_buffers=self.apart)
         return self._walk
 
     @property
     def looked_at_all(self) -> bool:
-        """Whether the last main pass would have looked at no more pairs, had its depth been more."""
+        """Whether a larger depth of the last main pass would have reached no more pairs."""
         return self._walk is not None and self._walk.looked_at_all
 
     def planning(self, limits: Limits, most: int, low: npt.NDArray[np.bool_] | None) -> Planning:
-        """A backfill pass over the first so many pairs of jobs that wait; where only starts follow from it, up to the
-        last that may start. Jobs with a low priority get no reservation.
+        """Begin a backfill pass over the first ``most`` pairs of waiting jobs.
+
+        Jobs with a ``low`` priority get no reservation. If only starts follow from the pass, it ends at the last pair
+        that may start.
         """
         jobs, noted = self.pairs.left() if self.apart else [], self.view.notes is not None
         return Planning(
@@ -584,9 +586,9 @@ class OnePass:
         )
 
     def up_to(self, job: str, partition: str) -> int:
-        """How many pairs of waiting jobs come up to one, by the names of its job and partition; the pass is cut there.
+        """Number of pairs of waiting jobs up to the pair of a job and a partition, by name, at which the pass is cut.
 
-        Where it does not wait, none.
+        0 if that job does not wait.
         """
         self._cut = True
         names = ["", *(one.name for one in self.view.machine.partitions)]
@@ -595,7 +597,7 @@ class OnePass:
         return next(found, -1) + 1
 
     def _overlapping(self, jobs: Sequence[Job]) -> list[Job]:
-        """Jobs whose reservations may overlap with others."""
+        """Jobs with reservations that may overlap with those of others."""
         if len(self.ready) > 2 * len(jobs) + _SPARE:
             known = [job.id for job in jobs if job.id in self.ready]
             kept = {name: self.ready[name] for name in known}
@@ -604,7 +606,7 @@ class OnePass:
         return [job for job in jobs if job.bb_bytes and not self.ready.get(job.id, job.held_s > 0.0)]
 
     def is_kept_out(self, pair: Pair) -> bool:
-        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        """Whether a job lacks nodes only for a window: all other nodes of its partition are idle, but too few."""
         if not self.view.taken:
             return False
         begin_s = whole_s(self.view.now_s)
@@ -616,11 +618,11 @@ class OnePass:
         return number_of(left) < pair.job.nodes and not (left & ~self.space.idle).any()
 
     def lacks_buffer(self, job: Job) -> bool:
-        """Whether a job must be given its buffer before its nodes, and has none yet."""
+        """Whether a job gets its buffer before its nodes, and has no buffer yet."""
         return self.apart and job.bb_bytes > 0 and job.id not in self.view.held
 
     def row_of(self, pair: Pair) -> int:
-        """Row of the set of nodes that serve a pair: those of its partition, with as many GPUs as its job needs."""
+        """Row of the set of nodes that serve a pair: nodes of its partition with as many GPUs as its job requests."""
         pools = pair.job.pools
         several = len(self.view.machine.partitions) + 1
         for number, place in enumerate(self._restricting if pools else (), 1):
@@ -629,7 +631,7 @@ class OnePass:
         return pair.row
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        """Whether a job lacks licenses now, or, where ``licenses`` is false, amounts of its groups' limits."""
         if not job.pools:
             return False
         return any(
@@ -638,7 +640,7 @@ class OnePass:
         )
 
     def lacks_layers(self, job: Job) -> bool:
-        """Whether there is not enough of hierarchical resources now, on whatever idle nodes, although these suffice."""
+        """Whether a job lacks hierarchical resources now on any choice of idle nodes, although the nodes suffice."""
         if not self.is_layered(job):
             return False
         alone, timeline = self._with_layers(job, licensed=False), self.view.timeline
@@ -647,11 +649,11 @@ class OnePass:
         return timeline.fit_now(alone, _SHORTEST_S, Resource.NODES) is not None
 
     def is_layered(self, job: Job) -> bool:
-        """Whether a job requests hierarchical resources, of which what there is depends on the nodes."""
+        """Whether a job requests hierarchical resources; their free amounts depend on the nodes."""
         return any(job.pools[place] for place in self._layers if place < len(job.pools))
 
     def _with_layers(self, job: Job, *, licensed: bool) -> Job:
-        """A job that needs its nodes, its layers, and where ``licensed`` its licenses, and nothing else counted."""
+        """A copy of a job that requests its nodes and layers, licenses only where ``licensed``, and no other pools."""
         pools = tuple(
             amount if pool.layer is not None or (licensed and pool.license) else 0
             for pool, amount in zip(self._pools, job.pools, strict=False)
@@ -659,9 +661,10 @@ class OnePass:
         return msgspec.structs.replace(job, lives=None, pools=pools)
 
     def layered_from(self, pair: Pair, *, licensed: bool) -> float:
-        """Expected start of a job with hierarchical resources in a partition (s, infinite for never), on nodes without
-        a reservation, which are chosen then, when runs leave enough of every layer; where ``licensed`` with its
-        licenses, and beside all that is reserved of these and of layers.
+        """Expected start of a job with hierarchical resources in a partition (s, infinite for never).
+
+        It is when running jobs leave enough of every layer, on nodes without a reservation, which become the chosen
+        ones; where ``licensed``, with the job's licenses, too. Reserved licenses and layers are not free.
         """
         if self._ahead is None:
             self._ahead = _Ahead(self.view.timeline.copy())
@@ -677,14 +680,14 @@ class OnePass:
         return fit.start_s if fit.start_s > self.view.now_s else whole_s(self.view.now_s)
 
     def _licenses(self, job: Job) -> tuple[int, ...]:
-        """What a job needs of the counted pools that are licenses; () for nothing."""
+        """Amounts of licenses that a job requests, by pool; () if it requests no license."""
         if not job.pools:
             return ()
         found = tuple(amount * pool.license for pool, amount in zip(self._pools, job.pools, strict=False))
         return found if any(found) else ()
 
     def licensed_from(self, job: Job, not_before_s: float) -> float:
-        """The earliest time from which on a job's licenses are free for as long as it may run (s)."""
+        """Earliest time from which a job's licenses are free for its expected duration (s)."""
         licenses = self._licenses(job)
         if not licenses:
             return not_before_s
@@ -696,9 +699,7 @@ class OnePass:
         return fit.start_s if fit.start_s > from_s else not_before_s
 
     def reserve_pools(self, job: Job, start_s: float) -> None:
-        """Keep a job's licenses, and its layers as they were found last, from its expected start on, for the rest of
-        the pass.
-        """
+        """Reserve a job's licenses, or the pools found last for its layers, from its expected start on (this pass)."""
         pools = self._layered if self.is_layered(job) else self._licenses(job)
         if any(pools):
             interval = max(start_s, self.view.now_s), start_s + self.view.estimate_s(job)
@@ -707,7 +708,7 @@ class OnePass:
                 self._ahead.timeline.reserve(*interval, Allocation((), pools=pools), Resource.POOLS)
 
     def stages_in(self, job: Job) -> bool:
-        """Whether a job's buffer is being filled."""
+        """Whether a job's stage-in is running; note it."""
         if not self._fills(job):
             return False
         self.note(job, Role.HOLDS_BUFFER, Binding.STAGE_IN)
@@ -726,13 +727,11 @@ class OnePass:
         return hold
 
     def left(self) -> Iterable[Job]:
-        """Jobs that wait still."""
+        """Jobs that still wait."""
         return self.pairs.left()
 
     def hold_by_start(self) -> Iterator[Hold]:
-        """Give buffers in order of the expected starts, in whole seconds, then of submission, up to the first that does
-        not fit.
-        """
+        """Give buffers by expected start in whole seconds, then by submission, up to the first that does not fit."""
         lacking = [job for job in self.left() if job.id in self.planned and self.lacks_buffer(job)]
         for job in sorted(lacking, key=lambda job: (self.planned[job.id], submitted_s(job), job.number)):
             hold = self.try_hold(job)
@@ -741,7 +740,7 @@ class OnePass:
             yield hold
 
     def try_start(self, pair: Pair, nodes: Words, role: Role) -> Start | None:
-        """Start a job on some of these nodes, idle ones of its partition, chosen as Slurm does where any will do."""
+        """Start a job on idle ``nodes`` of its partition, chosen by Slurm's rule where all serve equally."""
         view, space, job = self.view, self.space, pair.job
         nodes = space.idle_of(self.row_of(pair), nodes)
         duration_s = view.estimate_s(job)
@@ -754,7 +753,7 @@ class OnePass:
             start = self._try_start_on(job, Allocation(members(taken), pools=self._held(job)), role)
         else:
             start, taken = None, nodes
-        if start is None:  # they are reserved by the life of burst buffers, or it is not only for nodes
+        if start is None:  # nodes reserved by the life of burst buffers, or a job that needs more than nodes
             here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.row - 1,))
             allocation = fit_now(self._only(nodes, duration_s) if layered else view, here, duration_s)
             if allocation is None:
@@ -772,27 +771,27 @@ class OnePass:
         return start
 
     def _held(self, job: Job) -> tuple[int, ...]:
-        """What a job without layers holds of pools: nothing of those that only restrict its nodes."""
+        """Amounts of pools that a job without layers holds: 0 of pools that only restrict its nodes."""
         if not self._restricting:
             return job.pools
         return tuple(0 if place in self._restricting else amount for place, amount in enumerate(job.pools))
 
     def _only(self, nodes: Words, duration_s: float) -> View:
-        """The same pass with no other nodes from now on for so long; for a look."""
+        """A view of this pass, for queries, in which all other nodes are taken for a duration from now on."""
         view = self.view.aside()
         others = members(of_nodes(range(len(view.machine.nodes)), len(nodes)) & ~nodes)
         view.timeline.take(view.now_s, view.now_s + duration_s, others)
         return view
 
     def _try_start_on(self, job: Job, allocation: Allocation, role: Role) -> Start | None:
-        """Start a job on just this, if it is free."""
+        """Start a job on this allocation if it is free, else return ``None``."""
         try:
             return start_on(self.view, job, allocation, role)
         except ValueError:
             return None
 
     def _is_free(self, allocation: Allocation, duration_s: float) -> bool:
-        """Whether these nodes are not reserved for as long."""
+        """Whether these nodes are unreserved for a duration from now on."""
         timeline, now_s = self.view.timeline, self.view.now_s
         try:
             timeline.reserve(now_s, now_s + duration_s, allocation, Resource.NODES)
@@ -802,11 +801,11 @@ class OnePass:
         return True
 
     def note_reserved(self, job: Job, start_s: float) -> None:
-        """Write down that a job's nodes are kept."""
+        """Note that nodes are reserved for a job."""
         if not self.lacks_buffer(job) and not self.stages_in(job):
             self.note(job, Role.RESERVED, start_s=start_s)
 
     def note(self, job: Job, role: Role, binding: Binding | None = None, start_s: float | None = None) -> None:
-        """Write down what keeps a job from starting."""
+        """Note the role of a job and the reason why it waits."""
         if self.view.notes is not None:
             self.view.notes.write(job.id, role, binding or binding_now(self.view, job), start_s)

@@ -1,4 +1,4 @@
-"""Window: start the set of the first jobs that uses most nodes and burst buffers now, chosen exactly.
+"""Window: start the set of the first jobs that uses most nodes and burst buffers now, by an exact search.
 
 References
 ----------
@@ -32,7 +32,7 @@ from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
 from spillway.schedulers.search.subset_z3 import Z3Packer, choose_z3
 
 AGES = "window ages"
-"""Key of the notebook: passes that each job of the window has waited there, by job id."""
+"""Key of the notebook: passes that each job has spent in the window, by job id."""
 
 CHOICES = "window choices"
 """Key of the notebook: the :class:`Choices` of the conversation so far."""
@@ -42,12 +42,12 @@ _LARGEST_FIRST_JOBS = 16
 """Largest window for the thesis's loop over sets."""
 
 PACK_STEPS = 100_000
-"""Steps of packing after which the thesis's loop turns to Z3."""
+"""Steps of packing after which the thesis's loop uses Z3."""
 
 
 @dataclass
 class Choices:
-    """How the choices of a conversation went.
+    """Statistics of the choices of a conversation.
 
     Attributes
     ----------
@@ -90,18 +90,23 @@ class Window:
     max_age: int = option(
         50, unit="passes", low=1, high=1_000_000_000, help="passes in the window after which a first job must be chosen"
     )
-    depth: int = option(1, unit="jobs", low=0, high=1000, help="how many first jobs grow old and get reservations")
+    depth: int = option(
+        1, unit="jobs", low=0, high=1000, help="first jobs that are mandatory at max_age, and get reservations"
+    )
     balance: float = option(
         1.0, low=0.0, high=1e6, help="nodes come first while burst-buffer load <= balance x compute load of the queue"
     )
     method: str = option(
         "bb",
         choices=("bb", "auto", "z3", "largest-first", "pareto"),
-        help="exact search: branch and bound; the same with Z3 for what it leaves open; only Z3; the thesis's loop "
+        help="exact search: branch and bound; the same with Z3 for packings left undecided; only Z3; the thesis's loop "
         "over sets from the largest down, with Z3; or BBSched's genetic search of both objectives",
     )
     exchange: float = option(
-        2.0, low=0.01, high=100.0, help="pareto: gain in burst buffers for which nodes are given up, times their loss"
+        2.0,
+        low=0.01,
+        high=100.0,
+        help="pareto: gain in burst buffers for which nodes are given up, as a multiple of their loss",
     )
     steps: int = option(
         1_000_000, unit="steps", low=0, high=10**10, help="budget of a choice (some 50 million steps per second)"
@@ -112,12 +117,12 @@ class Window:
     placement: str = option(
         "nearest",
         choices=("nearest", "solver"),
-        help="near storage nodes if the set still fits so; or nodes by Batsim id and storage as the search packed it",
+        help="near storage nodes if the set then still fits; or nodes by Batsim id and storage as the search packed it",
     )
     reserve: str = option(
         "aged",
         choices=("aged", "empty", "always"),
-        help="first jobs get reservations: at max_age (the thesis's code), when nothing was chosen (its text), always",
+        help="first jobs get reservations: at max_age (the thesis's code), if nothing was chosen (its text), always",
     )
     fill_order: str = option("sjf", choices=ORDER_NAMES, help="order in which gaps are filled afterwards")
     literal_depth: bool = option(False, help="the thesis's code for depth >= 2, as in backfilling")
@@ -179,7 +184,7 @@ class Window:
             return
         jobs = [window[i] for i in result.chosen]
         places = list(zip(jobs, self._allocations(view, jobs, free, result.taken), strict=True))
-        for job, allocation in sorted(places, key=lambda place: place[1] is None):  # what is fixed comes first
+        for job, allocation in sorted(places, key=lambda place: place[1] is None):  # fixed allocations come first
             start = try_start(view, job) if allocation is None else start_on(view, job, allocation)
             if start is not None:
                 chosen.append(job)
@@ -188,7 +193,7 @@ class Window:
     def _allocations(
         self, view: View, jobs: Sequence[Job], free: Free, taken: npt.NDArray[np.int64]
     ) -> list[Allocation | None]:
-        """Where each job goes; ``None`` leaves it to the timeline (as for jobs to which not all nodes are equal)."""
+        """Allocation of each job; ``None`` leaves it to the timeline (as for jobs to which not all nodes are equal)."""
         if self.placement == "nearest" and self._fit_one_by_one(view, jobs):
             return [None] * len(jobs)
         nodes = list(free.nodes)
@@ -221,11 +226,11 @@ class Window:
 def problem_of(
     view: View, window: Sequence[Job], free: Free, units_first: bool, mandatory: tuple[int, ...]
 ) -> SubsetProblem:
-    """Which jobs of the window start together, as a problem of :mod:`spillway.schedulers.search.subset`.
+    """Make the choice of jobs that start together a problem of :mod:`spillway.schedulers.search.subset`.
 
-    Bandwidth is limited on links that are above all nodes; other links count when jobs are placed. Jobs of a partition
-    have no more nodes together than it has free ones, and jobs have no more of a pool together than is free
-    (of layers of resources what they hold follows from their nodes, when they are placed).
+    Bandwidth is limited on links that are above all nodes; other links count when jobs are placed. Together, jobs of a
+    partition get at most its free nodes, and jobs get at most the free amount of a pool (amounts of layers of resources
+    follow from the nodes when jobs are placed).
     """
     loads, limits = [], []
     for place, left in enumerate(view.timeline.free_pools_now()):
@@ -255,7 +260,7 @@ def problem_of(
 
 
 def describe(result: SubsetResult) -> str:
-    """One line on a choice: what was found, and how far it may be from the best."""
+    """Describe a choice in a line: the number of jobs, and the gap to the bounds."""
     if result.chosen is None:
         found = "no set with the jobs that must start" if result.proven else "no set found"
         return f"window: {found}, {result.steps} steps"
@@ -265,7 +270,7 @@ def describe(result: SubsetResult) -> str:
 
 
 def _above_all(machine: Machine) -> list[int]:
-    """Links that every node's path to storage goes through."""
+    """Links on the path of every node to storage."""
     paths = []
     for link in set(machine.node_link.tolist()):
         path = set()
@@ -277,7 +282,7 @@ def _above_all(machine: Machine) -> list[int]:
 
 
 def _storages(machine: Machine, nodes: Sequence[int], counts: list[int], nearest: bool) -> tuple[int, ...]:
-    """Share out a job's storages, ``counts`` units on each: for each node the nearest left, or the lowest."""
+    """Assign a job's storages, ``counts`` units on each: for each node the nearest left, or the lowest."""
     left = list(counts)
     found = []
     for node in nodes:
@@ -313,7 +318,7 @@ def _by_largest_first(policy: Window, problem: SubsetProblem, view: View) -> Sub
     def fits(chosen: tuple[int, ...]) -> Packing:
         quick = pack(
             *problem.of(chosen), problem.capacities, PACK_STEPS
-        )  # the same answer as Z3's, a thousand times sooner
+        )  # the same answer as Z3's, a thousand times faster
         return packer.pack(*problem.of(chosen), problem.capacities) if quick.verdict is Fits.UNDECIDED else quick
 
     result = largest_first(problem, fits, policy.steps)

@@ -1,1 +1,1 @@
-"""What the author of a policy imports: view, decisions, orders, passes, plans. Pure functions and data."""
+"""Imports for authors of policies: view, orders, passes, plans. Pure functions and data."""

@@ -1,4 +1,4 @@
-"""Which resource the queue requests more of: decides what the thesis's utilisation policies maximise first.
+"""Balance of nodes and burst buffers in the queue, by which the thesis's utilisation policies choose their objective.
 
 References
 ----------

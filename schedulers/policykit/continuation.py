@@ -1,16 +1,16 @@
-"""Passes that go on where the one before ended: jobs that could not start then are not tried again.
+"""Passes that continue the last one: jobs that could not start then are not tried again.
 
-Nothing but the time has changed since a pass, and jobs have come to the end of the queue. As long as no segment of the
-timeline has passed and no reservation has begun, a pass over the whole queue would come to the same:
+Suppose that since a pass only the time has changed, and jobs have been added at the end of the queue. As long as no
+segment of the timeline has passed and no reservation has begun, a pass over the whole queue would give the same result:
 
-- What did not fit does not fit: since a job was tried more has been booked, nothing has become free, and the interval
-  that it needs ends no earlier.
-- What was reserved is reserved again: its interval was kept free, and there is none earlier still. Where rules take the
-  first that will do (:attr:`spillway.schedulers.timeline.Placement.steady`), it has the same nodes and storage nodes:
-  what they passed over will not do now either. Other rules may choose otherwise beside what has started since.
+- A job that did not fit does not fit: since it was tried, resources have only been booked, and the interval that it
+  needs ends no earlier.
+- A reservation is made again: its interval was kept free, and no earlier one is free. Where placement takes the first
+  resources that suffice (:attr:`spillway.schedulers.timeline.Placement.steady`), it has the same nodes and storage
+  nodes: those passed over do not suffice now either. Other rules may choose differently beside jobs started since.
 
-So the pass before has left the timeline that this one would make. Left to do are reservations for jobs that have moved
-up among the first because others of these started, and the jobs that have come.
+So the pass before has left the timeline that this one would make. Still to do are reservations for jobs that have moved
+up among the first because others of these started, and the new jobs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from spillway.schedulers.timeline import Timeline
 
 
 class _Kept(NamedTuple):
-    """What a pass left.
+    """State after a pass.
 
-    Its timeline and how often that had changed, starts of reservations (s), how many jobs waited, changes until then.
+    Its timeline and the number of its changes, starts of reservations (s), number of waiting jobs, changes of the view.
     """
 
     timeline: Timeline
@@ -37,7 +37,7 @@ class _Kept(NamedTuple):
     changes: int
 
     def stands(self, view: View, changes: int) -> bool:
-        """Whether nothing has changed since but the time, and no segment has passed, no reservation begun."""
+        """Whether only the time has changed since, no segment has passed and no reservation has begun."""
         return (
             self.changes == changes
             and self.timeline.changes == self.bookings
@@ -46,14 +46,14 @@ class _Kept(NamedTuple):
 
 
 def continued(view: View, serve: Callable[[View, int], Iterator[Start]]) -> Iterator[Start]:
-    """Run a pass, or what is left to do of it.
+    """Run a pass, or the part of it that the last pass has not done.
 
     Parameters
     ----------
     serve
-        Runs a pass over the queue in which so many jobs at its head have been tried; for the first of these, as many
-        as ``view.reserved`` has, the reservations are booked. It starts jobs in order of submission up to the first
-        that does not fit, reserves for those behind it or starts them, and starts any others that fit beside that.
+        Runs a pass over the queue in which the given number of jobs at its head have been tried; the reservations in
+        ``view.reserved`` are booked for the first of these. It starts jobs in order of submission up to the first that
+        does not fit, reserves for the next jobs or starts them, and starts any others that fit beside that.
     """
     if view.changes is None or not view.at_once or not view.untouched:
         yield from serve(view, 0)
@@ -68,6 +68,6 @@ def continued(view: View, serve: Callable[[View, int], Iterator[Start]]) -> Iter
         yield start
         started += 1
     timeline = view.timeline
-    changes += 2 * started  # each left the queue, and was booked: as here; they never become fewer
+    changes += 2 * started  # a start is two changes: out of the queue, and booked; the count never decreases
     if timeline.steady and (not started or view.changes() == changes):
         cache["pass"] = _Kept(timeline, timeline.changes, view.reserved, len(view.queue) - started, changes)

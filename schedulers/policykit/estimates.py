@@ -1,11 +1,11 @@
-"""How long a job is expected to run: its walltime, or a prediction from what its user's jobs took before.
+"""Expected durations of jobs: walltimes, or predictions from earlier runtimes of the user's jobs.
 
 References
 ----------
 Tsafrir, Etsion, Feitelson, *Backfilling using system-generated predictions rather than user runtime estimates*, IEEE
 TPDS 18(6), 2007: the mean of the user's last two runtimes, and gradual correction of predictions that were exceeded.
-SafeWall (JSSPP 2026) adds to a prediction one of five margins chosen per user; which margins, and the choice by the
-share of the user's last jobs that would have ended in time, are ours.
+SafeWall (JSSPP 2026) adds to a prediction one of five margins chosen per user; the values of the margins, and the
+choice by the share of the user's last jobs that would have ended in time, are ours.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _CORRECTIONS_S = (60.0, 300.0, 900.0, 1800.0, 3600.0, 7200.0, 18000.0, 36000.0, 
 """Steps by which an exceeded prediction grows, one after another (Tsafrir et al. 2007, section 5.3)."""
 
 _MARGINS = (0.0, 0.1, 0.25, 0.5, 1.0)
-"""What is added to a user's predictions: shares of the job's walltime."""
+"""Margins added to a user's predictions, as shares of the job's walltime."""
 
 _JUDGED = 20
-"""Jobs of a user by which a margin is chosen, the last ones."""
+"""Number of a user's last jobs by which a margin is chosen."""
 
 
 FIELDS = (
@@ -36,14 +36,14 @@ FIELDS = (
         "user",
         "job",
         "text or number",
-        "who submitted it: policies see it, and predictions learn from a user's earlier jobs",
+        "user of the job: policies see it, and predictions learn from a user's earlier jobs",
     ),
 )
-"""Own fields that predictions read."""
+"""Fields of jobs that predictions read."""
 
 
 class Estimator(Protocol):
-    """Where the session takes expected durations from."""
+    """Source of the session's expected durations."""
 
     def estimate_s(self, job: Job) -> float:
         """Expected duration of a job that has not started, in seconds; at most its walltime."""
@@ -54,7 +54,7 @@ class Estimator(Protocol):
         ...
 
     def observe(self, job: Job, runtime_s: float) -> None:
-        """Take the runtime of a job that ended into account."""
+        """Take the runtime of an ended job into account."""
         ...
 
 
@@ -62,31 +62,31 @@ class _Constant:
     """Expected durations that do not change while jobs wait."""
 
     def correct_s(self, job: Job, elapsed_s: float) -> float:
-        """A job at its walltime ends now; the session adds its own margin."""
+        """Return the elapsed time: a job at its walltime ends now; the session adds its own margin."""
         return elapsed_s
 
     def observe(self, job: Job, runtime_s: float) -> None:
-        """Ignore it."""
+        """Ignore the runtime."""
 
 
 class Walltimes(_Constant):
-    """The user's request: every job is expected to take its walltime."""
+    """Walltimes as expected durations."""
 
-    estimate_s: Callable[[Job], float] = attrgetter("walltime_s")  # compiled: passes read whole queues
+    estimate_s: Callable[[Job], float] = attrgetter("walltime_s")  # in C: passes read whole queues
 
 
 class Correction(enum.Enum):
-    """What to expect of a job that has outlived its prediction."""
+    """New expected duration of a job that has outlived its prediction."""
 
     GRADUAL = "gradual"
     WALLTIME = "walltime"
 
 
 class Requested(_Constant):
-    """The user's word where the simulator does not enforce it: the job's field ``requested_s``, else its walltime."""
+    """Durations stated by users but not enforced by the simulator: the field ``requested_s``, else the walltime."""
 
     def estimate_s(self, job: Job) -> float:
-        """What the job requested."""
+        """Expected duration that the job states, else its walltime (s)."""
         value = job.extras.get("requested_s")
         return float(value) if isinstance(value, int | float) and value > 0 else job.walltime_s
 
@@ -97,14 +97,14 @@ class UserHistory:
     Parameters
     ----------
     last
-        How many of the user's last runtimes are averaged, at least 1.
+        Number of the user's last runtimes that are averaged, at least 1.
     correction
         Growth of an exceeded prediction: in steps, or to the walltime at once.
     field
-        Field of the job object that names the user.
+        Field of the job object with the user.
     margin
         Predictions of a user are longer by the least of :data:`_MARGINS` with which at least this share of the user's
-        last 20 jobs would have ended in time; 0: by none.
+        last 20 jobs would have ended in time; 0: no margin.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class UserHistory:
         return min(max(mean_s + margin * job.walltime_s if margin else mean_s, 1.0), job.walltime_s)
 
     def correct_s(self, job: Job, elapsed_s: float) -> float:
-        """Next step above what has elapsed, or the walltime."""
+        """Prediction grown by the first step that exceeds the elapsed time, at most the walltime (s)."""
         if self._correction is Correction.WALLTIME:
             return job.walltime_s
         predicted_s = self._predicted.setdefault(job.id, elapsed_s)
@@ -151,12 +151,12 @@ class UserHistory:
             history.append(runtime_s)
 
     def _margin_of(self, user: object) -> float:
-        """Least margin that would have been enough as often as is wanted; the largest where none was."""
+        """Least margin that would have sufficed for the stated share of jobs, else the largest margin."""
         exceeded = self._exceeded.get(user, ())
         enough = self._margin * len(exceeded)
         return next((one for one in _MARGINS if sum(over <= one for over in exceeded) >= enough), _MARGINS[-1])
 
     def _user(self, job: Job) -> str | float | None:
-        """The user that a job names; a list or an object names none."""
+        """User stated by a job; ``None`` for a list or an object."""
         user = job.extras.get(self._field)
         return user if isinstance(user, str | int | float) else None

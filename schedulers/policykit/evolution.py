@@ -22,12 +22,12 @@ from spillway.schedulers.policykit.planning import Order, Planner
 
 @dataclass(frozen=True, slots=True)
 class Evolution:
-    """How orders are bred.
+    """Settings of the genetic search.
 
     Attributes
     ----------
     evaluations
-        Orders that are planned, at least 0, those of the first generation included (but not its starting orders).
+        Orders that are planned, at least 0, with those of the first generation (but not its starting orders).
     population
         Orders of a generation, at least 2.
     elite
@@ -45,16 +45,16 @@ class Evolution:
 def evolve(
     planner: Planner, starts: Sequence[tuple[float, Order]], how: Evolution, seed: int, over: Over = never
 ) -> tuple[Order, float]:
-    """Best order found, and its score: never worse than the best of the starting orders.
+    """Find a good order by genetic search; return it and its score, at least as good as the best starting order's.
 
     Parameters
     ----------
     planner
         Scores orders.
     starts
-        Scores and orders that the first generation has; the best of them fill it, swapped orders what they leave.
+        Scores and orders for the first generation: the best of them, then copies with two jobs swapped up to its size.
     how
-        The search.
+        Settings of the search.
     seed
         The same seed gives the same order, unless the time is ``over``.
     """

@@ -1,4 +1,4 @@
-"""What users have had lately: usage whose past counts less and less, for policies that share a machine fairly."""
+"""Recent usage by user: usage that decays with time, for policies that share a machine fairly."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _Held = tuple[int, float, float, float, float]
 
 
 def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]:
-    """What each user's jobs have held, where what is past counts less and less: half of it after each half-life.
+    """Usage of each user's jobs, decayed by half after each half-life.
 
-    What a job held counts as spread evenly from its start to its end; running jobs count with what they hold now, since
-    when they have held it. Each finished job is read once: sums are kept in the view's notebook.
+    The usage of a job counts as spread evenly from its start to its end; running jobs count with their present
+    allocation, from the time they got it. Each finished job is read once: sums are kept in the view's notebook.
 
     Parameters
     ----------
     view
         The pass's view.
     half_life_s
-        After how many seconds a node-second counts half, above 0; infinite: everything counts alike.
+        Seconds after which a node-second counts half, above 0; infinite: no decay.
 
     Returns
     -------
     dict
-        By user (:attr:`spillway.schedulers.model.job.Job.user`); those without any usage are not in it.
+        By user (:attr:`spillway.schedulers.model.job.Job.user`); users without usage are missing.
 
     Raises
     ------
@@ -55,14 +55,14 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
 
 
 class Decayed(Generic[K]):
-    """Decayed sums of what jobs have held, by something that they have in common; their own memory between passes.
+    """Decayed sums of the usage of jobs, grouped by a key; keeps its state between passes.
 
     Parameters
     ----------
     half_life_s
         As of :func:`decayed_usage`.
     key
-        By what sums are kept.
+        Group of a job.
 
     Attributes
     ----------
@@ -80,9 +80,7 @@ class Decayed(Generic[K]):
         self._later: list[Finished] = []
 
     def at(self, view: View, time_s: float) -> Floats:
-        """Node-seconds and byte-seconds by key, a row each, at a time that is not after the view's, nor before one
-        that was asked for already.
-        """
+        """Node-seconds and byte-seconds by key, a row each, at a time up to the view's; times must not decrease."""
         self._move_on(view, time_s)
         held: list[_Held] = []
         for job in self._later:
@@ -98,7 +96,7 @@ class Decayed(Generic[K]):
         return self._with(self._sums, held)
 
     def _move_on(self, view: View, time_s: float) -> None:
-        """Let what is past count less, and add what has ended since."""
+        """Decay the sums to a time, and add the jobs that have ended since."""
         self._sums = self._sums * math.exp(-self._rate * (time_s - self._time_s))
         self._time_s = time_s
         ended, self._later = [*self._later, *view.finished.since(self._read)], []
@@ -113,7 +111,7 @@ class Decayed(Generic[K]):
         self._sums = self._with(self._sums, held)
 
     def _until(self, job: Job, one: Running | Holding, time_s: float) -> _Held:
-        """What a running job has held until a time, of all that it holds or one of its holdings."""
+        """Usage of a running job until a time, by its whole allocation or one of its holdings."""
         part, seconds = one.allocation, time_s - one.start_s
         nodes, size = len(part.nodes), len(part.storages) * part.bb_bytes
         if isinstance(one, Holding):
@@ -125,7 +123,7 @@ class Decayed(Generic[K]):
         return self.places.setdefault(self._key(job), len(self.places))
 
     def _with(self, sums: Floats, held: Sequence[_Held]) -> Floats:
-        """Sums to which something is added, as of the time of the memory."""
+        """Add usage over intervals to sums, decayed to the time of the sums."""
         found = np.zeros((len(self.places), 2))
         found[: len(sums)] = sums
         if held:
@@ -136,7 +134,7 @@ class Decayed(Generic[K]):
 
 
 def _weights(starts_s: Floats, ends_s: Floats, now_s: float, rate: float) -> Floats:
-    """Means of ``exp(-rate * age)`` over intervals that are past."""
+    """Means of ``exp(-rate * age)`` over past intervals."""
     lengths = rate * (ends_s - starts_s)
     means = np.divide(-np.expm1(-lengths), lengths, out=np.ones_like(lengths), where=lengths > 0.0)
     weights: Floats = np.exp(-rate * (now_s - ends_s)) * means

@@ -1,10 +1,10 @@
-"""Orders of waiting jobs, scored by what a greedy filling of this instant starts in that order.
+"""Orders of waiting jobs, scored by the jobs that greedy filling starts now in that order.
 
-Between now and the end of a job that starts now, resources come back when running jobs end, and go away where
-reservations begin. Whatever starts now is held from now on, so only the *narrow points* of the timeline count: the
-present, and the later segments that offer less of something than all segments before. There are as many as there are
-reservations, at most, so that filling is cheap, and yet it is exact: by identity of nodes, free bytes of each storage
-node and bandwidth of each link, with the timeline's own rules of placement.
+Between now and the end of a job that starts now, resources are released when running jobs end, and taken where
+reservations begin. A job that starts now holds its resources from now on, so only the *narrow points* of the timeline
+count: the present, and later segments with less of some resource than all segments before. There are at most as many as
+reservations, so filling is cheap, and yet exact: by identity of nodes, free bytes of each storage node and bandwidth of
+each link, with the timeline's own rules of placement.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Order = npt.NDArray[np.int64]
 
 
 class Score(NamedTuple):
-    """What a filling starts; larger is better, compared from the left.
+    """Score of the jobs that a filling starts; larger is better, compared from the left.
 
     Attributes
     ----------
     first, second
         Nodes and burst-buffer bytes of the started jobs; bytes first where the objective puts them first.
     mean_wait_s
-        Mean time that the started jobs have waited (s), 0 when none starts.
+        Mean time that the started jobs have waited (s), 0 if no job starts.
     """
 
     first: float
@@ -49,12 +49,12 @@ class Score(NamedTuple):
 class Filling:
     """Scores orders of some jobs; the timeline stays as it is.
 
-    A job that stages in before it has its nodes is scored as if it had both from now on.
+    A job that stages in before it gets its nodes is scored as if it got both now.
 
     Parameters
     ----------
     timeline
-        What is free, booked with running jobs and reservations.
+        Free resources, with running jobs and reservations booked.
     jobs
         The jobs to order.
     estimate_s
@@ -88,18 +88,18 @@ class Filling:
 
     @property
     def anything_starts(self) -> bool:
-        """Whether any of the jobs fits now."""
+        """Whether any job fits now."""
         return not self._never_fits.all()
 
     def score(self, order: Order) -> tuple[Score, int]:
-        """Score of an order, and the position of the last job that starts (-1: none)."""
+        """Score of an order, and the position of the last job that starts (-1 if no job does)."""
         self.evaluations += 1
         score = np.empty(3)
         last = self._climb(order, 0, score)[1]
         return Score(*score.tolist()), last
 
     def best_of(self, orders: Iterable[Order]) -> tuple[Order, Score]:
-        """Best order and its score; the first of equals wins. Raises ValueError when there is none."""
+        """Best order and its score; the first of equals wins. Raises ValueError for no orders."""
         found = [(order, self.score(order)[0]) for order in orders]
         if not found:
             raise ValueError("there must be at least one order")

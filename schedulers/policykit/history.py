@@ -1,4 +1,4 @@
-"""What has happened before a pass: jobs that have ended, and what each user's jobs have held. Read through the view."""
+"""History before a pass: ended jobs, and usage by user. Policies read it through the view."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import msgspec
 import numpy as np
 
 HISTORY_JOBS = 100_000
-"""How many of the jobs that ended last are shown. What users have held counts all of them."""
+"""Number of last ended jobs that a view shows. Usage by user counts all of them."""
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What was held for how long.
+    """Resources held, times durations.
 
     Attributes
     ----------
     node_seconds
-        Nodes times seconds, at least 0. Where jobs take turns on nodes, a place in one time slice counts as a node.
+        Nodes times seconds, at least 0. Where jobs take turns on nodes, a node in one time slice counts as a node.
     buffer_byte_seconds
         Bytes of burst buffer times seconds, at least 0; also while a job held its burst buffer before its nodes.
     """
@@ -30,7 +30,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A job that has ended after it was started. A job that was restarted after an outage is here once per attempt.
+    """A started job that has ended; each attempt of a job restarted after an outage is one.
 
     Attributes
     ----------
@@ -39,16 +39,16 @@ class Finished(msgspec.Struct, frozen=True, gc=False, array_like=True):
     user
         As :attr:`spillway.schedulers.model.job.Job.user`.
     submit_time_s, start_s, end_s
-        When it was submitted, was given its nodes, and had given everything back (s).
+        Submission, start on its nodes, and release of all its resources (s).
     walltime_s
-        The time that it requested; infinite where it stated none.
+        Requested walltime (s); infinite for no walltime.
     nodes
         Nodes that it requested.
     state
-        How it ended, in Batsim's words: ``COMPLETED_SUCCESSFULLY``, ``COMPLETED_FAILED``,
+        State at its end, as in Batsim: ``COMPLETED_SUCCESSFULLY``, ``COMPLETED_FAILED``,
         ``COMPLETED_WALLTIME_REACHED``, ``COMPLETED_KILLED``.
     usage
-        What it held, as it was: nodes that it was expanded by count, nodes that it gave back early count until then.
+        Usage by actual allocation: nodes of an expansion count, nodes released early count until then.
     account, qos
         As in :class:`spillway.schedulers.model.job.Job`.
     """
@@ -77,11 +77,11 @@ class PackedJobs(Sequence[Finished]):
         self._packed = list(packed)
 
     def append(self, job: Finished) -> None:
-        """Add one more."""
+        """Add a job."""
         self._packed.append(self._pack(job))
 
     def last(self, count: int) -> PackedJobs:
-        """The last ``count`` of them, to which others can be added."""
+        """The last ``count`` jobs, as a new sequence that can grow."""
         return PackedJobs(self._packed[-count:])
 
     def __len__(self) -> int:
@@ -98,14 +98,14 @@ class PackedJobs(Sequence[Finished]):
 
 
 class FinishedJobs(Sequence[Finished]):
-    """Jobs that have ended, in order of their ends, as of one pass; immutable, and made without copying.
+    """Ended jobs in order of their ends, as of one pass; immutable, and made without copying.
 
-    At most the last :data:`HISTORY_JOBS` are there; :attr:`total` counts all.
+    It has at most the last :data:`HISTORY_JOBS`; :attr:`total` counts all.
 
     Attributes
     ----------
     total
-        Jobs that had ended by then, also those that are not shown any more.
+        Number of ended jobs, also those no longer shown.
     """
 
     __slots__ = ("_first", "_items", "_stop", "total")
@@ -117,7 +117,7 @@ class FinishedJobs(Sequence[Finished]):
         self.total = self._stop - first if total is None else total
 
     def since(self, total: int) -> Sequence[Finished]:
-        """Those that ended after the first ``total``, as far as they are shown.
+        """Shown jobs that ended after the first ``total``.
 
         A policy that keeps ``view.finished.total`` in its notebook reads each job once.
         """
@@ -140,28 +140,28 @@ class FinishedJobs(Sequence[Finished]):
 
 
 _RECENT_JOBS = 1000
-"""How many of the jobs that ended last :class:`RecentWaits` is about."""
+"""Number of last ended jobs in :class:`RecentWaits`."""
 
 FEWEST_JOBS = 20
-"""Of fewer jobs no quantile is stated."""
+"""Least number of jobs for a quantile."""
 
 
 class RecentWaits:
-    """Waiting times of the jobs that ended last, and of those that wait: what a long wait is on this machine now."""
+    """Waiting times of the last ended jobs and of waiting jobs: quantiles show how long waits are now."""
 
     def __init__(self) -> None:
         self._read = 0
         self._waits_s: deque[float] = deque(maxlen=_RECENT_JOBS)
 
     def quantile_s(self, finished: FinishedJobs, so_far_s: Iterable[float], share: float) -> float:
-        """A quantile of their waits (s, at least 1); infinite while too few jobs have ended.
+        """Quantile of these waits (s, at least 1); infinite while too few jobs have ended.
 
         Parameters
         ----------
         finished
             Jobs that have ended by now.
         so_far_s
-            How long the waiting jobs have waited (s). Without them long waits would count only once they are over.
+            Waits of the waiting jobs so far (s). Without them long waits would count only at their end.
         """
         self._waits_s.extend(job.start_s - job.submit_time_s for job in finished.since(self._read))
         self._read = finished.total

@@ -1,6 +1,6 @@
-"""Fits of jobs that may hold their burst buffer already: their nodes are looked for, the buffer is where it is.
+"""Fits of jobs that may already hold their burst buffer: their nodes are searched, the buffer stays in place.
 
-Jobs that hold nothing are the timeline's own business; so a policy that never yields
+For jobs without a held buffer the timeline gives fits; so a policy that never yields
 :class:`spillway.schedulers.model.decisions.Hold` may query the timeline directly.
 """
 
@@ -18,7 +18,7 @@ from spillway.schedulers.timeline.lives import parts
 
 
 def fit_now(view: View, job: Job, duration_s: float) -> Allocation | None:
-    """Return what a job gets if it starts now, on the burst buffer that it holds if it holds one; ``None`` if not."""
+    """Return the allocation of a job if it fits now, with the burst buffer that it may hold; else ``None``."""
     if job.id not in view.held:
         return view.timeline.fit_now(job, duration_s)
     fit = earliest_fit(view, job, duration_s, latest_s=view.now_s)
@@ -33,9 +33,9 @@ def earliest_fit(
     latest_s: float = math.inf,
     not_before_s: float | None = None,
 ) -> Fit | None:
-    """Find a job's earliest start, on the burst buffer that it holds if it holds one.
+    """Find a job's earliest start, with the burst buffer that it may hold.
 
-    ``None`` also where others count on the buffer from the time on until which it was expected to be held.
+    ``None`` also where the bytes of the buffer are booked for others from its expected end on.
     """
     timeline, holding = view.timeline, view.held.get(job.id)
     if holding is None:
@@ -58,12 +58,12 @@ def earliest_fit(
 
 
 def on_nodes(job: Job) -> Job:
-    """A job as it looks for nodes once its burst buffer is held and filled."""
+    """A job's request for nodes once its burst buffer is held and filled."""
     return msgspec.structs.replace(job, bb_bytes=0, stripes=0, lives=once_staged(job.lives))
 
 
 def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:
-    """Book a fit in the view's timeline; a burst buffer that the job holds already is booked on where needed."""
+    """Book a fit in the view's timeline; the booking of an already held burst buffer is extended where needed."""
     timeline, holding = view.timeline, view.held.get(job.id)
     if holding is None:
         timeline.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation, covering)
@@ -80,29 +80,30 @@ def _book_on(view: View, job: Job, holding: Holding, start_s: float, duration_s:
 
 
 def _needed_until(job: Job, start_s: float, duration_s: float) -> float:
-    """Until when a job that starts then needs its burst buffer (s)."""
+    """Time until which a job with this start needs its burst buffer (s)."""
     return parts(once_staged(job.lives), start_s, start_s + duration_s, Resource.BURST_BUFFERS)[0].end_s
 
 
 def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = math.inf) -> Fit | None:
-    """Book a burst buffer alone at the earliest time at which it is free for as long as it will be held.
+    """Book only a burst buffer, at the earliest time from which its bytes are free for the whole duration.
 
-    The question whether it is free and its booking are about the same interval, or what is booked for later (persistent
-    buffers that wait for their creation) would be in the way of a buffer that is free at this instant.
+    Search and booking cover the same interval, or later bookings (persistent buffers that wait for their creation)
+    would conflict with a buffer that is free at this instant.
 
     Parameters
     ----------
     request
-        Whose buffer: a waiting job, or a creation (:func:`spillway.schedulers.model.persistent.as_request`).
+        A waiting job, or a creation of a buffer (:func:`spillway.schedulers.model.persistent.as_request`).
     duration_s
-        How long it will be held (s); infinite where that is not known.
+        Duration of the hold (s); infinite where it is not known.
     latest_s
         Last start of interest (s).
 
     Returns
     -------
     Fit or None
-        When it begins, and what is booked, on no nodes; ``None``, and nothing booked, where it is not free by then.
+        Begin and booked allocation, without nodes; ``None`` if the bytes are not free by ``latest_s``: then nothing is
+        booked.
     """
     timeline, alone = view.timeline, msgspec.structs.replace(request, lives=None)
     fit = timeline.earliest_fit(alone, duration_s, covering=Resource.BURST_BUFFERS, latest_s=latest_s)
@@ -114,15 +115,15 @@ def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = m
 
 
 def try_hold(view: View, job: Job) -> Hold | None:
-    """Book a job's burst buffer from now on, without end: nobody knows when it will have run; ``None`` if not free."""
+    """Book a job's burst buffer from now on, without end, as its end is not known; ``None`` if not free."""
     fit = book_buffer(view, job, math.inf, latest_s=view.now_s)
     return None if fit is None else Hold(job, fit.allocation)
 
 
 def staging(view: View, start: Start) -> Hold:
-    """The burst buffer alone of a job that a policy starts, for just as long as it was booked with its nodes for later.
+    """Hold only the burst buffer of a job that a policy starts, for as long as it was booked with the nodes.
 
-    What is booked stays in the pass's timeline.
+    The nodes follow later. The booking stays in the pass's timeline.
     """
     job, given = start.job, start.allocation
     booked = parts(job.lives, view.now_s, view.now_s + view.estimate_s(job), Resource.BURST_BUFFERS)[0]

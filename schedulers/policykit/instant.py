@@ -1,4 +1,4 @@
-"""What can be used from now on: the present with whatever the near future takes away, read from a timeline."""
+"""Resources of a timeline that are free from now until a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spillway.schedulers.timeline import Timeline
 
 
 class Free(NamedTuple):
-    """What is free without interruption from now until some time.
+    """Resources that are free without interruption from now until a time.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Free(NamedTuple):
 
 
 def free_until(timeline: Timeline, end_s: float) -> Free:
-    """Return what is free over the whole of ``[now, end_s)``; the present always counts."""
+    """Return the resources that are free over the whole of ``[now, end_s)``; the present always counts."""
     times, rows, tables = timeline.arrays
     count = max(1, int(np.searchsorted(times, end_s, side="left")))
     least = narrowest(rows[:count], tables.words)
@@ -38,7 +38,7 @@ def free_until(timeline: Timeline, end_s: float) -> Free:
 
 
 def narrowest(rows: npt.NDArray[np.int64], words: slice) -> npt.NDArray[np.int64]:
-    """What all rows offer together; the totals, which stand before the words, are left as in the first row."""
+    """Resources free in all rows; the totals, in columns before the words, are those of the first row."""
     least = np.array(rows.min(axis=0))
     least[words] = np.bitwise_and.reduce(rows[:, words], axis=0)
     least[: words.start] = rows[0, : words.start]
@@ -46,10 +46,10 @@ def narrowest(rows: npt.NDArray[np.int64], words: slice) -> npt.NDArray[np.int64
 
 
 def narrow_points(rows: npt.NDArray[np.int64], words: slice) -> list[int]:
-    """Indices of the first row and of the later ones that offer less of something than all rows before them.
+    """Indices of the first row and of later rows with less of some resource than all rows before them.
 
-    Jobs that start now hold what they get from now on, so that a later row can only keep a further job from starting
-    now if it was narrower than the earlier ones to begin with.
+    Jobs that start now hold their resources from now on, so a later row can keep a further job from starting now only
+    if it was narrower than the earlier rows before.
     """
     points, least = [0], narrowest(rows[:1], words)
     for index in range(1, len(rows)):

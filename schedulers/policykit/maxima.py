@@ -1,4 +1,4 @@
-"""Most bytes of burst buffer that a site lets a job request for each of its nodes, by the kind of the buffer.
+"""A site's limits on burst-buffer bytes per node of a job, by kind of buffer.
 
 References
 ----------
@@ -14,7 +14,7 @@ from spillway.base.errors import OptionError, shown
 from spillway.schedulers.model.job import KIND_FIELD, LARGEST_SIZE, Job
 
 PER_NODE, WHOLE = "node", "job"
-"""Kinds of buffers whose jobs state none: a request per node, or one buffer of the whole job."""
+"""Kinds of buffers of jobs that state no kind: a request per node, or one buffer of the whole job."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class _Maxima:
     Attributes
     ----------
     most_bytes
-        Bytes per node of the job, by kind; kinds that are not there are not limited.
+        Bytes per node of the job, by kind; other kinds are not limited.
     """
 
     most_bytes: Mapping[str, int]
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job is rejected: the inequality; ``None`` where it is not. Sizes are those in whole granules."""
+        """Reason to reject a job: the violated inequality, with sizes in whole granules; else ``None``."""
         kind = _kind_of(job)
         most = self.most_bytes.get(kind)
         size = job.requests * job.bb_bytes
@@ -43,7 +43,7 @@ class _Maxima:
 
 
 def _kind_of(job: Job) -> str:
-    """Kind of a job's buffer: as it states, else whether it is one per node or one of the whole job."""
+    """Kind of a job's buffer: the stated kind, else ``WHOLE`` for a striped buffer, else ``PER_NODE``."""
     stated = job.extras.get(KIND_FIELD, job.profile.get(KIND_FIELD))
     if isinstance(stated, str) and stated:
         return stated
@@ -56,7 +56,7 @@ def parse_maxima(text: str) -> _Maxima:
     Raises
     ------
     OptionError
-        It has another form, a kind twice, or bytes out of their range.
+        The text has another form, a kind twice, or bytes out of range.
     """
     found: dict[str, int] = {}
     for part in text.split(","):

@@ -1,7 +1,7 @@
-"""Which nodes are planned for whom, as Slurm's two schedulers keep it: sets of nodes over intervals.
+"""Nodes planned for jobs by Slurm's two schedulers: sets of nodes over intervals.
 
-What runs and what is planned are apart: running jobs are expected to leave one after another, reservations stand over
-intervals. Sets of nodes are rows of 64-bit words (:mod:`spillway.schedulers.timeline.nodespace_kernels`).
+Running jobs and plans are separate: running jobs are expected to leave their nodes one after another, reservations
+cover intervals. Sets of nodes are rows of 64-bit words (:mod:`spillway.schedulers.timeline.nodespace_kernels`).
 
 References
 ----------
@@ -41,21 +41,21 @@ EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
 _ALL = 2**62
-"""More pairs than there are."""
+"""More pairs than any pass has."""
 
 _NO_WINDOWS_S = np.empty((0, 3))
 
 _NOT_LONGER: Mapping[str, float] = MappingProxyType({})
 
 _ENDED_S = -math.inf
-"""Stands for the expected end of a job that has ended."""
+"""Expected end of a job that has ended."""
 
 _SPARE = 32
-"""Rows for jobs that start in a pass, before there must be more."""
+"""Rows allocated at first for jobs that start in a pass."""
 
 
 class NodeSpace:
-    """What is idle, when the rest is expected to be left, and what is reserved.
+    """Idle nodes, the times when busy nodes are expected to be left, and reservations.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class NodeSpace:
     usable
         Nodes that are not out.
     held
-        What running jobs hold.
+        Nodes of running jobs.
     taken
-        Nodes that are taken away over intervals, as if they were reserved.
+        Nodes taken over intervals, as if they were reserved.
 
     Attributes
     ----------
@@ -93,9 +93,9 @@ class NodeSpace:
 
     @classmethod
     def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
-        """Build one from what a policy sees, without reservations; nodes that are out are in no set.
+        """Build one from a view, without reservations; nodes that are out are not usable.
 
-        ``longer_s``: by how much more than their limits jobs may run, by name (s).
+        ``longer_s``: extensions of the time limits of jobs, by name (s).
         """
         cache = view.cache
         sets: npt.NDArray[np.int64] | None = cache.get(_SETS)
@@ -108,18 +108,18 @@ class NodeSpace:
         return cls(whole_s(view.now_s), sets, usable, held, view.taken)
 
     def idle_of_sets(self) -> npt.NDArray[np.int64]:
-        """How many nodes of each set are idle."""
+        """Number of idle nodes of each set."""
         counts: npt.NDArray[np.int64] = np.bitwise_count((self.sets & self.idle).view(np.uint64)).sum(axis=1)
         return counts
 
     def idle_of(self, row: int, nodes: Words) -> Words:
-        """Those of some nodes that are idle and of a set."""
+        """The nodes among ``nodes`` that are idle and in a set."""
         found: Words = self.idle & self.sets[row] & nodes
         return found
 
     @property
     def are_out(self) -> bool:
-        """Whether some nodes are out."""
+        """Whether any node is out."""
         return bool((self.sets[0] & ~self._segments[2][0]).any())
 
     def usable_of(self, row: int) -> Words:
@@ -128,7 +128,7 @@ class NodeSpace:
         return found
 
     def consecutive(self, nodes: Words, count: int) -> Words:
-        """Choose ``count`` of at least so many nodes, neighbours where that can be."""
+        """Choose ``count`` of ``nodes``, neighbours where possible; there must be enough."""
         kernels.consecutive(self.arrays, nodes, count)
         return self.chosen.copy()
 
@@ -141,7 +141,7 @@ class NodeSpace:
         )  # fmt: skip
 
     def stack(self, reservations: int, resolution_s: float) -> None:
-        """Prepare for so many reservations, rounded to so many seconds: who leaves what, when."""
+        """Prepare the tables of a backfill pass: nodes in the order of their jobs' ends, and rows for reservations."""
         held, words, started = self._held, len(self.idle), self._started
         times, _, free = self._segments
         rows, ends_s, numbers = held.in_order(started)
@@ -162,11 +162,11 @@ class NodeSpace:
         kernels.stack(self.arrays, table, rows)
 
     def choose(self, nodes: Sequence[int]) -> None:
-        """Make nodes those that were chosen last."""
+        """Set the nodes chosen last."""
         self.chosen[:] = of_nodes(nodes, len(self.chosen))
 
     def reserved(self) -> Iterator[tuple[float, float, Words]]:
-        """Begin and end of each segment of the time from now on (s), and the nodes without a reservation there."""
+        """Begin and end of each segment of time from now on (s), and the nodes without a reservation in it."""
         times, order, free = self._segments
         count = int(self.state[kernels.SEGMENTS])
         for segment in range(count):
@@ -174,7 +174,7 @@ class NodeSpace:
             yield times.item(segment), end_s, free[order[segment]]
 
     def take(self, job: Job, nodes: Words, duration_s: float) -> None:
-        """Nodes are idle no more: a job was started that is expected to run for so long."""
+        """Take nodes for a job that has started, for its expected duration."""
         end_s = whole_s(self._segments[0].item(0) + duration_s)
         if not self.state[kernels.SEGMENTS]:
             self.idle &= ~nodes
@@ -189,7 +189,7 @@ class NodeSpace:
 
 
 class Started(NamedTuple):
-    """A job that was started in this pass: when it is expected to leave (s), its number, its nodes."""
+    """A job started in this pass: its expected end (s), its number, its nodes."""
 
     end_s: float
     number: int
@@ -197,26 +197,26 @@ class Started(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a backfill pass goes by.
+    """Limits of a backfill pass.
 
     Attributes
     ----------
     now_s
         Current time (s).
     resolution_s
-        Reservations begin and end at whole multiples of it (s).
+        Reservations begin and end at whole multiples of this (s).
     until_s
         Later starts get no reservation (s).
     linear_s
-        How much longer each window is than the one before, in which expected ends count as one (s); 0: no windows.
+        Growth from window to window in which expected ends count as one (s); 0: no windows.
     most_of_partition, most_of_user
-        Pairs that are looked at; 0: any number.
+        Pairs that are examined; 0: any number.
     most_reserved
         Reservations in each partition; 0: any number.
     one_each
-        Whether a job gets a reservation in one of its partitions alone.
+        Whether a job gets a reservation in only one of its partitions.
     ends_up
-        Whether ends of reservations are rounded up; else down, as begins are.
+        Whether ends of reservations are rounded up; else down, like begins.
     """
 
     now_s: float
@@ -231,22 +231,21 @@ class Limits(NamedTuple):
 
 
 class Walk:
-    """A main pass: pairs in order of jobs that wait, in partitions that have not ended; a pair that lacks nodes ends
-    its partition.
+    """A main pass over pairs of waiting jobs in order; a pair that lacks nodes ends its partition.
 
-    Yielded are pairs that could start, and those that are decided on elsewhere. It looks at ``depth`` pairs of waiting
-    jobs, those of partitions that have ended among them.
+    It yields pairs that could start, and pairs that the caller decides on, in partitions that have not ended. It
+    examines ``depth`` pairs of waiting jobs, including those of ended partitions.
 
     Parameters
     ----------
     asks_all, asks_buffers
-        Whether every pair is decided on elsewhere; whether those of jobs with burst buffers are; else those of jobs
-        that hold something counted.
+        Whether the caller decides on every pair; whether also on pairs of jobs with burst buffers; else only on those
+        of jobs that request counted pools.
 
     Attributes
     ----------
     nodes
-        Those of no partition that has ended.
+        Nodes of no ended partition.
     """
 
     def __init__(
@@ -259,7 +258,7 @@ class Walk:
         self._are_out = space.are_out
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield them."""
+        """Yield the pairs."""
         space, pairs, at = self._space, self._pairs, -1
         while self.nodes.any():
             at = kernels.main(
@@ -271,40 +270,40 @@ class Walk:
 
     @property
     def looked_at_all(self) -> bool:
-        """Whether no more pairs would have been looked at, had the depth been more."""
+        """Whether a larger depth would have reached no more pairs."""
         return bool(self._space.state[kernels.CODE] != kernels.CUT)
 
     def end(self, pair: Pair) -> None:
-        """A pair lacks nodes: its partition ends, and its nodes are kept."""
+        """End the partition of a pair that lacks nodes, and keep its nodes."""
         self._ended[pair.row] = 1
         self.nodes &= ~self._space.sets[pair.row]
 
     def lacks(self, pair: Pair) -> bool:
-        """Whether too few nodes are left of a pair's partition, idle or not."""
+        """Whether a pair's partition has too few nodes left, idle or not."""
         if not self._are_out and not self._ended.any():
             return False
         return number_of(self.nodes & self._space.usable_of(pair.row)) < pair.job.nodes
 
 
 class Planning:
-    """A backfill pass: plans pairs in order, and yields those that somebody else decides on.
+    """A backfill pass: plans pairs in order, and yields those that the caller decides on.
 
     Parameters
     ----------
     space
-        What is idle, and when the rest is left.
+        Idle nodes, and the times when the others are left.
     pairs
         The pairs, in order; flags are set in their table.
     limits
-        What the pass goes by.
+        Limits of the pass.
     without, staging, overlapping
-        Jobs that have no buffer yet; whose buffer is being filled; whose reservations may overlap with others.
+        Jobs without a buffer yet; jobs in stage-in; jobs with reservations that may overlap with others.
     now_only
-        Whether each job gets no reservation, by place; default: all may.
+        Whether each job gets no reservation, by place; default: all jobs may.
     asks
-        Whether every pair is decided on elsewhere; else those of jobs that hold something counted, or could start now.
+        Whether the caller decides on every pair; else on those of jobs that request counted pools or could start now.
     starts_only
-        Whether the pass ends where no later pair could start now.
+        Whether the pass ends when no later pair could start now.
     """
 
     def __init__(
@@ -341,7 +340,7 @@ class Planning:
         self._unreserved_s = np.full(len(pairs), -np.inf)
 
     def __iter__(self) -> Iterator[tuple[Pair, float | None]]:
-        """Yield pairs that could start now, with the present (s), and those that are decided on elsewhere."""
+        """Yield pairs that could start now, with the present (s), and pairs that the caller decides on (``None``)."""
         space, pairs, at = self._space, self._pairs, 0
         if self._starts_only and not (pairs.table[:, 1] <= space.idle_of_sets()[pairs.table[:, 2]]).any():
             return
@@ -364,26 +363,27 @@ class Planning:
             at += 1
 
     def start_s(self, pair: Pair, not_before_s: float, row: int | None = None) -> float:
-        """Expected start of a pair that was yielded, from a time on (s), infinite for never; on nodes of another set
-        than its partition's where a row is given.
+        """Expected start of a yielded pair, from a time on (s); infinite for never.
+
+        ``row``: its set of nodes, if not that of its partition.
         """
         pairs, at = self._pairs, pair.number
         pairs.table[at, kernels.SET] = pair.row if row is None else row
         found: float = kernels.plan(
             self._space.arrays, pairs.table, pairs.durations_s, self._unreserved_s, at, not_before_s, self._rules
         )
-        pairs.table[at, kernels.SET] = pair.row  # its partition, by which pairs are counted
+        pairs.table[at, kernels.SET] = pair.row  # row of its partition, by which pairs are counted
         return self.expect(pair, found)
 
     def expect(self, pair: Pair, found: float) -> float:
-        """Take note of the expected start of a pair that was yielded (s, infinite for never); the same."""
+        """Keep and return the expected start of a yielded pair (s, infinite for never)."""
         self._starts_s[pair.number] = found
         if found < math.inf:
             self._pairs.waiting[pair.place] = kernels.PLANNED
         return found
 
     def keep(self, pair: Pair, start_s: float) -> bool:
-        """Reserve the nodes chosen last for a pair, from its expected start on; whether the limits let it."""
+        """Reserve the nodes chosen last for a pair from its expected start on; return whether the limits allow it."""
         pairs = self._pairs
         kept: bool = start_s < math.inf and kernels.keep(
             self._space.arrays, pairs.table, pairs.durations_s, self._counts, pair.number, start_s, self._rules
@@ -391,25 +391,25 @@ class Planning:
         return kept
 
     def starts(self) -> Iterator[tuple[Job, float]]:
-        """Jobs with the expected start of each pair that has one (s)."""
+        """Job and expected start of each pair with one (s)."""
         for at in np.flatnonzero(self._starts_s < np.inf).tolist():
             yield self._pairs[at].job, self._starts_s.item(at)
 
 
 class Held:
-    """What running jobs hold, row by row, kept from pass to pass.
+    """Nodes held by running jobs, row by row, kept from pass to pass.
 
     Parameters
     ----------
     words
-        Words of a set of nodes.
+        Number of words of a set of nodes.
 
     Attributes
     ----------
     nodes
-        All that is held.
+        All held nodes.
     rows
-        ``int64[..., words]``: what is held until a time of its own.
+        ``int64[..., words]``: nodes held until the same time.
     """
 
     def __init__(self, words: int) -> None:
@@ -421,7 +421,7 @@ class Held:
         self._spare = list(range(63, -1, -1))
 
     def bring_up(self, running: Sequence[Running], longer_s: Mapping[str, float]) -> None:
-        """Look at what runs now, with what the limits of some jobs are extended by, by name (s)."""
+        """Update to the running jobs, with extensions of the limits of some jobs, by name (s)."""
         now = set(running)
         for one in self._places.keys() - now:
             for place in self._places.pop(one):
@@ -456,9 +456,9 @@ class Held:
     def in_order(
         self, started: Sequence[Started]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-        """Rows in the order in which they are expected to be left, when (s), and the number of each job.
+        """Rows in the order of their expected ends, these ends (s), and the number of each job.
 
-        ``started``: further ones; their rows count from the end on.
+        ``started``: further jobs, with rows after the others.
         """
         places = np.fromiter((place for found in self._places.values() for place in found), np.int32)
         ends_s, numbers = self._ends_s[places], self._numbers[places]
@@ -471,8 +471,9 @@ class Held:
 
 
 def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
-    """All nodes of a machine, then those of each of its partitions, as words; then for each pool that only restricts
-    nodes (:func:`restricting`) what it lets through of each of these.
+    """Sets of nodes of a machine, as words: all, then those of each partition.
+
+    Then for each pool that only restricts nodes (:func:`restricting`) the nodes of each of these sets that serve it.
     """
     words = (len(machine.nodes) + 63) // 64
     every: Iterable[Iterable[int]] = (range(len(machine.nodes)), *(one.nodes for one in machine.partitions))
@@ -482,24 +483,24 @@ def sets_of(machine: Machine) -> npt.NDArray[np.int64]:
 
 
 def restricting(machine: Machine) -> list[int]:
-    """Pools of which nothing is held: nodes with at least so many GPUs."""
+    """Pools that only restrict nodes, and are not held: nodes with at least a number of GPUs."""
     return [place for place in range(len(machine.pools)) if machine.layer_mode(place) == 0]
 
 
 def looked_at_after(taken: Taken, resolution_s: float) -> float:
-    """When a backfill pass looks again at a job that nodes were taken from, s: a second after their end, rounded up."""
+    """Time when a backfill pass retries a job that lacked taken nodes, s: a second after their end, rounded up."""
     if taken.gap or taken.end_s == math.inf:
         return taken.end_s
     return math.ceil(taken.end_s / resolution_s) * resolution_s + 1.0
 
 
 def has_ended(running: Running) -> bool:
-    """Whether a job has given back what is counted, and has its nodes still: Slurm's state ``COMPLETING``."""
+    """Whether a job has released its counted pools but still has its nodes: Slurm's state ``COMPLETING``."""
     return bool(running.apart) and not any(Resource.POOLS in one.covering for one in running.apart)
 
 
 def whole_s(time_s: float) -> float:
-    """A time as Slurm knows it: the last whole second (s)."""
+    """A time as Slurm stores it: the last whole second (s)."""
     return float(math.floor(time_s + EXACT_S)) if time_s < math.inf else time_s
 
 
@@ -509,7 +510,7 @@ def of_nodes(nodes: Sequence[int], words: int) -> Words:
 
 
 def number_of(nodes: Words) -> int:
-    """How many nodes a set has."""
+    """Number of nodes in a set."""
     return int(np.bitwise_count(nodes.view(np.uint64)).sum())
 
 

@@ -1,7 +1,7 @@
 """Scores of a plan: one weight and one power per job, smaller is better.
 
-Every objective but ``latest`` is a sum over the plan's jobs of ``weight x (start - submission) ** alpha``; that one is
-the latest planned start. A weighted sum is what plan scoring can compute job by job.
+Every objective but ``latest`` is a sum over the plan's jobs of ``weight x (start - submission) ** alpha``, which can be
+computed job by job; ``latest`` is the latest planned start.
 
 References
 ----------
@@ -25,7 +25,7 @@ _SHORT_JOB_S = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """How a plan is scored.
+    """The score of a plan.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Objective:
         Power of ``max(walltime, 600 s)`` by which a job's term is divided: 0 for waiting times alone, 0.5 between
         waiting time and slowdown, 1 for bounded slowdowns.
     guard_s, guard_power
-        Every term is multiplied by ``1 + (wait / guard_s) ** guard_power``: nothing changes for waits well below the
-        guard, and those beyond it weigh as if the power were ``alpha + guard_power``.
+        Every term is multiplied by ``1 + (wait / guard_s) ** guard_power``: about 1 for waits well below the guard,
+        while waits beyond it weigh as with the power ``alpha + guard_power``.
     latest
         Score the latest planned start instead of the sum (the thesis's text; its code summed the starts).
     """
@@ -53,7 +53,7 @@ class Objective:
         return np.asarray(np.maximum(walls, _SHORT_JOB_S) ** -self.beta, np.float64)
 
     def score(self, jobs: Sequence[Job], starts_s: Sequence[float]) -> float:
-        """Score of a plan: the plain definition that the compiled scoring is tested against."""
+        """Score of a plan by the plain definition, against which the compiled scoring is tested."""
         if self.latest:
             return max(starts_s, default=0.0)
         weights = self.weights([job.walltime_s for job in jobs])

@@ -1,4 +1,4 @@
-"""Queue orders: one small key function each, but for a site's priorities. Smaller keys come first, then submission.
+"""Queue orders: a key function each, except a site's priorities. Smaller keys come first, equal ones as submitted.
 
 References
 ----------
@@ -24,7 +24,7 @@ Key = Callable[[Job, float], float]
 """Key of a job at a time (s)."""
 
 LONGEST_S = 1e9
-"""What a job without a walltime counts as in keys that need one, in seconds (about 32 years)."""
+"""Walltime in keys of a job without one (s; about 32 years)."""
 
 
 def _walltime(job: Job) -> float:
@@ -32,7 +32,7 @@ def _walltime(job: Job) -> float:
 
 
 def _node_bytes(job: Job) -> float:
-    """Burst-buffer bytes of a node; of a striped buffer a node's part of it."""
+    """Burst-buffer bytes per node; of a striped buffer the share of a node."""
     return job.bb_bytes * job.stripes / job.nodes if job.stripes else job.bb_bytes
 
 
@@ -177,12 +177,12 @@ ORDER_NAMES = (*ORDERS, MULTIFACTOR)
 """Queue orders by their name on the command line."""
 
 CHANGING = frozenset({"expansion", "wfp3", "unicef", MULTIFACTOR})
-"""Orders whose keys change with time; in all others a job's keys are constant."""
+"""Orders with keys that change with time; in all others a job's keys are constant."""
 
 THESIS_STARTS = (
     "fcfs", "wide", "large-node-bb", "high-ratio", "low-ratio", "narrow", "small-node-bb", "sjf", "longest",
 )  # fmt: skip
-"""Nine orders to start a search from (end of section 3.2), in its code's order: the first of equals wins."""
+"""Nine starting orders of a search (end of section 3.2), in the sequence of its code: the first of equals wins."""
 
 
 def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
@@ -219,7 +219,7 @@ def positions(
     now_s
         Current time (s).
     known
-        Keys that do not change, by job: the caller's memory between calls, with the same orders every time.
+        Keys that do not change, by job: kept by the caller between calls, with the same orders every time.
     """
     lasting = [name for name in orders if name not in CHANGING]
     for job in jobs:

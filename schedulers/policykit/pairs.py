@@ -1,4 +1,4 @@
-"""Waiting jobs in each of their partitions, in order, as columns that kernels read; kept from pass to pass."""
+"""Waiting jobs in each of their partitions, in order, as columns for kernels; kept from pass to pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ else:
     kernels = late("spillway.schedulers.timeline.nodespace_kernels")
 
 _MEMORY = "pairs"
-"""Key of the cache, with the order."""
+"""Key of the cache, followed by the order."""
 
 
 class Pair(NamedTuple):
@@ -42,14 +42,14 @@ class Pairs:
     Attributes
     ----------
     jobs
-        The jobs, by a place that each has as long as it waits; those that do not wait any more do not count.
+        The jobs by place, which each keeps while it waits; jobs that no longer wait do not count.
     waiting
-        ``int64[places]``: a number for each of them, 0 where no job waits.
+        ``int64[places]``: 0 where no job waits, else not 0.
     table
         ``int64[pairs, 5]``: place of the job, nodes, row of the set of nodes (0: all, then a partition each), number of
         the user, flags.
     durations_s
-        How long each is expected to run (s).
+        Expected duration of each pair (s).
     """
 
     __slots__ = ("durations_s", "jobs", "table", "waiting")
@@ -69,8 +69,9 @@ class Pairs:
 
     @classmethod
     def of(cls, view: View, order: str) -> Pairs:
-        """Those of a view's queue in an order (a name of :data:`~spillway.schedulers.policykit.ordering.ORDER_NAMES`);
-        by the site's priorities a job with several partitions has another place in each.
+        """Pairs of a view's queue in an order (a name of :data:`~spillway.schedulers.policykit.ordering.ORDER_NAMES`).
+
+        By the site's priorities a job with several partitions has a position in each.
         """
         name = f"{_MEMORY} {order}"
         kept: _Kept | None = view.cache.get(name)
@@ -80,32 +81,32 @@ class Pairs:
         return cls(kept.jobs, kept.waiting.copy(), kept.table, kept.durations_s(view))
 
     def __getitem__(self, number: int) -> Pair:
-        """One of them."""
+        """Return a pair by its number."""
         place, _, row, *_ = self.table[number].tolist()
         return Pair(self.jobs[place], row, number, place)
 
     @property
     def any_counted(self) -> bool:
-        """Whether any job holds something counted."""
+        """Whether any job requests counted pools."""
         return bool((self.table[:, 4] & kernels.CALLER).any())
 
     def left(self) -> list[Job]:
-        """Jobs that wait still, in no order."""
+        """Jobs that still wait, in no order."""
         return [self.jobs[place] for place in np.flatnonzero(self.waiting).tolist()]
 
     def of_waiting(self, most: int) -> Pairs:
-        """The first so many of jobs that wait still, in a table of their own."""
+        """The first ``most`` pairs of jobs that still wait, in a new table."""
         chosen = np.flatnonzero(self.waiting[self.table[:, 0]])[:most]
         return Pairs(self.jobs, self.waiting, self.table[chosen], self.durations_s[chosen])
 
 
 class _Kept:
-    """The pairs of the jobs that waited when last looked at: what does not change of them is found once.
+    """Pairs of the jobs that waited in the last pass: values that do not change are found once.
 
     Attributes
     ----------
     jobs, waiting, table
-        As :class:`Pairs` has them.
+        As in :class:`Pairs`.
     """
 
     def __init__(self, machine: Machine, order: str) -> None:
@@ -120,10 +121,10 @@ class _Kept:
         self.waiting = np.zeros(64, np.int64)
         self.table = np.empty((0, 5), np.int64)
         self._walltimes_s = np.empty(0)
-        self._keys: npt.NDArray[np.float64] | None = None  # by which pairs are ordered, a row for each
+        self._keys: npt.NDArray[np.float64] | None = None  # a row of sort keys for each pair
 
     def bring_up(self, view: View) -> None:
-        """Look at what waits now, and in which order."""
+        """Update to the waiting jobs and their order."""
         gone, come = self._changes(view.queue)
         if gone:
             self._drop(gone)
@@ -136,7 +137,7 @@ class _Kept:
             self._sorted_s = time_s
 
     def _changes(self, queue: Sequence[Job]) -> tuple[Collection[Job], Collection[Job]]:
-        """Jobs that do not wait any more, and those that wait now, in order."""
+        """Jobs that no longer wait, and jobs that have come, in order."""
         if isinstance(queue, WaitingJobs) and self._look is not None:
             found = queue.since(self._look)
             if found is not None:
@@ -148,7 +149,7 @@ class _Kept:
         return gone, come
 
     def durations_s(self, view: View) -> npt.NDArray[np.float64]:
-        """How long each pair is expected to run (s)."""
+        """Expected duration of each pair (s)."""
         if view.estimate_s is Walltimes.estimate_s:
             return self._walltimes_s
         found = np.zeros(len(self.jobs))
@@ -157,19 +158,19 @@ class _Kept:
         return found[self.table[:, 0]]
 
     def _drop(self, jobs: Iterable[Job]) -> None:
-        """Jobs do not wait any more."""
+        """Remove jobs that no longer wait."""
         free = sorted(self._places.pop(job) for job in jobs)
         self._spare += free
         self.waiting[free] = 0
         self._take(np.flatnonzero(self.waiting[self.table[:, 0]]))
 
     def _take(self, these: npt.NDArray[np.intp]) -> None:
-        """These pairs remain, in this order."""
+        """Keep these pairs only, in this order."""
         self.table, self._walltimes_s = self.table[these], self._walltimes_s[these]
         self._keys = None if self._keys is None else self._keys[these]
 
     def _add(self, view: View, jobs: Collection[Job]) -> None:
-        """Jobs wait from now on; their pairs stand at the end."""
+        """Add waiting jobs, with their pairs at the end."""
         rows, at, partitions = [], list[int](), list[int]()
         for number, job in enumerate(jobs):
             place = self._place(job)
@@ -201,9 +202,7 @@ class _Kept:
         return place
 
     def _sort(self, view: View, new: int, *, anew: bool) -> None:
-        """Put the pairs in order, the last ``new`` of which are new; ``anew``: priorities have changed since the last
-        time.
-        """
+        """Sort the pairs; the last ``new`` are new; ``anew``: priorities have changed since the last sort."""
         keys = self._keys
         if keys is None:
             return

@@ -1,7 +1,8 @@
-"""A bound in seconds on the search of a pass, or on what it looks for again, for services that must answer in time.
+"""A bound in seconds on the searches of a pass, for services that must answer in time.
 
-A clock makes decisions depend on the machine's speed: so there is none unless a session is given one, and none is read
-in this package. A bound that gives the same decisions everywhere is a policy's number of evaluations (``steps``).
+A clock makes decisions depend on the speed of the machine: so only a session with a given clock has this bound, and
+this package reads no clock of its own. A policy's number of evaluations (``steps``) is a bound that gives the same
+decisions everywhere.
 """
 
 from __future__ import annotations
@@ -11,62 +12,60 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 SERVICE_S = 10.0
-"""Bound of a service that is given none (s)."""
+"""Default bound of a service (s)."""
 
 SEARCHES = "searches"
-"""Key of the notebook: how often the bound ended a search (:class:`Searches`)."""
+"""Key of the notebook: :class:`Searches`, the passes that the bound ended."""
 
 Over = Callable[[], bool]
-"""Whether a search is to end with the best found so far."""
+"""Whether a search has to end, with the best found so far."""
 
 
 def never() -> bool:
-    """No bound."""
+    """Return false: no bound."""
     return False
 
 
 @dataclass(frozen=True)
 class PassLimit:
-    """How long the search of a pass may take.
+    """Bound on the time of a pass's search.
 
     Attributes
     ----------
     seconds
-        From the beginning of the search, above 0. What is being evaluated then is still evaluated to its end.
+        From the beginning of the search, above 0. An evaluation that has begun is finished.
     clock
-        Current time in seconds, from anywhere.
+        Current time in seconds, from any origin.
     """
 
     seconds: float
     clock: Callable[[], float]
 
     def begin(self) -> Over:
-        """Begin to count."""
+        """Begin to count; return the test whether the time is over."""
         until_s = self.clock() + self.seconds
         return lambda: self.clock() >= until_s
 
 
 @dataclass(frozen=True)
 class Searches:
-    """How many passes of a conversation searched, and how many of these were ended by the limit."""
+    """Number of passes of a conversation with a search, and of those that the limit ended."""
 
     made: int = 0
     ended: int = 0
 
     def __str__(self) -> str:
-        """Say it in a line."""
-        return (
-            f"the pass limit ended {self.ended} of {self.made} passes before all that they could look at was looked at"
-        )
+        """Describe both numbers in a line."""
+        return f"the pass limit ended {self.ended} of {self.made} passes before their searches were complete"
 
 
 class Bounded:
-    """The bound in one pass: whether it is over, and the account of it.
+    """The bound in one pass: whether its time is over, and counts of passes.
 
     Parameters
     ----------
     limit
-        ``None``: it is never over, and there is no account.
+        ``None``: the time is never over, and passes are not counted.
     """
 
     def __init__(self, limit: PassLimit | None) -> None:
@@ -75,7 +74,7 @@ class Bounded:
         self.ended = False
 
     def over(self) -> bool:
-        """Whether the search is to end now."""
+        """Whether the search has to end now."""
         self.ended = self.ended or self._over()
         return self.ended
 
@@ -87,14 +86,14 @@ class Bounded:
 
 
 def told(notebook: Mapping[str, Any]) -> Iterable[str]:
-    """How often the bound ended a search, where it did."""
+    """State how many passes the bound ended; nothing for 0."""
     searches: Searches = notebook.get(SEARCHES, Searches())
     return (str(searches),) if searches.ended else ()
 
 
 @runtime_checkable
 class Limitable(Protocol):
-    """A policy whose search can be bounded."""
+    """A policy with a search that can be bounded."""
 
     def limited(self, limit: PassLimit) -> Self:
         """Return the same policy with a bound."""

@@ -1,7 +1,7 @@
-"""The steps that scheduling passes are made of: start in order, reserve, fill. Pure but for the private timeline.
+"""The steps of scheduling passes: start in order, reserve, fill. Pure except for the private timeline.
 
-Every step books what it starts or reserves in ``view.timeline``, so that the next step counts it, and writes a note on
-each job where notes are kept.
+Every step books its starts and reservations in ``view.timeline``, so that the next step counts them, and writes a note
+on each job where notes are kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spillway.schedulers.timeline import Fit, Resource
 def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
     """Book and return the start of one job if it fits now for its whole estimated duration, else ``None``.
 
-    A moldable job that does not fit with all nodes that it requests starts on the most with which it does.
+    A moldable job that does not fit with all requested nodes starts on as many as possible.
     """
     allocation = fit_now(view, job, view.estimate_s(job))
     if allocation is None and view.fewest_nodes is not None:
@@ -35,7 +35,7 @@ def try_start(view: View, job: Job, role: Role = Role.STARTED) -> Start | None:
 
 
 def _fit_smaller(view: View, job: Job, fewest: int) -> Allocation | None:
-    """The largest allocation with which a job fits now, of ``fewest`` nodes or more but not of all that it requests."""
+    """The largest allocation with which a job fits now, from ``fewest`` nodes to one less than it requests."""
     timeline, duration_s = view.timeline, view.estimate_s(job)
     low, high = fewest, min(job.nodes - 1, timeline.free_nodes_now())
     found: Allocation | None = None
@@ -67,7 +67,7 @@ def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
 
 
 def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[Start]:
-    """The same where notes are kept, or jobs may start on fewer nodes or on buffers that they hold."""
+    """Fill one job after the other: notes are kept, or jobs may start on fewer nodes or on held buffers."""
     free = view.timeline.free_nodes_now()
     for job in jobs:
         fewest = job.nodes if view.fewest_nodes is None else view.fewest_nodes(job)
@@ -85,7 +85,7 @@ def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[
 
 
 def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
-    """The same where a job starts with all that it requests or not at all: one search finds the next that fits."""
+    """Fill where jobs start with their whole request or not at all: one search finds the next that fits."""
     timeline = view.timeline
     for part in jobs.in_parts() if type(jobs) is WaitingJobs else (jobs,):
         waiting: Iterable[Job] = part
@@ -106,8 +106,8 @@ def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
 
 
 def _first_fit(view: View, jobs: Sequence[Job]) -> tuple[int, Allocation] | None:
-    """The first of some jobs that fits now, and where."""
-    if len(jobs) == 1:  # as in most passes, where one job has come
+    """Index and allocation of the first of some jobs that fits now."""
+    if len(jobs) == 1:  # as in most passes, after the arrival of one job
         one = view.timeline.fit_now(jobs[0], view.estimate_s(jobs[0]))
         return None if one is None else (0, one)
     return view.timeline.first_fit_now(jobs, _demands(view, jobs), _durations_s(view, jobs))
@@ -130,8 +130,8 @@ def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
 def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -> Fit | None:
     """Reserve the earliest interval for one job and note it; ``None`` when it can never fit.
 
-    ``by_number``: on as few as possible of the nodes that are idle now, so that as many are left as if only their
-    number were reserved (Mu'alem, Feitelson 2001, section 2.2: the extra nodes).
+    ``by_number``: on as few as possible of the nodes that are idle now, so that as many are left as if only a number of
+    nodes were reserved (Mu'alem, Feitelson 2001, section 2.2: the extra nodes).
     """
     duration_s = view.estimate_s(job)
     fit = earliest_fit(view, job, duration_s, covering)
@@ -147,7 +147,7 @@ def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -
 
 
 def _off_idle_nodes(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource) -> Fit:
-    """A fit at the same time that leaves out as many idle nodes as it can."""
+    """A fit at the same time with as few idle nodes as possible."""
     timeline, start_s, end_s = view.timeline, fit.start_s, fit.start_s + duration_s
     free = timeline.free_nodes_now()
     if not free or start_s <= view.now_s:
@@ -213,9 +213,9 @@ def start_on(view: View, job: Job, allocation: Allocation, role: Role = Role.STA
 
 
 def binding_now(view: View, job: Job) -> Binding:
-    """Which resource keeps a job from starting now: tested one by one against this instant, reservations last.
+    """Resource that keeps a job from starting now: tested one by one at this instant, reservations last.
 
-    A burst buffer that the job holds already is none of them.
+    A burst buffer that the job already holds is not tested.
     """
     now = job if job.lives is None else msgspec.structs.replace(job, lives=None)
     shortest = 1e-9

@@ -1,17 +1,17 @@
-"""Usage as Slurm counts it: in steps of the period in which it calculates priorities, in whole seconds.
+"""Usage as counted by Slurm: in steps of the period of priority calculations, in whole seconds.
 
-With every period all usage so far is multiplied by ``d`` to the power of its seconds, ``d = 1 - 0.693 / half-life``.
-What a job used in a period of which it had ``t`` seconds, rounded to whole ones, counts as ``t d^t``; where it ended in
-it, that is decayed with all the rest at the end of the period. This is not the integral over the time since, and gives
-other ranks where the half-life is a few periods. A Slurm that enforces associations but no limits does not count what a
-job used between the last calculation and its end (it looks at ends for the limits' sake).
+With every period all usage so far is multiplied by ``d`` to the power of its seconds, ``d = 1 - 0.693 / half-life``. A
+job's usage over ``t`` seconds of a period, rounded to whole ones, counts as ``t d^t``; if it ended in the period, this
+is decayed with the other usage at the end of the period. This is not the integral over the time since, and gives other
+ranks where the half-life is a few periods. A Slurm that enforces associations but no limits does not count the usage of
+a job between the last calculation and its end (it processes ends only for limits).
 
 A half-life of 120 s, periods of 60 s, a job on 2 nodes from 10 s to 70 s: ``d = 0.994225``; after 60 s it has used
 ``2 * 50 d^50 = 74.857``, after 120 s ``74.857 d^60 + 2 * 10 d^10 d^60 = 66.217``.
 
 References
 ----------
-Slurm 22.05, ``priority/multifactor``: the decay thread, and the end of a job; found equal to what ``sshare`` prints.
+Slurm 22.05, ``priority/multifactor``: the decay thread, and the end of a job; equal to the output of ``sshare``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from spillway.schedulers.timeline import Resource
 Floats = npt.NDArray[np.float64]
 
 _LN2 = 0.693
-"""As Slurm has it."""
+"""Slurm's value of ln 2."""
 _DECIMALS = 6
-"""Of seconds, before they are rounded down to whole ones: differences of times lie below whole numbers at times."""
+"""Decimals of seconds before rounding down to whole ones: differences of times may lie just below whole numbers."""
 
 
 class _Part(NamedTuple):
-    """Nodes and bytes that a job held over an interval (s), and the row of its key."""
+    """Row of a job's key, and nodes and bytes that the job held over an interval (s)."""
 
     place: int
     start_s: float
@@ -47,16 +47,16 @@ class _Part(NamedTuple):
 
 
 class PeriodicUsage:
-    """Sums of what jobs have used, by something that they have in common; their own memory between passes.
+    """Sums of the usage of jobs, grouped by a key; keeps its state between passes.
 
     Parameters
     ----------
     half_life_s
-        After how many seconds usage counts half (s); 0: it never decays.
+        Seconds after which usage counts half; 0: it never decays.
     period_s
         Time between two calculations (s), above 0.
     key
-        By what sums are kept.
+        Group of a job.
     ends
         Whether the time from the last calculation to a job's end counts.
 
@@ -81,8 +81,9 @@ class PeriodicUsage:
         self._running_parts: dict[Running, tuple[_Part, ...]] = {}
 
     def at(self, view: View, time_s: float) -> Floats:
-        """Node-seconds and byte-seconds by key, a row each, as of a calculation that is not after the view's time, nor
-        before one that was asked for already.
+        """Node-seconds and byte-seconds by key, a row each, at the time of a calculation.
+
+        ``time_s``: not after the view's time, nor before that of an earlier call.
         """
         ended = [*self._later, *view.finished.since(self._read)]
         self._read = view.finished.total
@@ -103,7 +104,7 @@ class PeriodicUsage:
         return self._sums
 
     def _counted(self, sums: Floats, parts: Sequence[_Part], since_s: float, time_s: float) -> Floats:
-        """Sums from one calculation to another one, a period after the other."""
+        """Advance the sums from one calculation to another, period by period."""
         columns = np.array(parts, np.float64).reshape(-1, len(_Part._fields)).T
         places, starts_s, ends_s, amounts = columns[0].astype(np.intp), columns[1], columns[2], columns[3:].T
         first_s, last_s = _whole(starts_s), _whole(ends_s)
@@ -119,7 +120,7 @@ class PeriodicUsage:
         return sums
 
     def _ended(self, jobs: Iterable[Finished]) -> Iterator[_Part]:
-        """What jobs had that have ended: nodes from their start on, as many as they requested; buffers to their end."""
+        """Usage of ended jobs: requested nodes from their start, for the node-seconds used; buffers to their end."""
         for job in jobs:
             place, used = self._place(job), job.usage
             if used.node_seconds:
@@ -128,7 +129,7 @@ class PeriodicUsage:
                 yield _Part(place, job.start_s, job.end_s, 0.0, used.buffer_byte_seconds / (job.end_s - job.start_s))
 
     def _running(self, running: Running) -> Iterator[_Part]:
-        """What a running job holds, and what it has given back."""
+        """Resources that a running job holds or has released."""
         place = self._place(running.job)
         for one, end_s in [*((one, math.inf) for one in running.holdings), *((one, one.end_s) for one in running.past)]:
             nodes = len(one.allocation.nodes) if Resource.NODES in one.covering else 0

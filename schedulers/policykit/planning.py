@@ -39,7 +39,7 @@ Order = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Annealing:
-    """How an order is annealed.
+    """Settings of annealing.
 
     Attributes
     ----------
@@ -69,25 +69,25 @@ class Annealing:
 
 
 _PLACED_AT_ONCE = 500
-"""Some jobs to place between two looks at a clock: less than a millisecond's work."""
+"""Jobs placed between two readings of a clock: less than a millisecond."""
 
 _WORKING_MEMORY = ("_slots", "_plan", "_scratch")
 """Groups of arrays of a planner that annealing writes to."""
 
 
 class Planner:
-    """Scores orders of some jobs on a timeline, which stays as it is.
+    """Scores orders of jobs on a timeline, which does not change.
 
     Parameters
     ----------
     timeline
-        What is free; booked with running jobs and reservations.
+        Free resources, with running jobs and reservations booked.
     jobs
         The jobs to plan.
     estimate_s
         Expected duration of a job in seconds.
     objective
-        What a plan's score is.
+        Score of a plan.
     stride
         Positions between two checkpoints of the timeline, at least 1; ``None``: by the number of jobs.
     """
@@ -152,11 +152,11 @@ class Planner:
     @property
     def starts_s(self) -> npt.NDArray[np.float64]:
         """Planned start of each job (s), of the order planned last."""
-        return np.asarray(self._plan[2], np.float64)  # the array itself
+        return np.asarray(self._plan[2], np.float64)  # no copy
 
     @property
     def least(self) -> float:
-        """A score that no plan can be below: every job planned as if it were the only one in the queue."""
+        """Lower bound of the score: every job planned as if it were the only one in the queue."""
         if self.objective.latest:
             return float(self._spans[:, 3].max(initial=0.0))
         return float(self._least.sum())
@@ -170,12 +170,12 @@ class Planner:
         return planned
 
     def backfilled(self, order: Order) -> Order:
-        """Jobs in the order of their starts under EASY backfilling in an order, were none to arrive (by totals).
+        """Jobs in the order of their starts under EASY backfilling in an order, by totals, without further arrivals.
 
-        A plan of this order starts no job later than backfilling would, where only totals count: what runs at a time in
-        the plan, of the jobs that start before, would run then under backfilling, too.
+        A plan of this order starts no job later than backfilling would, where only totals count: the earlier jobs that
+        run at a time in the plan would run then under backfilling, too.
         """
-        now_times, now_rows, counts = self._slots[:3]  # the first checkpoint is the timeline as it is, and stays
+        now_times, now_rows, counts = self._slots[:3]  # the first checkpoint is the original timeline, and stays
         number, count = len(order), counts[0]
         times, free = np.empty(count + number), np.empty((count + number, 2), np.int64)
         times[:count] = now_times[0, :count]
@@ -206,7 +206,7 @@ class Planner:
         return best, best_score, worst_score
 
     def exhaust(self, over: Over = never) -> tuple[Order, float]:
-        """Best of all orders; for a handful of jobs."""
+        """Best of all orders; for few jobs."""
         every = (np.array(order, np.int32) for order in permutations(range(len(self.jobs))))
         best, score, _ = self.best_of(every, over)
         return best, score
@@ -236,7 +236,7 @@ class Planner:
     def anneal_side_by_side(
         self, order: Order, score: float, how: Annealing, seeds: Sequence[int], over: Over = never
     ) -> tuple[Order, float]:
-        """Anneal once per seed from the same order, on as many cores as there are; the first of the best wins.
+        """Anneal once per seed from the same order, on all cores; the first of the best wins.
 
         The result does not depend on the number of cores: every run has its own seed and its own working memory.
         """
@@ -254,7 +254,7 @@ class Planner:
         return min(found, key=lambda result: result[1])
 
     def _twin(self) -> Planner:
-        """A planner of the same jobs whose working memory is its own."""
+        """A planner of the same jobs with its own working memory."""
         twin = copy.copy(self)
         for name in _WORKING_MEMORY:
             setattr(twin, name, tuple(array.copy() for array in getattr(self, name)))
@@ -262,21 +262,19 @@ class Planner:
 
 
 def _lead_s(job: Job) -> float:
-    """How much later than its burst buffer a job gets its nodes (s): it waits as much longer."""
+    """Seconds from a job's burst buffer to its nodes: its wait is longer by as much."""
     return job.lives.storage_lead_s if job.lives is not None else 0.0
 
 
 def _apart(job: Job) -> tuple[float, float, float, float]:
-    """Whether a job's holdings have lives of their own, and these, as the kernels read them."""
+    """Whether a job's resources have different intervals, and their leads and tails (s), as the kernels read them."""
     if job.lives is None:
         return 0.0, 0.0, 0.0, 0.0
     return 1.0, job.lives.storage_lead_s, job.lives.storage_tail_s, job.lives.bandwidth_tail_s
 
 
 def _keys(demands: npt.NDArray[np.int64], spans: npt.NDArray[np.float64]) -> DemandKeys:
-    """Keys of demands and durations; jobs whose buffers are striped otherwise are not comparable, nor are jobs of other
-    partitions.
-    """
+    """Keys of demands and durations; jobs with other striping or other partitions are not comparable."""
     nodes, bb_bytes, io_rate, uses, requests, sets = demands.T
     stripes = np.where(uses & STRIPED, requests, 0)
     durations = np.ascontiguousarray(spans[:, 0]).view(np.int64)  # bits of doubles are ordered like the doubles

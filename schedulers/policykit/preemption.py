@@ -1,14 +1,14 @@
-"""Preemption around any policy: waiting jobs for which running ones make room, as the site has it.
+"""Preemption around any policy: running jobs release resources for waiting jobs, by the site's rules.
 
-Jobs that may preempt others are looked at first, in the order of the site's priorities. Each starts if it fits, else
-room is made for it: running jobs that it may preempt are chosen, lowest tier or priority of QOS first, of equals the
-youngest, until it fits; those without which it would fit as well are spared, highest first. Where no choice suffices
-nobody is preempted, the job and those behind it in its partition are left to the policy. What a job was promised is
-booked until those that make room have ended; then it starts before anything else. A job preempts once.
+Jobs that may preempt others come first, in the order of the site's priorities. Each starts if it fits, else it
+preempts: running jobs that it may preempt are chosen, lowest tier or priority of QOS first, of equals the youngest,
+until it fits; those that are not needed are spared, highest first. Where no choice suffices no job is preempted, and
+the job and those behind it in its partition are left to the policy. The allocation promised to a job is booked until
+the preempted jobs have ended; then it starts before all others. A job preempts once.
 
 References
 ----------
-SchedMD, *Preemption*; *Scheduling Configuration Guide*: jobs that can preempt are looked at first.
+SchedMD, *Preemption*; *Scheduling Configuration Guide*: jobs that can preempt are considered first.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ from spillway.schedulers.policykit.view import Around, Running, View
 from spillway.schedulers.timeline import Fit, Resource
 
 _MEMORY = "preempting"
-"""Key of the notebook: what is promised, which jobs have preempted, the last call that was requested."""
+"""Key of the notebook: claims, jobs that have preempted, the last requested call."""
 
 _LATE_S = 1e-3
-"""What is booked of a job that is being killed is booked so long at a time (s)."""
+"""Seconds for which resources of a job that is being killed are booked at a time."""
 
 _EXACT_S = 1e-6
 
 
 _Candidate = tuple[Running, Group]
-"""A running job that may be preempted, and what its partition or QOS says of that."""
+"""A running job that may be preempted, and the rules of its partition or QOS for that."""
 
 
 class _Claim(NamedTuple):
-    """What a waiting job was promised.
+    """Allocation promised to a waiting job.
 
     Attributes
     ----------
     job
         The job.
     allocation
-        What it gets.
+        The promised allocation.
     victims
-        Ids of the jobs that make room.
+        Ids of the preempted jobs.
     due_s
-        When the last of them is killed (s).
+        Time when the last of them is killed (s).
     """
 
     job: Job
@@ -67,7 +67,7 @@ class _Claim(NamedTuple):
 
 @dataclass(slots=True)
 class _Memory:
-    """From pass to pass: claims by job id, jobs that have preempted, for when a call was requested (s)."""
+    """State between passes: claims by job id, jobs that have preempted, time of the last requested call (s)."""
 
     claims: dict[str, _Claim]
     spent: set[str]
@@ -75,7 +75,7 @@ class _Memory:
 
 
 class _Choice(NamedTuple):
-    """Jobs that make room, with what is stated of each, and what the waiting job gets then."""
+    """Jobs to preempt, with the rules of each, and the waiting job's allocation then."""
 
     victims: Sequence[_Candidate]
     allocation: Allocation
@@ -88,11 +88,11 @@ class Preempting(Around):
     Attributes
     ----------
     rules
-        Which jobs may preempt which; some may.
+        Which jobs may preempt which; at least some may.
     stages_first
-        Whether jobs hold their burst buffers before their nodes; then they preempt once these are filled.
+        Whether jobs hold their burst buffers before their nodes; then they preempt once their buffers are filled.
     due
-        Whether a policy that starts jobs at times of its own does so in this pass; ``None``: it does in every pass.
+        Whether a policy that starts jobs only at certain times does so in this pass; ``None``: it does in every pass.
     """
 
     rules: Preemption
@@ -100,7 +100,7 @@ class Preempting(Around):
     due: Callable[[View], bool] | None = None
 
     def __call__(self, view: View) -> Iterator[Decision]:
-        """Run one pass: start what was promised, make room, then let the policy decide on the others."""
+        """Run one pass: start jobs with claims, preempt, then let the policy decide on the others."""
         memory = _memory(view)
         served: set[str] = set()
         suspended = {job.id for job in _suspended(view.queue)} if self.rules.suspends else set[str]()
@@ -124,13 +124,13 @@ class Preempting(Around):
                 filled.discard(one.job.id)
             elif isinstance(one, Hold) and one.job.id in view.filled_s and self.rules.height(one.job):
                 filled.add(one.job.id)
-        if filled and self.due is None:  # at once, with no message: they were looked at before
+        if filled and self.due is None:  # filled at once, without a message: jobs were considered before that
             yield WakeAt(view.now_s + _LATE_S)
 
     def keep(self, view: View) -> None:
-        """Book in the pass's timeline what is promised; called anew does nothing for what is booked.
+        """Book promised allocations in the pass's timeline, except those already booked.
 
-        A promise that cannot be kept any more, for something has gone out, is none.
+        A promise is dropped if some of its resources have gone out.
         """
         memory = _memory(view)
         waiting = {job.id for job in view.waiting} if memory.claims else ()
@@ -145,9 +145,9 @@ class Preempting(Around):
             self._keep_suspended(view, memory)
 
     def _keep_suspended(self, view: View, memory: _Memory) -> None:
-        """Book what suspended jobs have, and their nodes from then on when those that use them are expected to leave.
+        """Book the resources of suspended jobs, nodes from the expected ends of the jobs that use them.
 
-        Of two that had the same nodes the one goes on first that may preempt others more.
+        Of two suspended jobs with the same nodes the one with more power to preempt resumes first.
         """
         users = [(one.allocation, one.end_s) for one in view.running]
         for claim in memory.claims.values():
@@ -161,10 +161,10 @@ class Preempting(Around):
             if job.id not in view.reservations:
                 _keep_part(view, job, due_s, {node for used, _ in before for node in used.nodes})
 
-    # ------------------------------------------------------------------ what was promised
+    # ------------------------------------------------------------------ claims
 
     def _claimed(self, view: View, memory: _Memory, served: set[str]) -> Iterator[Start]:
-        """Start the jobs for which room has been made."""
+        """Start jobs with claims once their preempted jobs have ended."""
         queue = {job.id: job for job in view.queue}
         for job_id, claim in list(memory.claims.items()):
             if view.reservations[job_id].start_s > view.now_s:
@@ -172,13 +172,13 @@ class Preempting(Around):
                     view.notes.write(job_id, Role.RESERVED, Binding.PREEMPTED, max(claim.due_s, view.now_s))
                 continue
             del memory.claims[job_id]
-            if job_id in queue and not _taken(view, claim):  # else it may not hold a buffer now
+            if job_id in queue and not _taken(view, claim):  # else it may hold no buffer now
                 served.add(job_id)
                 if view.notes is not None:
                     view.notes.write(job_id, Role.STARTED, estimate_s=view.now_s)
                 yield Start(queue[job_id], claim.allocation)
 
-    # ------------------------------------------------------------------ who preempts whom
+    # ------------------------------------------------------------------ preempting
 
     def _first(self, view: View, memory: _Memory) -> list[Job]:
         """Waiting jobs that may preempt others, and could use their nodes."""
@@ -191,14 +191,14 @@ class Preempting(Around):
         return [job for job in view.queue if known[job] and self._may_start(view, job, memory)]
 
     def _may_start(self, view: View, job: Job, memory: _Memory) -> bool:
-        """Whether a waiting job needs only nodes, and whatever comes with them."""
+        """Whether a waiting job needs only nodes, with the resources that come with them, and has no claim."""
         if job.id in memory.claims or job.id in view.reservations:
             return False
         first = job.bb_bytes > 0 and (self.stages_first or (job.lives is not None and job.lives.storage_lead_s > 0))
         return not first or job.id in view.filled_s
 
     def _serve(self, view: View, jobs: Iterable[Job], memory: _Memory) -> Iterator[Start | Preempt | WakeAt]:
-        """Start jobs, or make room for them, in each partition up to the first for which there is none."""
+        """Start jobs or preempt others for them, in each partition up to the first for which neither is possible."""
         blocked, calls = set[tuple[int, ...]](), list[float]()
         found = sorted(ordered(view, jobs, MULTIFACTOR), key=lambda job: -self.rules.height(job))
         for job in found:
@@ -223,7 +223,7 @@ class Preempting(Around):
     def _make_room(
         self, view: View, job: Job, way: tuple[int, ...], choice: _Choice, memory: _Memory
     ) -> Iterator[Preempt]:
-        """Have the chosen jobs make room, and book what is promised."""
+        """Preempt the chosen jobs, and book the claim."""
         assert view.vacate is not None
         memory.spent.add(job.id)
         claim = memory.claims[job.id] = _Claim(
@@ -239,7 +239,7 @@ class Preempting(Around):
     def _choose(
         self, view: View, job: Job, way: tuple[int, ...], memory: _Memory, calls: list[float]
     ) -> _Choice | None:
-        """Running jobs that make room for a job now; ``None`` where none do. When others might goes into ``calls``."""
+        """Running jobs to preempt for a job now, else ``None``; appends times when others could be to ``calls``."""
         assert view.vacate is not None
         told = {one for claim in memory.claims.values() for one in claim.victims}
         candidates: list[_Candidate] = []
@@ -249,7 +249,7 @@ class Preempting(Around):
             group = self.rules.group(one.job, one.allocation.nodes)
             if not self.rules.may(job, way, group):
                 continue
-            exempt_s = one.start_s + max(group.exempt_s, _LATE_S)  # whoever has just started is let be
+            exempt_s = one.start_s + max(group.exempt_s, _LATE_S)  # jobs that have just started are exempt
             if exempt_s > view.now_s + _EXACT_S:
                 calls.append(exempt_s)
             else:
@@ -262,19 +262,19 @@ class Preempting(Around):
             view.timeline.restore(before)
 
     def _rank(self, one: Running, group: Group) -> tuple[float, ...]:
-        """Lower ones are preempted first."""
+        """Sort key: lower ones are preempted first."""
         rank = 0 if self.rules.youngest_first else group.rank
         return rank, -one.start_s, -one.job.number
 
 
 @dataclass(frozen=True)
 class Promised(Around):
-    """What stands around preemption: what was promised is booked before anything else is decided.
+    """A policy around preemption that books promised allocations before any decision.
 
     Attributes
     ----------
     keep
-        Books it (:meth:`Preempting.keep`).
+        Books them (:meth:`Preempting.keep`).
     """
 
     keep: Callable[[View], None]
@@ -291,7 +291,7 @@ def _memory(view: View) -> _Memory:
 
 
 def _fewest(view: View, job: Job, candidates: Sequence[_Candidate]) -> _Choice | None:
-    """The first of these that make room for a job, without those that need not; changes the timeline."""
+    """The first candidates that suffice for a job, without those not needed; changes the timeline."""
     if not candidates:
         return None
     nothing = view.timeline.snapshot()
@@ -299,7 +299,7 @@ def _fewest(view: View, job: Job, candidates: Sequence[_Candidate]) -> _Choice |
         return None
     view.timeline.restore(nothing)
     low, high = 1, len(candidates)
-    while low < high:  # more room is never less
+    while low < high:  # the job fits with all further candidates, too
         middle = (low + high) // 2
         fits = _fit(view, job, candidates[:middle]) is not None
         view.timeline.restore(nothing)
@@ -317,12 +317,12 @@ def _fewest(view: View, job: Job, candidates: Sequence[_Candidate]) -> _Choice |
 
 
 def _due_s(view: View, chosen: Iterable[_Candidate]) -> float:
-    """When the last of some jobs is killed, if they are chosen now (s)."""
+    """Time when the last of some jobs is killed if they are chosen now (s)."""
     return view.now_s + max(group.grace_s for _, group in chosen)
 
 
 def _fit(view: View, job: Job, chosen: Sequence[_Candidate]) -> Allocation | None:
-    """What a job gets if these made room, over the time until they have, too; frees what they hold."""
+    """Allocation of a job without these jobs, also until their ends; frees their resources in the timeline."""
     assert view.vacate is not None
     for one, group in chosen:
         view.vacate(view.timeline, one.job.id, view.now_s, _given_back(group))
@@ -331,25 +331,26 @@ def _fit(view: View, job: Job, chosen: Sequence[_Candidate]) -> Allocation | Non
 
 
 def _given_back(group: Group) -> Resource:
-    """What a job gives back that makes room: a suspended one keeps its burst buffer and what it holds of pools."""
+    """Resources that a preempted job releases: a suspended one keeps its burst buffer and its amounts of pools."""
     return Resource.NODES | Resource.BANDWIDTH if group.mode == SUSPEND else Resource.ALL
 
 
 def _suspended(jobs: Iterable[Job]) -> Iterator[Job]:
-    """Those of some waiting jobs that go on where they were."""
+    """The suspended jobs among waiting jobs."""
     return (job for job in jobs if isinstance(job.left, Suspended))
 
 
 def _hiding(view: View, hidden: Collection[str]) -> View:
-    """The pass without some of the waiting jobs."""
+    """A view of the pass without some of the waiting jobs."""
     if not hidden:
         return view
     return view.showing(tuple(job for job in view.queue if job.id not in hidden), view.held)
 
 
 def _keep_part(view: View, job: Job, due_s: float, used: Collection[int]) -> None:
-    """Book what a suspended job has, and from a time on its nodes that are ``used`` till then; nothing where it cannot
-    go on then, for something of it is out or taken.
+    """Book the resources of a suspended job; those of its nodes that are ``used`` from ``due_s`` on.
+
+    Books nothing if the job cannot resume then because some of its resources are out or taken.
     """
     timeline, given, now_s = view.timeline, job.left.allocation, view.now_s
     start_s = max(due_s, now_s) + _LATE_S if used else now_s
@@ -368,7 +369,7 @@ def _keep_part(view: View, job: Job, due_s: float, used: Collection[int]) -> Non
 
 
 def _resumed(view: View) -> Iterator[Start]:
-    """Let suspended jobs go on whose nodes are theirs again."""
+    """Resume suspended jobs if their nodes are free again."""
     for job in _suspended(view.queue):
         fit = view.reservations.get(job.id)
         if fit is not None and fit.start_s <= view.now_s:
@@ -380,9 +381,9 @@ def _resumed(view: View) -> Iterator[Start]:
 
 
 def _booked(view: View, claim: _Claim, left: Sequence[Allocation]) -> bool:
-    """Book a claim in the pass's timeline, from now on or from the end of jobs that are ``left``; whether it could be.
+    """Book a claim in the pass's timeline, from now or from the end of the victims ``left``; return whether it fits.
 
-    Till then no others get the nodes, the bytes and the amounts of pools that it needs beside theirs.
+    Until then no other job gets the nodes, bytes and amounts of pools that it needs beside those of the victims.
     """
     timeline, given, now_s = view.timeline, claim.allocation, view.now_s
     held = view.held.get(claim.job.id)
@@ -401,7 +402,7 @@ def _booked(view: View, claim: _Claim, left: Sequence[Allocation]) -> bool:
 
 
 def _taken(view: View, claim: _Claim) -> bool:
-    """Whether a job that started now would run into what is taken: those that made room may have ended late."""
+    """Whether a job that started now would run into taken nodes: the preempted jobs may have ended late."""
     end_s = view.now_s + view.estimate_s(claim.job)
     return any(
         one.start_s < end_s and view.now_s < one.end_s and not one.nodes.isdisjoint(claim.allocation.nodes)
@@ -410,7 +411,7 @@ def _taken(view: View, claim: _Claim) -> bool:
 
 
 def _beside(given: Allocation, left: Sequence[Allocation], covering: Resource) -> Iterator[tuple[Allocation, Resource]]:
-    """What an allocation needs beside what is held by jobs that are still there: nodes, bytes, amounts of pools."""
+    """Parts of an allocation not held by jobs that have not ended yet: nodes, bytes, amounts of pools."""
     theirs = {node for one in left for node in one.nodes}
     yield Allocation(tuple(node for node in given.nodes if node not in theirs)), Resource.NODES
     if Resource.BURST_BUFFERS in covering:

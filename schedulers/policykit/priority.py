@@ -1,13 +1,14 @@
-"""Priorities of waiting jobs as a site weighs them: Slurm's multifactor priority with Fair Tree.
+"""Priorities of waiting jobs by a site's weights: Slurm's multifactor priority with Fair Tree.
 
-``priority = site + age + association + fairshare + size + partition + qos + tres - nice``: but for the first and the
-last each term is a factor from 0 to 1 times its weight, 0 by default. The sum is rounded down, to a whole number from
-1 to 2^32 - 1 (0 would hold the job). Usage and all priorities are calculated at whole multiples of the site's period in
-simulated time; in between a priority stands, and a job that comes has the age 0. Ages are in whole seconds, as Slurm's
-clock is. A job that may run in several partitions has a priority in each; where it has one place, that of the best.
+``priority = site + age + association + fairshare + size + partition + qos + tres - nice``: except the first and the
+last each term is a factor from 0 to 1 times its weight, 0 by default. The sum is rounded down, to a whole number from 1
+to 2^32 - 1 (0 would hold the job). Usage and all priorities are calculated at whole multiples of the site's period in
+simulated time; in between, priorities do not change, and new jobs have the age 0. Ages are in whole seconds, like
+Slurm's clock. A job that may run in several partitions has a priority in each; for a single position in the queue that
+of the best counts.
 
-Jobs of a partition with a higher tier come first, under every policy; then those of a higher priority; equals by the
-time of submission (also of a job that other jobs held), then by number.
+Jobs of a partition with a higher tier come first, under every policy; then jobs with a higher priority; equals by the
+time of submission (also jobs held by dependencies), then by number.
 
 References
 ----------
@@ -34,10 +35,10 @@ _MEMORY = "priorities"
 """Key of the notebook."""
 
 _SPARE = 1000
-"""Jobs that need not wait any more whose rows are kept."""
+"""Largest number of rows kept beyond twice the waiting jobs."""
 
 _MANY = 1000
-"""Rows in order, for each new one, from which on places are looked for: fewer are sorted all anew, in less time."""
+"""Sorted rows per new one above which new rows are inserted; below, sorting all again is faster."""
 
 _MOST = 2**32 - 1
 """Largest priority."""
@@ -53,12 +54,12 @@ Indices = npt.NDArray[np.intp]
 
 
 def submitted_s(job: Job) -> float:
-    """When a job was submitted (s), also one that others held since."""
+    """Time of a job's submission (s), also if dependencies held it since."""
     return round(job.submit_time_s - job.held_s, 6)
 
 
 def priorities_of(view: View) -> Priorities:
-    """The priorities of a pass's waiting jobs, by the site of its session; without one all weights are 0."""
+    """Priorities of a pass's waiting jobs, by the site of its session; without a site all weights are 0."""
     found: Priorities | None = view.notebook.get(_MEMORY)
     if found is None:
         found = view.notebook[_MEMORY] = Priorities(view.site or Site(), view.machine)
@@ -72,9 +73,9 @@ class Priorities:
     Parameters
     ----------
     site
-        Its weights, associations, partitions and qualities of service.
+        The site, with weights, associations, partitions and qualities of service.
     machine
-        What sizes are relative to.
+        Sizes are relative to this machine.
     """
 
     def __init__(self, site: Site, machine: Machine) -> None:
@@ -88,7 +89,7 @@ class Priorities:
         self._rows: Floats = np.empty((32, _COLUMNS))
 
     def bring_up(self, view: View) -> None:
-        """Look at what waits now, and calculate anew where a period has begun since the last time."""
+        """Update to the waiting jobs, and calculate anew if a period has begun since the last time."""
         self._waiting, self._now_s = view.waiting, view.now_s
         period_s, phase_s = self._weights.period_s, self._weights.phase_s
         time_s = phase_s + math.floor((view.now_s - phase_s) / period_s) * period_s
@@ -102,14 +103,14 @@ class Priorities:
         self._calculate(self._rows[: len(self._places)])
 
     def _let_go(self) -> None:
-        """Keep the rows of jobs that wait, with since when their ages count; most others do not wait any more."""
+        """Keep the rows of waiting jobs, with the begins of their ages; most others no longer wait."""
         kept = [job.id for job in self._waiting if job.id in self._places]
         self._rows[: len(kept)] = self._rows[[self._places[job_id] for job_id in kept]]
         self._places = {job_id: place for place, job_id in enumerate(kept)}
 
     @property
     def calculated_s(self) -> float:
-        """For when priorities were calculated last (s)."""
+        """Time of the last calculation of priorities (s)."""
         return self._time_s
 
     def ordered(self, jobs: Iterable[Job]) -> list[Job]:
@@ -118,10 +119,10 @@ class Priorities:
         return [these[place] for place in self._order(self._rows_of(these)).tolist()]
 
     def in_partitions(self, jobs: Sequence[Job], at: Indices, partitions: Indices) -> Floats:
-        """Jobs in each of their partitions, a row of numbers each, which the caller keeps (:meth:`order`).
+        """Rows for jobs in each of their partitions, which the caller keeps (:meth:`order`).
 
-        Each partition counts by its own factor, and shares of nodes are those of its nodes. ``at``: the place of each
-        pair's job; ``partitions``: its partition.
+        Each partition has its own factor, and shares of nodes are of its nodes. ``at``: the place of each pair's job;
+        ``partitions``: its partition.
         """
         rows: Floats = self._rows_of(jobs)[at]
         several = [pair for pair, place in enumerate(at.tolist()) if len(jobs[place].partitions) > 1]
@@ -134,9 +135,9 @@ class Priorities:
         return rows
 
     def order(self, rows: Floats, new: int, *, anew: bool) -> Indices:
-        """The order of such rows by tier, priority, submission and number; of equals the first comes first.
+        """Indices of such rows by tier, priority, submission and number; equals keep their order.
 
-        The last ``new`` of them are new, the others are in order. ``anew``: they were made before the last calculation.
+        The last ``new`` rows are new, the others are sorted. ``anew``: they are older than the last calculation.
         """
         if anew:
             self._calculate(rows)
@@ -151,12 +152,12 @@ class Priorities:
         return terms - fixed.nice
 
     def of(self, jobs: Sequence[Job]) -> Floats:
-        """The priority of each of these jobs."""
+        """Priority of each of these jobs."""
         priorities: Floats = self._rows_of(jobs)[:, PRIORITY]
         return priorities
 
     def explained(self, jobs: Iterable[Job]) -> Iterator[tuple[str, Priority]]:
-        """Ids of jobs, and the priority of each as its sum; of several jobs with an id what waits counts."""
+        """Ids of jobs, and the priority of each with its terms; of several jobs with an id the waiting one counts."""
         waiting = {job.id: job for job in self._waiting}
         for job in jobs:
             one = waiting.get(job.id, job)
@@ -177,7 +178,7 @@ class Priorities:
             found = [self._places[job.id] for job in jobs]
         except KeyError:
             new = [job for job in jobs if job.id not in self._places]
-            if [*self._waiting[-len(new) :]] != new:  # they have not all come last
+            if [*self._waiting[-len(new) :]] != new:  # not all of them are the last arrivals
                 ids = {job.id for job in new}
                 self._add(job for job in self._waiting if job.id in ids)
             self._add(new)
@@ -185,7 +186,7 @@ class Priorities:
         return self._rows[found]
 
     def _add(self, jobs: Iterable[Job]) -> None:
-        """Make rows for jobs that have none."""
+        """Add rows for jobs without one."""
         places, first = self._places, len(self._places)
         for job in jobs:
             if job.id in places:
@@ -196,7 +197,7 @@ class Priorities:
             fixed, _ = self._terms.of(job)
             sharer = self._sharers.place(job.account, job.user)
             submit_s = submitted_s(job)
-            # Of a job that others held, age counts from the first pass that looks at it then.
+            # The age of a job held by dependencies counts from the first pass after its release.
             waits_s = self._now_s if job.held_s else job.submit_time_s
             since_s = math.floor(submit_s if self._accrue_always else waits_s)
             self._rows[place] = self._sum(job, fixed), since_s, submit_s, job.number, fixed.tier, sharer, 0.0
@@ -208,24 +209,24 @@ class Priorities:
 
     def _calculate(self, rows: Floats) -> None:
         age, fairshare = self._changing(rows)
-        # In Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
+        # Added in Slurm's order: 321.66... and 333.33... are 655 together, and less one after the other.
         rows[:, PRIORITY] = _bounded(np.floor(age + fairshare + rows[:, _FIXED]), 1.0, _MOST)
 
     def _changing(self, rows: Floats) -> tuple[Floats, Floats]:
-        """The terms that change: age and fair share."""
+        """Terms that change with time: age and fair share."""
         weights = self._weights
         age = weights.age * _bounded((math.floor(self._time_s) - rows[:, _SINCE_S]) / weights.longest_age_s, 0.0, 1.0)
         return age, weights.fairshare * self._sharers.factors[rows[:, _SHARER].astype(np.intp)]
 
 
 def _bounded(values: Floats, least: float, most: float) -> Floats:
-    """As :func:`numpy.clip`, which takes several times as long for a row or two."""
+    """Equal to :func:`numpy.clip`, which takes several times as long for a row or two."""
     found: Floats = np.minimum(np.maximum(values, least), most)
     return found
 
 
 def _place(rows: Floats, one: Floats) -> int:
-    """The place of a row among others that are in order, after its equals."""
+    """Position of a row among sorted rows, after its equals."""
     low, high = 0, len(rows)
     for column, sign in _ORDER:
         values, value = sign * rows[low:high, column], sign * one[column]

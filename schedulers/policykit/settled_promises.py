@@ -1,10 +1,10 @@
-"""Promises that cannot have changed since the pass before, so that they are not looked for again.
+"""Promises that cannot have changed since the last pass, so that they are not searched again.
 
-A job was promised its earliest start beside all that was booked then, on the first nodes that will do. As long as only
-more is booked, it has neither an earlier start nor other nodes (see :mod:`.continued`). What
-became free since then is known: where the timeline without promises differs from what the pass before left of it, and
-where promises were that moved. All of it lies before a time; a job that would start before that may start earlier now,
-and any other stays where it is.
+A promise is a job's earliest start beside all bookings of that time, on the first nodes that suffice. As long as
+bookings are only added, it has neither an earlier start nor other nodes (see :mod:`.continuation`). Resources freed
+since then are where the timeline without promises differs from the one that the last pass left, and where moved
+promises were. All of these lie before a time; a job that would start before that time may start earlier now, and any
+other keeps its start.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ KEPT = "promises settled"
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a pass left.
+    """State after a pass.
 
-    The timeline without promises and with them, these, the durations that were expected (s), and by job until when (s)
-    something became free after the job was looked at.
+    Timelines without and with promises, the promises, expected durations (s), and by job the time (s) until which
+    resources became free after the job's turn in the pass.
     """
 
     base: Timeline
@@ -36,7 +36,7 @@ class _Kept:
 
 
 class Settled:
-    """What one pass knows of the one before, and leaves to the next.
+    """Promises settled by the last pass, as one pass uses and updates them.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Settled:
 
     @classmethod
     def of(cls, view: View, queue: Sequence[Job], old: Mapping[str, Fit]) -> Settled:
-        """What is known at the beginning of a pass over this queue, with these promises of the pass before."""
+        """State at the beginning of a pass over this queue, with the promises ``old`` of the last pass."""
         kept: _Kept | None = view.cache.pop(KEPT, None)
         timeline = view.timeline
         if not view.at_once or not timeline.steady:
@@ -75,12 +75,12 @@ class Settled:
         return found
 
     def booked(self, promises: Mapping[str, Fit]) -> None:
-        """Promises were booked anew; where one of them is not what it was, nothing is known."""
+        """Take promises that were booked anew; if one of them has changed, no promise is settled."""
         if self._kept is not None and promises != self._kept.promises:
             self._kept, self._freed_s = None, math.inf
 
     def stays(self, job: Job, promise: Fit) -> bool:
-        """Whether a job cannot start earlier than promised, nor on other nodes."""
+        """Whether a job can neither start earlier than promised nor on other nodes."""
         if self._kept is None:
             return False
         view = self._view
@@ -97,7 +97,7 @@ class Settled:
         return view.timeline.earliest_fit(job, duration_s, latest_s=freed_s) is None
 
     def note(self, job: Job, promise: Fit | None, fit: Fit | None) -> None:
-        """A job has been looked at: it has this now, and had that promise."""
+        """Note that the promise of a job was ``promise`` and is now ``fit``."""
         if self._base is None:
             return
         duration_s = self._durations_s[job.id] = self._view.estimate_s(job)
@@ -111,7 +111,7 @@ class Settled:
             self._base.reserve(fit.start_s, fit.start_s + duration_s, fit.allocation)
 
     def keep(self, promises: Mapping[str, Fit]) -> None:
-        """Leave what is known to the next pass."""
+        """Keep the state for the next pass."""
         if self._base is None:
             return
         later = [-math.inf]

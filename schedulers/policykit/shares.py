@@ -1,9 +1,8 @@
-"""What users and accounts have had of their shares: factors of fair share and of associations.
+"""Factors of fair share and of associations, from the usage of users and accounts.
 
-Usage is what jobs held, in node-seconds (or as billed), times the usage factor of their QOS, decayed
-(:mod:`~spillway.schedulers.policykit.periodic`). Whom jobs are
-charged to: :mod:`spillway.schedulers.model.charging`. Where the site has no associations, all users seen so far are
-equal siblings.
+Usage is in node-seconds of jobs (or as billed), times the usage factor of their QOS, decayed
+(:mod:`~spillway.schedulers.policykit.periodic`), and charged by :mod:`spillway.schedulers.model.charging`. Where the
+site has no associations, all users seen so far are equal siblings.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from spillway.schedulers.policykit.view import View
 
 _GIGABYTE = 1e9
 _DECIMALS = 3
-"""Of node-seconds; what is less comes from rounding, and must not undo a tie."""
+"""Decimals of node-seconds: smaller differences come from rounding, and must not break ties."""
 
 
 class Sharers:
-    """Who shares the machine: the site's associations of users, or all users alike.
+    """Users that share the machine: those of the site's associations, or all users alike.
 
     Attributes
     ----------
     factors
-        Of fair share, as last calculated, by place; the last one, 0, is for jobs that belong to nobody known. Who has
-        come since has used nothing: 1.
+        Factors of fair share at the last calculation, by place; the last one, 0, is for jobs of unknown users. Users
+        added since then have used nothing: 1.
     """
 
     def __init__(self, site: Site) -> None:
@@ -49,13 +48,13 @@ class Sharers:
         self._usage_factors = {one.name: one.usage_factor for one in site.qos}
         billing = site.weights.billing
         self._billing = np.array([billing.get("node", 0.0 if billing else 1.0), billing.get("bb", 0.0) / _GIGABYTE])
-        ends = site.scheduler.enforces_limits  # then Slurm looks at them
+        ends = site.scheduler.enforces_limits  # then Slurm processes them
         self._usage = PeriodicUsage(site.weights.half_life_s, site.weights.period_s, _charged, ends=ends)
         self._charged_to, self._counting = np.zeros(0, np.intp), np.zeros(0)
         self.factors = np.append(np.ones(len(self._places)), 0.0)
 
     def calculate(self, view: View, time_s: float, arrived: Iterable[Job]) -> None:
-        """Reckon the factors as of a time that is not after the view's; ``arrived``: jobs that were not seen yet."""
+        """Calculate the factors at a time up to the view's; ``arrived``: jobs not seen before."""
         used = self._usage.at(view, time_s)
         if self._alike:
             for job in arrived:
@@ -74,7 +73,7 @@ class Sharers:
         self.factors = np.append(self._tree.factors(np.round(sums[:-1], _DECIMALS)), 0.0)
 
     def place(self, account: str, user: str) -> int:
-        """Place among the factors; -1 where it is nobody known."""
+        """Place among the factors; -1 for an unknown user."""
         if not self._alike:
             return self._places.get(self._association_of(account, user), -1)
         if ("", user) not in self._places:
@@ -83,15 +82,15 @@ class Sharers:
         return self._places["", user]
 
     def association(self, job: Job) -> float:
-        """The factor of a job's association: its priority relative to the largest of all."""
+        """Factor of a job's association: its priority relative to the largest of all."""
         return self._priorities.get(self._association_of(job.account, job.user), 0.0)
 
     def qos_of(self, job: Job) -> str:
-        """The QOS of a job: what it states, else its association's default, else ``normal``."""
+        """QOS of a job: the stated one, else its association's default, else ``normal``."""
         return self._charging.qos(job.account, job.user, job.qos)
 
     def assumed(self, job: Job) -> Iterator[str]:
-        """What had to be assumed for a job, in words."""
+        """Assumptions made for a job, as texts."""
         if not (self._weights.fairshare or self._weights.association):
             return
         if self._alike:
@@ -105,5 +104,5 @@ class Sharers:
 
 
 def _charged(job: Finished | Job) -> tuple[str, str, str]:
-    """Whom the usage of a job is charged to, and its QOS."""
+    """Account, user and QOS of a job, by which its usage is grouped."""
     return job.account, job.user, job.qos

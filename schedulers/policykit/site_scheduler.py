@@ -1,4 +1,4 @@
-"""How a site's schedulers are set, as options of a policy that has Slurm's names for them.
+"""Parameters of a site's schedulers as options of a policy that has Slurm's names for them.
 
 References
 ----------
@@ -18,21 +18,21 @@ from spillway.schedulers.model.site_parts import Scheduler
 from spillway.schedulers.policykit.ordering import MULTIFACTOR
 
 _NO_PARAMETERS = frozenset({"backfill", "preempt", "preempts", "exempt_s", "enforce", "others"})
-"""Fields of a site's scheduler that are none of ``SchedulerParameters`` by name."""
+"""Fields of a site's scheduler that are not names of ``SchedulerParameters``."""
 
 _LEAST = "bf_min_prio_reserve"
-"""Means nothing where jobs have no priorities."""
+"""A parameter without effect where jobs have no priorities."""
 
 
 class SiteOptions(NamedTuple):
-    """What a site states of a policy's schedulers.
+    """Parameters that a site states for a policy's schedulers.
 
     Attributes
     ----------
     options
         Values of the policy's options, by name.
     without
-        Parameters of the site's that the policy has no option for, as Slurm names them.
+        Parameters of the site for which the policy has no option, by Slurm's names.
     """
 
     options: Mapping[str, Any]
@@ -40,11 +40,11 @@ class SiteOptions(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The options as a command line takes them."""
+        """The options as on a command line."""
         return ",".join(f"{name}={show(value)}" for name, value in self.options.items())
 
     def words(self, given: Mapping[str, Any]) -> str:
-        """Which options are the site's, which of these are given otherwise, and what is none; "": nothing is stated."""
+        """Describe options from the site, those given otherwise, and unplayed parameters; "" without any."""
         taken = SiteOptions({name: value for name, value in self.options.items() if name not in given}, ()).text
         own = ", ".join(name for name in self.options if name in given)
         parts = (("from the site: ", taken), ("given in place of the site's: ", own))
@@ -53,7 +53,7 @@ class SiteOptions(NamedTuple):
 
 
 def site_options(site: Site, infos: Collection[OptionInfo], given: Mapping[str, Any]) -> SiteOptions:
-    """What a site states: its schedulers' parameters, and the order ``multifactor`` where it has weights of priority.
+    """Parameters of a site's schedulers, and the order ``multifactor`` if it has weights of priority.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def site_options(site: Site, infos: Collection[OptionInfo], given: Mapping[str, 
     infos
         Options of the policy.
     given
-        Options that the user chose: in an order without priorities there is no least one.
+        Options chosen by the user: orders without priorities have no least priority.
 
     Raises
     ------
     OptionError
-        A value of the site's is out of the option's range.
+        A value of the site is out of the option's range.
     """
     known = {info.name: info for info in infos}
     every = dict(_stated(site.scheduler))
@@ -88,7 +88,7 @@ def site_options(site: Site, infos: Collection[OptionInfo], given: Mapping[str, 
 
 
 def _stated(scheduler: Scheduler) -> Iterator[tuple[str, Any]]:
-    """Parameters that are stated, by Slurm's names."""
+    """Stated parameters, by Slurm's names."""
     for field in scheduler.__struct_fields__:
         value = getattr(scheduler, field)
         if field not in _NO_PARAMETERS and value != getattr(Scheduler(), field):

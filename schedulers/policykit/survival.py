@@ -1,9 +1,9 @@
-"""Predictions from similar jobs as a law instead of a mean: which jobs end early, and what to expect of the others.
+"""Predictions by quantiles of the runtimes of similar jobs, given the time that a job has run so far.
 
-Runtimes of a user's similar jobs are kept as shares of the walltime. A waiting job is expected to run as long as a
-quantile of them. Many jobs end within their first minutes; one that has outlived its prediction is expected to run as
-long as the same quantile of those that ran longer than it has by now: survival changes what is expected at once, where
-a mean would grow by steps.
+Runtimes of a user's similar jobs are kept as shares of the walltime. The expected duration of a waiting job is a
+quantile of them. Many jobs end within their first minutes; for a job that has outlived its prediction the same quantile
+is taken of the jobs that ran longer than it has so far: survival changes the expectation at once, where a mean would
+grow by steps.
 
 References
 ----------
@@ -23,16 +23,16 @@ from spillway.base.errors import OptionError
 from spillway.schedulers.model.job import Job
 
 LEAST = 5
-"""Jobs of a group from which on it is believed; below, a wider group is taken."""
+"""Least number of jobs of a group; with fewer, a wider group is used."""
 
 KEPT = 100
-"""Jobs of a group that are remembered, the last ones."""
+"""Number of last jobs kept of each group."""
 
 SHORTEST_S = 1.0
 
 
 class _Shares:
-    """Runtimes of the last jobs of a group, as shares of their walltimes; in order of time, and of size."""
+    """Runtimes of the last jobs of a group, as shares of their walltimes; by time and in ascending order."""
 
     __slots__ = ("_in_time", "ascending")
 
@@ -49,16 +49,15 @@ class _Shares:
 
 
 class Survival:
-    """Quantiles of what similar jobs took, given that a job has survived so far; the walltime where nothing is known.
+    """Quantiles of the runtimes of similar jobs, given a job's elapsed time; the walltime without similar jobs.
 
-    Similar are, whichever group first has enough jobs: those of the same user, walltime and nodes; of the same user
-    and walltime; of the same user; of the same walltime.
+    Similar jobs are those of the first of these groups with enough jobs: same user, walltime and nodes; same user and
+    walltime; same user; same walltime.
 
     Parameters
     ----------
     quantile
-        Which quantile is expected, above 0 and below 1: 0.5 is as often too short as too long, larger ones are
-        cautious.
+        The expected quantile, above 0 and below 1: 0.5 is as often too short as too long, larger ones are cautious.
     """
 
     def __init__(self, quantile: float = 0.5) -> None:
@@ -68,11 +67,11 @@ class Survival:
         self._groups: dict[tuple[object, ...], _Shares] = {}
 
     def estimate_s(self, job: Job) -> float:
-        """The quantile of the group's shares, in seconds: at least one, at most the walltime."""
+        """Quantile of the group's shares, in seconds: at least one, at most the walltime."""
         return self._expected_s(job, -1.0, SHORTEST_S)
 
     def correct_s(self, job: Job, elapsed_s: float) -> float:
-        """The quantile of those shares of the group that are above what has elapsed; the walltime where none is."""
+        """Quantile of the group's shares above the elapsed one, in seconds; the walltime if no share is above it."""
         return self._expected_s(job, elapsed_s, elapsed_s)
 
     def observe(self, job: Job, runtime_s: float) -> None:
@@ -98,12 +97,12 @@ class Survival:
 
 
 def _unit_s(job: Job) -> float:
-    """What a runtime is divided by: the walltime, a second where there is none."""
+    """Unit of a job's shares (s): its walltime, or a second without a walltime."""
     return job.walltime_s if math.isfinite(job.walltime_s) else 1.0
 
 
 def _keys(job: Job) -> Iterator[tuple[object, ...]]:
-    """Groups of a job, the narrowest first; a job without a walltime is like others without."""
+    """Groups of a job, the narrowest first; jobs without a walltime are alike."""
     bounded = math.isfinite(job.walltime_s)
     if job.user:
         yield "request", job.user, job.walltime_s, job.nodes

@@ -1,4 +1,4 @@
-"""Terms of a job's priority that follow from what it requests, and stay: site, size, partition, QOS, TRES, nice.
+"""Constant terms of a job's priority, from its request: site, size, partition, QOS, TRES, nice.
 
 A job that may run in several partitions has the tier and the factor of the best of them.
 """
@@ -20,10 +20,10 @@ PLAYED_FLAGS = frozenset(
         *("NO_NORMAL_ALL", "NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS"),
     }
 )
-"""Flags (``PriorityFlags``) that are played; ``CALCULATE_RUNNING`` is about running jobs, which have no place here."""
+"""Flags (``PriorityFlags``) that are played; ``CALCULATE_RUNNING`` is for running jobs, without priorities here."""
 
 _EVERYWHERE = Partition("", tier=0, factor=0)
-"""What a job is in that belongs to no partition."""
+"""Partition of a job without one."""
 
 
 class Fixed(NamedTuple):
@@ -44,9 +44,9 @@ class Terms:
     Parameters
     ----------
     site
-        Its weights, partitions and qualities of service.
+        The site, with weights, partitions and qualities of service.
     machine
-        What sizes are relative to.
+        Sizes are relative to this machine.
     qos_of
         The QOS of a job.
     """
@@ -69,9 +69,7 @@ class Terms:
         self._assumed += [f"not played: {flag}" for flag in site.weights.flags if flag not in PLAYED_FLAGS]
 
     def of(self, job: Job, place: int | None = None) -> tuple[Fixed, list[str]]:
-        """A job's terms, in the partition with a place or in the best of its own, and what had to be assumed for them,
-        in words.
-        """
+        """Terms of a job in the partition at ``place`` or in the best of its own, and assumptions as texts."""
         weights, assumed = self._weights, [*self._assumed]
         partition, nodes = self._best_of(job.partitions if place is None else (place,))
         nice = max(-_MOST_NICE, min(_whole(job, "nice"), _MOST_NICE))
@@ -87,7 +85,7 @@ class Terms:
         return fixed, assumed
 
     def _best_of(self, partitions: tuple[int, ...]) -> tuple[Partition, int]:
-        """The best of some partitions, and the nodes that it has."""
+        """The best of some partitions, and its number of nodes."""
         if not partitions:
             return _EVERYWHERE, self._nodes
         best = max(partitions, key=lambda one: (self._partitions[one].tier, self._partitions[one].factor))
@@ -100,14 +98,14 @@ class Terms:
         return self._qos_part(self._qos.get(name, 0))
 
     def _size(self, job: Job) -> float:
-        """The factor of size: of nodes, as every job has whole ones, so that CPUs come to the same share."""
+        """Factor of size, by nodes: as jobs get whole nodes, CPUs give the same share."""
         share = _part(job.nodes, self._nodes)
         if self._weights.small_relative_to_time:
             share = share / max(math.ceil(job.walltime_s / 60.0), 1) if job.walltime_s < math.inf else 0.0
         return 1.0 - share if self._weights.favor_small else share
 
     def _share_of(self, resource: str) -> Callable[[Job, int], float] | None:
-        """How to find a job's share of a resource, of so many nodes; ``None`` where none is played."""
+        """Function for a job's share of a resource, given the number of nodes; ``None`` for a resource not played."""
         kind, _, name = resource.partition("/")
         if kind in ("node", "cpu"):
             return lambda job, nodes: _part(job.nodes, nodes)
@@ -120,7 +118,7 @@ class Terms:
 
 
 def relative(site: Site, what: str, values: Iterable[int]) -> Callable[[int], float]:
-    """How a value becomes a factor: relative to the largest of all, or (``NO_NORMAL_...``) as it is."""
+    """Function from a value to a factor: relative to the largest value, or (``NO_NORMAL_...``) unchanged."""
     if not {"NO_NORMAL_ALL", f"NO_NORMAL_{what}"}.isdisjoint(site.weights.flags):
         return float
     most = max(values, default=0)

@@ -1,8 +1,8 @@
-"""At most so many bytes of burst buffer for each user's jobs at a time, around any policy.
+"""A limit on the burst-buffer bytes of each user's jobs at a time, around any policy.
 
-A policy sees of each user's waiting jobs, in the order of the queue, as many as may hold their buffers together beside
-those that the user's jobs hold already and the user's persistent buffers. So whatever it starts, no user exceeds the
-limit; a job that is left out waits.
+The policy's view has as many of each user's waiting jobs, in the order of the queue, as may hold their buffers together
+beside the buffers already held by the user's jobs and the user's persistent buffers. So no decision of the policy
+exceeds the limit; jobs left out wait.
 
 References
 ----------
@@ -22,26 +22,26 @@ from spillway.schedulers.policykit.view import Around, View
 
 @dataclass(frozen=True)
 class UserLimit(Around):
-    """A policy under a limit: itself a policy.
+    """A policy under a limit, itself a policy.
 
     Attributes
     ----------
     most_bytes
-        Most bytes of burst buffer that the jobs of one user hold at a time, above 0. Jobs that name no user
+        Most bytes of burst buffer that the jobs of one user hold at a time, above 0. Jobs without a user
         (:attr:`spillway.schedulers.model.job.Job.user`) are not limited.
     """
 
     most_bytes: int
 
     def refuses(self, job: Job) -> str | None:
-        """Why a job can never be started: the inequality; ``None`` where it can."""
+        """Reason why a job can never start: the violated inequality; else ``None``."""
         size = job.requests * job.bb_bytes
         if not job.user or size <= self.most_bytes:
             return None
         return f"bb {size / 1e9:.10g} GB in all > {self.most_bytes / 1e9:.10g} GB that a user may hold (bb_user_limit)"
 
     def __call__(self, view: View) -> Iterator[Decision]:
-        """Run one pass on the jobs that may be given their buffers."""
+        """Run one pass on the jobs allowed to get their buffers."""
         yield from self.policy(view.showing(tuple(self._allowed(view)), view.held))
 
     def _allowed(self, view: View) -> Iterator[Job]:

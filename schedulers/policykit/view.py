@@ -1,4 +1,4 @@
-"""What is shown to a policy: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
+"""A policy's view: the queue, the running jobs, a private timeline, a seeded generator. No clock, no wire."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ CACHE = "cache"
 
 
 class Holding(msgspec.Struct, frozen=True, gc=False):
-    """Something that a job holds, or held, over an interval of its own.
+    """Resources that a job holds, or held, over the same interval.
 
     Attributes
     ----------
     covering
-        The kinds of resources that share the interval.
+        Kinds of these resources.
     allocation
-        Of which the covered kinds count. The nodes of a burst buffer or of bandwidth are those that it was granted
-        for.
+        Allocation in which the covered kinds count. The nodes of a burst buffer or of bandwidth are those for which it
+        was granted.
     start_s
-        Since when (s).
+        Begin of the interval (s).
     end_s
-        Until when it is expected to be held, or was (s).
+        Expected or actual end of the interval (s).
     """
 
     covering: Resource
@@ -52,9 +52,7 @@ class Holding(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(NamedTuple):
-    """Nodes on which no job may run over an interval, begin and end in s; ``gap``: it lies between occurrences of the
-    reservation that a pass is for.
-    """
+    """Nodes on which no job may run over an interval (s); ``gap``: between occurrences of the reservation of a pass."""
 
     start_s: float
     end_s: float
@@ -63,19 +61,19 @@ class Taken(NamedTuple):
 
 
 class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A running job: since when, where, and until when at the latest (``start + walltime``).
+    """A running job, with its start, its allocation and its latest end (``start + walltime``).
 
     Attributes
     ----------
     job, start_s, end_s
-        The job; when it was given its nodes, until when at the latest it was expected to have them (s).
+        The job; its start on its nodes, and the latest expected end of its hold on them (s).
     allocation
-        What it holds now. Where nodes or burst buffers were given back alone, the storages need not stand for the nodes
-        in turn.
+        Its present allocation. If nodes or burst buffers were released separately, storages need not correspond to
+        nodes one by one.
     apart
-        What it holds, where that is not all held from ``start_s`` to ``end_s``.
+        Its holdings, if not all are held from ``start_s`` to ``end_s``.
     past
-        What it gave back before its end, where that was not nodes together with all that belonged to them.
+        Holdings released before its end, except nodes released together with all their other resources.
     """
 
     job: Job
@@ -87,27 +85,26 @@ class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     @property
     def holdings(self) -> tuple[Holding, ...]:
-        """What it holds, since when, and until when that is expected."""
+        """Its resources, with the begin and expected end of each."""
         return self.apart or (Holding(Resource.ALL, self.allocation, self.start_s, self.end_s),)
 
 
 class Past(Protocol):
-    """Where a view takes from what has happened before (:class:`spillway.schedulers.core.book.Book`)."""
+    """Source of a view's history (:class:`spillway.schedulers.core.book.Book`)."""
 
     def finished(self) -> FinishedJobs:
-        """Jobs that have ended."""
+        """Ended jobs."""
         ...
 
     def usage(self, queue: Sequence[Job], now_s: float) -> Mapping[str, Usage]:
-        """What each user's jobs have held."""
+        """Usage of each user's jobs."""
         ...
 
 
 class View:
-    """One pass's view of the simulation: all that a policy decides by.
+    """One pass's view of the simulation: all data for a policy's decisions.
 
-    :attr:`timeline`, :attr:`finished` and :attr:`usage` are made when they are read: a pass that does not look at them
-    pays nothing for them.
+    :attr:`timeline`, :attr:`finished` and :attr:`usage` are made when they are read, and cost nothing otherwise.
 
     Attributes
     ----------
@@ -118,47 +115,47 @@ class View:
     queue
         Waiting jobs in order of submission. Do not modify.
     waiting
-        All waiting jobs, also those that a view of a part of the jobs leaves out.
+        All waiting jobs, also those that a view of some jobs leaves out.
     running
         Running jobs in order of their start.
     rng
         The conversation's generator, seeded once; the only source of randomness.
     notebook
-        The policy's own memory between passes (promises, ages, the last plan). Empty at the start.
+        The policy's state between passes (promises, ages, the last plan). Empty at the start.
     notes
-        Where the policy writes why jobs wait, or ``None`` where no notes are kept.
+        Notes of the policy on the reasons why jobs wait; ``None`` where no notes are kept.
     estimate_s
         Expected duration of a job in seconds: its walltime, unless the session was given a predictor.
     fewest_nodes
-        Fewest nodes that a job may start on; ``None``: every job starts on all that it requests.
+        Fewest nodes on which a job may start; ``None``: every job starts on all requested nodes.
     held
-        Burst buffers that waiting jobs hold already (:class:`spillway.schedulers.model.decisions.Hold`), by job id.
+        Burst buffers already held by waiting jobs (:class:`spillway.schedulers.model.decisions.Hold`), by job id.
     stages_first
-        Whether some job of the queue may start with its burst buffer alone, its nodes later.
+        Whether some job of the queue may start with only its burst buffer, and get its nodes later.
     filled_s
-        Since when those of them are filled whose stage-in has ended (s), by job id: only these jobs can start.
+        Ends of stage-in of held burst buffers that are filled (s), by job id: only these jobs can start.
     unavailable
-        Nodes that are out: nothing can be started there, whatever runs there goes on.
+        Nodes that are out: no job can start there, running jobs continue.
     pool
-        Persistent buffers and what jobs request of them; ``None`` where there are none.
+        Persistent buffers, and requests of jobs for them; ``None`` without persistent buffers.
     demands
-        What jobs request as rows of a table (:meth:`spillway.schedulers.timeline.Timeline.demand_of`); ``None``: not
+        Requests of jobs as rows of a table (:meth:`spillway.schedulers.timeline.Timeline.demand_of`); ``None``: not
         kept.
     site
-        The site whose scheduler this is; ``None`` where none is described.
+        The described site; ``None`` without a site.
     vacate
-        Frees in a copy of the timeline kinds of what a running job holds, by its id, from a time on (s); ``None`` where
-        none may be preempted.
+        Frees kinds of resources of a running job, by its id, from a time on (s), in a copy of the timeline; ``None`` if
+        no job may be preempted.
     changes
-        How often anything that a policy sees has changed until now, but for the time and for jobs that came to the end
-        of the queue; ``None`` where that is not known, as in a view of a part of the jobs.
+        Number of changes to the view so far, except of the time and of jobs added at the end of the queue; ``None``
+        where that is not known, as in a view of some jobs.
     taken
-        Nodes that are taken out of the timeline over intervals.
+        Nodes taken out of the timeline over intervals.
     reserved
-        Starts of this pass's reservations, in their order (s); infinite for a job that can never fit.
+        Starts of this pass's reservations, in the order of booking (s); infinite for a job that can never fit.
     reservations
-        What a life has booked in this pass's timeline for jobs that hold their burst buffers, by job id; forgotten with
-        the timeline (:meth:`renew`).
+        Bookings of a life of burst buffers in this pass's timeline for jobs that hold their buffers, by job id;
+        discarded with the timeline (:meth:`renew`).
     """
 
     def __init__(
@@ -203,7 +200,7 @@ class View:
         self._past = past
 
     def showing(self, queue: Sequence[Job], held: Mapping[str, Holding]) -> View:
-        """The same pass with another queue and other held burst buffers; the timeline is one and the same."""
+        """The same pass with another queue and other held burst buffers; the timeline is shared."""
         other = copy.copy(self)
         other.queue, other.held = queue, held
         other.stages_first = self.stages_first or any(job.lives is not None for job in queue)
@@ -212,9 +209,9 @@ class View:
         return other
 
     def without(self, take: Callable[[Timeline], Timeline], taken: tuple[Taken, ...], changed: int) -> View:
-        """The same pass with a timeline from which something is taken, these nodes among it.
+        """The same pass with a timeline from which resources are taken, these nodes among them.
 
-        ``changed``: how often that changed till now; without a change it must not grow.
+        ``changed``: number of changes to the taken resources so far; constant while they do not change.
         """
         other, source, changes, seen = (
             copy.copy(self),
@@ -227,7 +224,7 @@ class View:
         def vacated(timeline: Timeline, job_id: str, from_s: float, kinds: Resource) -> None:
             assert vacate is not None
             vacate(timeline, job_id, from_s, kinds)
-            for one in taken:  # nothing of it is free for that
+            for one in taken:  # taken nodes are not freed
                 if timeline.now_s < one.end_s:
                     timeline.take(max(one.start_s, timeline.now_s), one.end_s, one.nodes)
 
@@ -240,7 +237,7 @@ class View:
 
     @property
     def taken_from_s(self) -> float:
-        """Since or from when nodes are taken out of the timeline (s); infinite: never."""
+        """First time at which nodes are taken out of the timeline (s); infinite: never."""
         return min((one.start_s for one in self.taken), default=math.inf)
 
     @property
@@ -255,38 +252,38 @@ class View:
 
     @property
     def untouched(self) -> bool:
-        """Whether nobody has looked at :attr:`timeline` yet, so that nothing is booked in it."""
+        """Whether :attr:`timeline` has not been read yet, so that nothing is booked in it."""
         return "timeline" not in self.__dict__
 
     @property
     def at_once(self) -> bool:
-        """Whether jobs start with all that they request, all of it now, or not at all, and no notes are kept."""
+        """Whether jobs start with their whole request now or not at all, and no notes are kept."""
         return self.notes is None and self.fewest_nodes is None and not self.held and not self.stages_first
 
     @property
     def cache(self) -> dict[str, Any]:
-        """A part of the notebook for what only saves time: dropped between two passes, it changes no decision."""
+        """Part of the notebook that only saves time: dropping it between passes changes no decision."""
         found: dict[str, Any] = self.notebook.setdefault(CACHE, {})
         return found
 
     def aside(self) -> View:
-        """The same pass once more, of which only notes remain: what it books, draws and keeps is its own."""
+        """A copy of the pass that shares only the notes: its timeline, random numbers and notebook are separate."""
         other = copy.copy(self)
         other.timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
         return other
 
     def resume(self, timeline: Timeline, reserved: list[float]) -> None:
-        """Go on with timeline and reservations of an earlier pass, as this pass would have made them."""
+        """Take over timeline and reservations of an earlier pass, equal to those that this pass would make."""
         timeline.advance(self.now_s)
         self.timeline, self.reserved = timeline, reserved
 
     def renew(self) -> None:
-        """Make :attr:`timeline` anew at the next look: what was booked in it is forgotten, what was enacted counts."""
+        """Make :attr:`timeline` anew at the next reading: bookings are discarded, enacted decisions count."""
         self.__dict__.pop("timeline", None)
         self.reservations.clear()
 
     def again(self, queue: Sequence[Job]) -> View:
-        """The same pass once more, with what is left of its queue and a timeline made anew (:meth:`renew`)."""
+        """The same pass once more, with the remaining queue and a new timeline (:meth:`renew`)."""
         other = copy.copy(self)
         other.queue = queue
         other.renew()
@@ -294,22 +291,22 @@ class View:
 
     @cached_property
     def finished(self) -> FinishedJobs:
-        """Jobs that were started and have ended, in order of their ends; at most the last 100,000."""
+        """Started jobs that have ended, in order of their ends; at most the last 100,000."""
         return FinishedJobs() if self._past is None else self._past.finished()
 
     @cached_property
     def usage(self) -> Mapping[str, Usage]:
-        """What the jobs of each user (:attr:`spillway.schedulers.model.job.Job.user`) have held until now.
+        """Usage of the jobs of each user (:attr:`spillway.schedulers.model.job.Job.user`) until now.
 
         All jobs count: ended ones (also killed ones, and attempts that an outage ended), running ones, and waiting ones
-        that hold a burst buffer. Users who have held nothing may be missing. Where what is past should count less, see
+        that hold a burst buffer. Users without usage may be missing. For usage that decays, see
         :func:`spillway.schedulers.policykit.fairness.decayed_usage`.
         """
         return {} if self._past is None else self._past.usage(self.queue, self.now_s)
 
 
 class Policy(Protocol):
-    """A scheduling policy: a pure function of the view (its memory is ``view.notebook``)."""
+    """A scheduling policy: a pure function of the view (its state is in ``view.notebook``)."""
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Yield decisions for this instant; each is enacted, or refused by the guard, in order."""
@@ -318,7 +315,7 @@ class Policy(Protocol):
 
 @runtime_checkable
 class GivesBuffers(Protocol):
-    """A policy that gives waiting jobs their burst buffers itself where these come before the nodes."""
+    """A policy that itself gives waiting jobs their burst buffers where these come before the nodes."""
 
     def with_buffers_first(self, view: View) -> Iterable[Decision]:
         """Yield decisions for this instant, :class:`spillway.schedulers.model.decisions.Hold` among them."""
@@ -326,18 +323,18 @@ class GivesBuffers(Protocol):
 
 
 def rules_of(policy: Policy) -> Rules:
-    """What a policy needs of the others, and what it lacks, by what its class states beside ``__call__``.
+    """Requirements of a policy on the other parts, and traits that it lacks, by attributes of its class.
 
     ``sharing`` (:class:`spillway.schedulers.timesharing.sharing.SharesNodes`): its jobs take turns on nodes.
-    ``packs_buffers``: it decides itself which storage node gets each node's request. ``starts_moldable``: it starts
-    jobs on fewer nodes than they request. ``with_buffers_first``: :class:`GivesBuffers`.
+    ``packs_buffers``: it places each node's request on a storage node itself. ``starts_moldable``: it starts jobs on
+    fewer nodes than they request. ``with_buffers_first``: :class:`GivesBuffers`.
     """
     needs: dict[Trait, tuple[str, str]] = {}
     if getattr(policy, "packs_buffers", False):
         needs[Trait.ANY_STORAGE] = ("", "it packs burst buffers by a rule of its own, onto any storage node")
     if hasattr(policy, "sharing"):
         needs[Trait.TURNS] = ("", "")
-        reason = "it chooses nodes by its rows, in racks whose storage may never have room"
+        reason = "it chooses nodes by its rows, in racks where storage may never be free"
         needs[Trait.ANY_STORAGE] = ("", reason)
     if hasattr(policy, "with_buffers_first"):
         needs[Trait.BUFFER_ORDER] = ("", "the policy gives burst buffers in an order of its own")
@@ -349,30 +346,30 @@ def rules_of(policy: Policy) -> Rules:
 
 @runtime_checkable
 class _Warns(Protocol):
-    """A policy that may find something wrong with the conversation as a whole."""
+    """A policy that may have warnings on the whole conversation."""
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """What it found, one line each; read once, at the end."""
+        """Warnings, one line each; read once, at the end."""
         ...
 
 
 @dataclass(frozen=True)
 class Around:
-    """Base of what stands around a policy and is a policy itself; the warnings are those of the policy.
+    """Base of policies around another policy; the warnings are those of the inner policy.
 
     Attributes
     ----------
     policy
-        Decides on what it sees.
+        The inner policy, which decides.
     """
 
     policy: Policy
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-        """What the policy found."""
+        """Warnings of the inner policy."""
         return warnings_of(self.policy, notebook, machine, now_s)
 
 
 def warnings_of(policy: Policy, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterable[str]:
-    """What a policy found wrong with the conversation as a whole; nothing where it does not look for that."""
+    """Warnings of a policy on the whole conversation; empty for a policy without ``warnings``."""
     return policy.warnings(notebook, machine, now_s) if isinstance(policy, _Warns) else ()

@@ -1,4 +1,4 @@
-"""The waiting jobs that a pass sees, with what they request as columns: made without a copy."""
+"""The waiting jobs of a pass, with their requests as columns, made without a copy."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy.typing as npt
 from spillway.schedulers.model.job import Job
 
 _CHUNK = 512
-"""Places that are read at a time, at first."""
+"""Places read at a time; also the first part of :meth:`WaitingJobs.in_parts`."""
 
 
 @dataclass(slots=True)
 class Columns:
-    """Jobs in order of submission, a place for each; ``None`` where one does not wait any more.
+    """Jobs in order of submission, a place for each; ``None`` for a job that no longer waits.
 
     Attributes
     ----------
     jobs
-        By place. The arrays may be longer.
+        Jobs by place. The arrays may be longer.
     nodes
-        Nodes that they request; :data:`NOWHERE` where there is no job.
+        Requested nodes; :data:`NOWHERE` at places without a job.
     demands
-        What they request, as kernels take it (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+        Requests as rows for kernels (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
     walltimes_s
-        Their walltimes (s).
+        Walltimes (s).
     """
 
     jobs: list[Job | None]
@@ -38,7 +38,7 @@ class Columns:
     walltimes_s: npt.NDArray[np.float64]
 
     def copy(self) -> Columns:
-        """Columns of their own."""
+        """Copy the columns; demands and walltimes are shared."""
         return Columns(self.jobs.copy(), self.nodes.copy(), self.demands, self.walltimes_s)
 
 
@@ -48,14 +48,14 @@ NOWHERE = 2**62
 
 @dataclass(slots=True, weakref_slot=True)
 class Shown:
-    """The columns as one pass sees them; the queue gives it a copy if it lives longer."""
+    """The columns of one pass; if it outlives the pass, the queue replaces them by a copy."""
 
     columns: Columns
 
 
 @dataclass(slots=True)
 class Look:
-    """What a look at the waiting jobs saw: their columns, a copy of their jobs, and which of the places count."""
+    """State of the waiting jobs at a time: their columns, a copy of their jobs, and the occupied places."""
 
     columns: Columns
     jobs: list[Job | None]
@@ -63,16 +63,16 @@ class Look:
 
 
 class WaitingJobs(Sequence[Job]):
-    """Waiting jobs in order of submission; parts take no copy either. Immutable.
+    """Waiting jobs in order of submission; slices take no copy either. Immutable.
 
     Parameters
     ----------
     shown
         Their columns.
     first, end
-        The places that count.
+        Range of places.
     count
-        Number of jobs there.
+        Number of jobs in it.
     """
 
     __slots__ = ("_count", "_end", "_first", "_shown")
@@ -106,14 +106,14 @@ class WaitingJobs(Sequence[Job]):
         return next(islice(self, number, None))
 
     def look(self) -> Look:
-        """Which jobs are there, for :meth:`since`."""
+        """State of the waiting jobs, for :meth:`since`."""
         columns = self._shown.columns
         return Look(columns, columns.jobs[: self._end], self._there(columns))
 
     def since(self, look: Look) -> tuple[list[Job], list[Job]] | None:
-        """Jobs that are not there any more since a look, and those that are new, in order; the look is brought up.
+        """Jobs gone since a look, and new jobs, in order; updates the look.
 
-        ``None``, with the look as it was, where the jobs stand at other places now.
+        ``None``, with the look unchanged, if jobs have other places now.
         """
         columns, before = self._shown.columns, look.there
         if columns is not look.columns or self._end < len(before):
@@ -133,14 +133,14 @@ class WaitingJobs(Sequence[Job]):
         return there
 
     def of_at_most(self, nodes: int) -> Small:
-        """Those that request no more nodes."""
+        """Jobs that request at most ``nodes`` nodes."""
         columns = self._shown.columns
         fitting = np.flatnonzero(columns.nodes[self._first : self._end] <= nodes)
         fitting += self._first
         return Small(columns, fitting)
 
     def in_parts(self, length: int = _CHUNK) -> Iterator[WaitingJobs]:
-        """The same jobs in parts, of ``length`` places and then twice as many each: a job found early costs little."""
+        """The same jobs in parts of ``length`` places, doubled from part to part: a job found early costs little."""
         begin = self._first
         while begin < self._end:
             end = min(begin + length, self._end)
@@ -191,15 +191,15 @@ class Small(Sequence[Job]):
         return job
 
     def of_at_most(self, nodes: int) -> Small:
-        """Those that request no more nodes."""
+        """Jobs that request at most ``nodes`` nodes."""
         return Small(self._columns, self.places[self._columns.nodes[self.places] <= nodes])
 
     @property
     def demands(self) -> npt.NDArray[np.int64]:
-        """What they request, a row for each."""
+        """Requests, a row for each job."""
         return self._columns.demands[self.places]
 
     @property
     def walltimes_s(self) -> npt.NDArray[np.float64]:
-        """Their walltimes (s)."""
+        """Walltimes (s)."""
         return self._columns.walltimes_s[self.places]

@@ -1,9 +1,8 @@
-"""Windows, around any policy: nodes, counted pools and burst buffers that are kept over known intervals.
+"""Windows around any policy: nodes, counted pools and burst buffers kept free of other jobs over known intervals.
 
-A window of maintenance is kept for nothing: a policy sees what it keeps as taken over it, starts nothing that its job's
-expected duration would carry into it, and plans and reserves around it. An advance reservation is a window that jobs
-may name: these see nothing but its nodes, within its intervals, and come first; all others see a window of
-maintenance.
+During a window of maintenance no job runs: in the policy's view its resources are taken, so no job starts that would
+run into it by its expected duration, and plans and reservations avoid it. An advance reservation is a window that jobs
+may name: these get only its nodes, within its intervals, and come first; for all others it is a window of maintenance.
 
 References
 ----------
@@ -38,40 +37,40 @@ _FORM = re.compile(
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T.*)?", re.ASCII)
 _AHEAD = 12
-"""Occurrences of a recurring window that passes look ahead to."""
+"""Number of next occurrences of a recurring window that passes consider."""
 
 _CALLED, _IDLE = "maintenance.called_s", "maintenance.idle"
-"""Keys of the notebook: the last call that was requested; what was to be seen when nothing ran, and since when."""
+"""Keys of the notebook: the last requested call; the state while no job ran, and its begin."""
 
 FLEX = "FLEX"
-"""Flag of a reservation whose jobs may run outside of it, too."""
+"""Flag of a reservation with jobs that may also run outside of it."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """What is kept over an interval, and for whom.
+    """Resources kept over an interval, and the jobs allowed in it.
 
     Attributes
     ----------
     start_s
-        Its begin in simulated time; below 0 where it was before.
+        Begin in simulated time; below 0 if before its origin.
     length_s
-        Above 0.
+        Length, above 0.
     every_s
         Time from one begin to the next, above its length; infinite for a single window.
     nodes
         Ranges of nodes by their place in the machine, first and last; ``None``: all nodes.
     name
-        As jobs name it (field ``reservation``); "": no job may use it.
+        Name that jobs state (field ``reservation``); "": no job may use it.
     users, accounts
-        Whose jobs may name it, of accounts also those below; both must hold, (): all. With a minus sign before them:
-        whose may not.
+        Users and accounts (with the accounts below them) of the jobs that may name it; both must hold, (): all. A minus
+        sign before a name excludes it.
     pools
         Amounts of counted pools, by their names in the machine.
     bb_bytes
         Bytes of burst buffers, of each storage node in proportion to its capacity.
     flexible
-        Whether its jobs may run outside of it, too.
+        Whether its jobs may also run outside of it.
     """
 
     start_s: float
@@ -86,13 +85,13 @@ class Window:
     flexible: bool = False
 
     def indices(self, nodes: int) -> list[int]:
-        """The nodes of a machine with so many."""
+        """Nodes of the window on a machine with this number of nodes."""
         if self.nodes is None:
             return list(range(nodes))
         return sorted({one for first, last in self.nodes for one in range(first, min(last + 1, nodes))})
 
     def coming(self, now_s: float) -> Iterator[tuple[float, float]]:
-        """Begin and end of its occurrences that have not ended, as far as passes look ahead."""
+        """Begin and end of the next occurrences that have not ended (s), as many as passes consider."""
         if self.every_s == math.inf:
             if now_s < self.start_s + self.length_s:
                 yield self.start_s, self.start_s + self.length_s
@@ -109,18 +108,18 @@ def parse_windows(text: str, begins_s: float | None = 0.0) -> tuple[Window, ...]
     Parameters
     ----------
     begins_s
-        Date of time 0 (s since 1970), for a START that is a date; ``None``: not known.
+        Date of time 0 (s since 1970), for a date as START; ``None``: not known.
 
     Raises
     ------
     OptionError
-        It has another form, a time that is none, or a date where the date of time 0 is not known.
+        The text has another form, an invalid time, or a date while the date of time 0 is not known.
     """
     return tuple(_parse(part.strip(), begins_s) for part in text.split(";"))
 
 
 _MOST_STARTS = 100
-"""Most begins that a range of them may stand for."""
+"""Most begins in a range."""
 
 
 def starts_of(text: str) -> list[str]:
@@ -129,7 +128,7 @@ def starts_of(text: str) -> list[str]:
     Raises
     ------
     ValueError
-        It has another form, the last is before the first, or there are too many.
+        The text has another form, the last begin is before the first, or there are too many.
     """
     first, _, rest = text.partition("..")
     last, _, step = rest.partition("/")
@@ -147,7 +146,7 @@ def starts_of(text: str) -> list[str]:
 
 
 def _written(time_s: float) -> str:
-    """A time in the largest unit in which it is whole: ``1d``, ``36h``, not ``86400s``."""
+    """Write a time in the largest unit in which it is whole: ``1d``, ``36h``, not ``86400s``."""
     units = (("d", 86_400), ("h", 3600), ("m", 60))
     unit, size_s = next((one for one in units if time_s and time_s % one[1] == 0), ("s", 1))
     return f"{time_s / size_s:.10g}{unit}"
@@ -188,10 +187,10 @@ def _start_s(text: str, begins_s: float | None) -> float:
 
 
 _UNKNOWN_BEGIN = (
-    "the date of the simulation's time 0 is not known: the workload states none, so set begins to it "
+    "the date of the simulation's time 0 is not known: the workload does not state it, so set begins to it "
     "(--begins 2026-11-01T00:00:00)"
 )
-"""What is wrong where a date stands and cannot be placed."""
+"""Error for a date without a known date of time 0."""
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -238,7 +237,7 @@ def reservations_of(site: Site, begins_s: float | None) -> tuple[Window, ...]:
 
 
 def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], str | None]:
-    """Why a job may never run in the reservation that it names; without reservations the field says nothing."""
+    """Make the check of jobs against their named reservations; without reservations the field has no effect."""
     named = {window.name: window for window in windows if window.name}
     charging = Charging(site or Site())
 
@@ -267,7 +266,7 @@ def admission(windows: Sequence[Window], site: Site | None) -> Callable[[Job], s
 
 
 def _named(job: Job) -> str:
-    """The reservation that a job names; "" where it names none."""
+    """The reservation that a job names, else ""."""
     return str(job.extras.get(RESERVATION_FIELD) or "")
 
 
@@ -282,7 +281,7 @@ class _Occurrence(NamedTuple):
 
 @dataclass(frozen=True)
 class Windows(Around):
-    """A policy that keeps windows: itself a policy.
+    """A policy that keeps windows, itself a policy.
 
     Attributes
     ----------
@@ -293,8 +292,9 @@ class Windows(Around):
     windows: Sequence[Window]
 
     def __call__(self, view: View) -> Iterator[Decision]:
-        """Run a pass for the jobs of each reservation, then one for all others; have the next one when a window ends,
-        or begins for which jobs wait.
+        """Run a pass for the jobs of each reservation, then one for all others.
+
+        Request a call for the next end of a window, or begin of a reservation for which jobs wait.
         """
         width = view.machine.width
         coming: list[_Occurrence] = []
@@ -322,7 +322,7 @@ class Windows(Around):
             yield decision
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterator[str]:
-        """What the policy found, and windows of nodes that are not there."""
+        """Warnings of the inner policy, and of windows with nodes beyond the machine."""
         yield from super().warnings(notebook, machine, now_s)
         for window in self.windows:
             last = max((last for _, last in window.nodes or ()), default=0)
@@ -331,7 +331,7 @@ class Windows(Around):
                 yield f"{name} is for node {last}, the machine has the nodes 0 to {machine.width - 1}"
 
     def _divided(self, queue: Sequence[Job]) -> tuple[dict[Window, list[Job]], Sequence[Job]]:
-        """Jobs of each reservation, and the jobs of none."""
+        """Jobs of each reservation, and jobs without one."""
         named = {window.name: window for window in self.windows if window.name}
         if not named:
             return {}, queue
@@ -348,7 +348,7 @@ class Windows(Around):
     def _within(
         self, view: View, window: Window, jobs: Sequence[Job], coming: Sequence[_Occurrence]
     ) -> Iterator[Decision]:
-        """A pass for the jobs of a reservation: all but its own is taken; what it starts is booked for the others."""
+        """Run a pass for the jobs of a reservation, with other resources taken; book its starts for the other jobs."""
         others = [one for one in coming if one.window is not window]
         gaps = [] if window.flexible else _gaps(view, window, [one for one in coming if one.window is window])
         own = view.showing(jobs, view.held).without(
@@ -356,14 +356,14 @@ class Windows(Around):
         )
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
-        own.vacate = None  # these jobs have nodes of their own, and preempt no others
+        own.vacate = None  # jobs of reservations preempt no other jobs
         for decision in self.policy(own):
             if type(decision) is Start:
                 _check(view, decision, [*others, *gaps])
                 length_s = view.estimate_s(decision.job)
                 book(view, decision.job, Fit(view.now_s, decision.allocation), length_s)
                 started = Running(decision.job, view.now_s, view.now_s + length_s, decision.allocation)
-                view.running = (*view.running, started)  # also for what the others of this pass may have beside it
+                view.running = (*view.running, started)  # also counts in limits on the other jobs of this pass
             elif type(decision) is Evict:
                 holding = view.held[decision.job.id]
                 view.timeline.release(view.now_s, holding.end_s, holding.allocation, Resource.BURST_BUFFERS)
@@ -382,10 +382,9 @@ class Windows(Around):
             yield WakeAt(following)
 
     def _stalled(self, view: View) -> str:
-        """Why jobs wait for ever: nothing runs, and nothing has happened in many periods of windows; "" where they may
-        not.
+        """Reason to reject all waiting jobs: no job has run and nothing changed in many periods of windows; else "".
 
-        For what :func:`_never` does not see: several windows of different periods, buffers that are held before nodes.
+        For cases that :func:`_never` does not detect: windows of different periods, buffers held before nodes.
         """
         every_s = max((one.every_s for one in self.windows if one.every_s < math.inf), default=0.0)
         if not every_s or not view.queue or view.running:
@@ -402,7 +401,7 @@ class Windows(Around):
         return f"it did not start in {_AHEAD} periods of windows of {every_s:g} s in which nothing ran"
 
     def _ended(self, now_s: float) -> int:
-        """How many windows have ended: each may let jobs start that could not before."""
+        """Number of ended occurrences of windows: jobs may start after each."""
         ended = 0
         for one in self.windows:
             past = now_s - one.start_s - one.length_s
@@ -411,7 +410,7 @@ class Windows(Around):
 
 
 def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occurrence]:
-    """What the jobs of a reservation may not use: nodes that are not its own, and its own between its occurrences."""
+    """Intervals that exclude a reservation's jobs: on other nodes always, on its own between its occurrences."""
     width = view.machine.width
     inside = own[0].nodes or frozenset(range(width))
     nothing = Window(0.0, 1.0, nodes=())
@@ -429,14 +428,14 @@ def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occur
 
 
 def _away(view: View) -> bool:
-    """Whether anything of the machine is out or drained, and may come back."""
+    """Whether nodes or storage are out or drained, and may come back."""
     storages = view.machine.storages
     there = sum(view.timeline.free_storage_now()) + sum(held_bytes(view).values())
     return bool(view.unavailable) or there < sum(one.capacity_bytes for one in storages)
 
 
 def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:
-    """Refuse what a policy starts without a look at its timeline."""
+    """Refuse a start that would run into a window, as of a policy that ignores its timeline."""
     end_s = view.now_s + view.estimate_s(start.job)
     for begin_s, over_s, nodes, window in coming:
         if view.now_s < over_s and begin_s < end_s and not nodes.isdisjoint(start.allocation.nodes):
@@ -447,7 +446,7 @@ def _check(view: View, start: Start, coming: Sequence[_Occurrence]) -> None:
 def _never(
     view: View, windows: Sequence[Window], inside: Mapping[Window, Sequence[Job]], outside: Sequence[Job]
 ) -> Iterator[tuple[Job, str]]:
-    """Jobs that can never start, and why."""
+    """Jobs that can never start, with reasons."""
     for window, jobs in inside.items():
         for job in jobs:
             reason = _never_within(job, window, view)
@@ -463,7 +462,7 @@ def _never(
 
 
 def _never_within(job: Job, window: Window, view: View) -> str | None:
-    """Why a job can never start within the reservation that it names; ``None`` where it can."""
+    """Reason why a job can never start within its reservation; ``None`` if it can."""
     longest_s = max((end_s - max(start_s, view.now_s) for start_s, end_s in window.coming(view.now_s)), default=0.0)
     if not longest_s:
         return f"reservation {window.name} has ended"
@@ -491,13 +490,13 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
 
 
 def _never_between(view: View, windows: Sequence[Window], every_s: float, jobs: Iterable[Job]) -> list[Job]:
-    """Those of some jobs that never start, whatever else is free, for what windows keep that recur alike."""
+    """Jobs that could not start even on an empty machine with these windows of the same period."""
     fits: dict[tuple[str, float], bool] = view.cache.setdefault(f"between windows every {every_s} s", {})
     asked = [(job, view.estimate_s(job)) for job in jobs]
     if len(fits) > 2 * len(asked) + 1000:
         fits.clear()
     new = [(job, length_s) for job, length_s in asked if (job.id, length_s) not in fits]
-    if new:  # as from some period on: what does not begin in one of them never does
+    if new:  # windows in all periods: a job that cannot start within one never can
         always = [replace(one, start_s=one.start_s % every_s - every_s) for one in windows]
         empty = _empty(view, always, 0.0)
         for job, length_s in new:
@@ -505,14 +504,14 @@ def _never_between(view: View, windows: Sequence[Window], every_s: float, jobs: 
             fits[job.id, length_s] = found is not None
     never = [(job, length_s) for job, length_s in asked if not fits[job.id, length_s]]
     first_s = max(one.start_s for one in windows)
-    if never and first_s > view.now_s:  # it may before these begin
+    if never and first_s > view.now_s:  # a job may start before the windows begin
         empty = _empty(view, windows, view.now_s)
         never = [one for one in never if empty.earliest_fit(_fewest(one[0], view), one[1], latest_s=first_s) is None]
     return [job for job, _ in never]
 
 
 def _why_between(job: Job, view: View, windows: Sequence[Window], every_s: float) -> str:
-    """What is said of a job that windows which recur alike leave no time for."""
+    """Reason for a job that cannot start between windows of the same period."""
     width = view.machine.width
     own = [view.machine.partitions[place].nodes for place in job.partitions] or [frozenset(range(width))]
     for window in windows:
@@ -526,16 +525,16 @@ def _why_between(job: Job, view: View, windows: Sequence[Window], every_s: float
             )
     keeping = " and ".join(f"reservation {one.name}" if one.name else "maintenance" for one in windows)
     keep = "keep" if len(windows) > 1 else "keeps"
-    return f"{job.walltime_s:g} s at no time have what the job needs: every {every_s:g} s {keeping} {keep} it"
+    return f"{job.walltime_s:g} s at no time have the job's resources free: every {every_s:g} s {keeping} {keep} them"
 
 
 def _fewest(job: Job, view: View) -> Job:
-    """A job on the fewest nodes that it may start on."""
+    """A job with the fewest nodes on which it may start."""
     return job if view.fewest_nodes is None else sized_as(job, view.fewest_nodes(job))
 
 
 def _empty(view: View, windows: Iterable[Window], now_s: float) -> Timeline:
-    """The machine with nothing but windows from a time on."""
+    """A timeline with only windows, from a time on."""
     width = view.machine.width
     coming = [
         _Occurrence(start_s, end_s, frozenset(window.indices(width)), window)
@@ -563,7 +562,7 @@ def _take(timeline: Timeline, coming: Sequence[_Occurrence]) -> Timeline:
 
 
 def _of_storages(machine: Machine, bb_bytes: int) -> Sequence[int]:
-    """Bytes of each storage node, in proportion to what it has, rounded up; () for nothing."""
+    """Bytes of each storage node, in proportion to its capacity, rounded up; () for 0 bytes."""
     total = sum(storage.capacity_bytes for storage in machine.storages)
     if not bb_bytes or not total:
         return ()
@@ -571,6 +570,6 @@ def _of_storages(machine: Machine, bb_bytes: int) -> Sequence[int]:
 
 
 def _of_pools(machine: Machine, amounts: Iterable[tuple[str, int]]) -> Sequence[int]:
-    """Amounts of each pool of a machine; () for nothing of any."""
+    """Amounts of each pool of a machine; () for no amounts."""
     named = dict(amounts)
     return [named.get(pool.name, 0) for pool in machine.pools] if named else ()

@@ -1,1 +1,1 @@
-"""Optimisers without jobs: permutations, annealing, subset selection, packing."""
+"""Optimisers that are independent of jobs: permutations, hill climbing, subset selection, packing."""

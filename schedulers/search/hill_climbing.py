@@ -13,33 +13,33 @@ from typing import Any
 from spillway.schedulers.search.permutations import Order
 
 _Evaluate = Callable[[Order], tuple[Any, int]]
-"""Score of an order (larger is better), and the last position that has any influence on it (-1: none)."""
+"""Score of an order (larger is better), and the last position that has any influence on it (-1: no position)."""
 
 
 def climb(order: Order, evaluate: _Evaluate, budget: int) -> tuple[Order, Any, int]:
     """Improve an order until no single swap improves it, or the budget is used up.
 
     Positions at distance 1 are exchanged first, then at distance 2, and so on, from the front up to the last position
-    that matters. The first exchange that improves the score is kept, and everything begins again.
+    that matters. The first exchange that improves the score is kept, and the search begins again.
 
     Parameters
     ----------
     order
-        Where to start.
+        The order to start from.
     evaluate
-        The score.
+        Function that scores an order.
     budget
         Most exchanges to evaluate.
 
     Returns
     -------
     order, score, evaluations
-        The best order, its score, and how many exchanges were evaluated.
+        The best order, its score, and the number of exchanges that were evaluated.
 
     Notes
     -----
-    This is the plain definition; :mod:`spillway.schedulers.timeline.filling_kernels` has it compiled for one kind of
-    score.
+    This is the plain definition; :mod:`spillway.schedulers.timeline.filling_kernels` has a compiled version for one
+    kind of score.
     """
     best = order.copy()
     best_score, last = evaluate(best)

@@ -1,4 +1,4 @@
-"""Whole units into bins: the problem behind every choice of jobs that use burst buffers together.
+"""Packing of whole units into bins: the problem behind every choice of jobs that use burst buffers together.
 
 Item ``i`` has ``units[i]`` units of ``sizes[i]``; each unit goes whole into one bin, bins have the capacity
 ``capacities[j]``. In the terms of the thesis: the nodes of a job, its burst-buffer bytes per node, and the storage
@@ -32,7 +32,7 @@ class Fits(enum.Enum):
 
 
 class Packing(NamedTuple):
-    """Answer, and how the units are packed.
+    """Answer and packing of the units.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
 
     Notes
     -----
-    Bins are closed one by one, least capacity first, each with as much as goes in. What a closed bin wastes is charged
-    to the capacity that all bins offer beyond what is to be packed; when that is used up, the search turns back.
-    Fillings are left out that could be enlarged, and remainders already found not to fit are not tried again (see
+    Bins are closed one by one, least capacity first, each as full as possible at first. The waste of a closed bin is
+    charged to the surplus of all capacities over all units; when that is used up, the search backtracks. Fillings that
+    could be enlarged are left out, and remainders already found not to fit are not tried again (see
     :mod:`spillway.schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the
     largest units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
     """

@@ -1,5 +1,4 @@
-"""The compiled search of :mod:`spillway.schedulers.search.packing`: bin by bin, with a bound on the capacity that may
-be wasted.
+"""The compiled search of :mod:`spillway.schedulers.search.packing`: bin by bin, with a bound on the wasted capacity.
 
 Layout
 ------
@@ -38,7 +37,7 @@ _INLINE = {"inline": "always", "error_model": "numpy"}
 def tightest_fit(units, size, capacities, taken):
     """Put units into the fullest bin that still takes one, again and again; updates ``capacities`` and ``taken``.
 
-    Returns ``False`` when some do not fit; what was placed until then stays placed.
+    Returns ``False`` when some do not fit; units placed until then stay placed.
     """
     for j in range(len(capacities)):
         taken[j] = 0
@@ -59,7 +58,7 @@ def tightest_fit(units, size, capacities, taken):
 
 @njit(**_INLINE)
 def _finish_or_refute(left, sizes, capacities, taken, order, first, scratch):
-    """Try to settle what is left for the bins from ``first`` on: by the rule of thumb, or by counting places."""
+    """Try to settle the remaining units for the bins from ``first`` on: by the rule of thumb, or by counting places."""
     items, bins = len(left), len(order)
     spare_capacities, row = scratch[0, : bins - first], scratch[1, : bins - first]
     for k in range(first, bins):
@@ -83,9 +82,9 @@ def _finish_or_refute(left, sizes, capacities, taken, order, first, scratch):
 
 @njit(**_INLINE)
 def _undominated(left, sizes, taken, j, spare):
-    """Whether bin ``j`` with ``spare`` left is worth looking at: nothing fits in, and nothing in it can be enlarged.
+    """Whether bin ``j`` with ``spare`` free is full: no unit fits in, and no unit in it can give way to a larger one.
 
-    If it could, any packing that goes on from here could be changed into one that goes on from the fuller bin.
+    Otherwise any packing that continues from here could be changed into one that continues from the fuller bin.
     """
     for i in range(len(left)):
         if left[i] > 0 and sizes[i] <= spare:
@@ -102,7 +101,7 @@ def _undominated(left, sizes, taken, j, spare):
 
 @njit(**_INLINE)
 def _radices(units, radix):
-    """Weights that number all remainders; ``False`` when the numbers would leave 64 bits."""
+    """Compute weights that number all remainders; returns ``False`` when the numbers would exceed 64 bits."""
     product, weight = 1.0, 1
     for i in range(len(units)):
         product *= units[i] + 1
@@ -115,7 +114,7 @@ def _radices(units, radix):
 
 @njit(**_INLINE)
 def _usable(units, sizes, capacities, order):
-    """Bins that hold at least one unit, least capacity first, to the front of ``order``; returns their number."""
+    """Put bins that hold at least one unit at the front of ``order``, least capacity first; returns their number."""
     count = 0
     for j in range(len(capacities)):
         if capacities[j] >= sizes[len(units) - 1]:
@@ -130,7 +129,7 @@ def _usable(units, sizes, capacities, order):
 
 @njit("boolean(int64[::1], int64[::1], int64[:, ::1], int64, boolean)", **_OPTIONS)
 def _known(left, radix, memo, b, remember):
-    """Whether what is left was found not to fit into the bins from ``b`` on; or store that it does not."""
+    """Whether the remaining units are known not to fit into the bins from ``b`` on; ``remember`` stores that fact."""
     key = 0
     for i in range(len(left)):
         key += left[i] * radix[i]
@@ -142,11 +141,10 @@ def _known(left, radix, memo, b, remember):
 
 @njit("UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[:, ::1], int64[:, ::1])", **_OPTIONS)
 def pack(units, sizes, capacities, budget, taken, memo):
-    """Search for a packing; returns the verdict and the steps taken. See
-    :func:`spillway.schedulers.search.packing.pack`.
+    """Search for a packing (:func:`spillway.schedulers.search.packing.pack`); returns the verdict and the steps taken.
 
     One cell of the search is (bin, item): how many units of the item go into the bin, most first. A bin closed with
-    ``spare`` capacity wastes it; the sum of the wastes is at most what all bins offer beyond what is to be packed.
+    ``spare`` capacity wastes it; the sum of the wastes is at most the surplus of all capacities over all units.
     """
     items = len(units)
     for i in range(items):

@@ -1,13 +1,13 @@
-"""Choosing items that fit together with two objectives: a genetic search for the Pareto set, and a rule of exchange.
+"""Choice of items that fit together with two objectives: a genetic search for the Pareto set, and a rule of exchange.
 
 The problem is that of :mod:`spillway.schedulers.search.subset`; here units and sizes are not compared one after the
-other, but weighed: a set that uses fewer units is taken where it gains much more of the sizes.
+other, but weighed: a set that uses fewer units is taken if it gains much more of the sizes.
 
 References
 ----------
 Fan, Lan, Rich, Allcock, Papka, Austin, Paul, *Scheduling beyond CPUs for HPC*, HPDC 2019 (DOI 10.1145/3307681.3325401):
-window, genetic search on bit strings, Pareto set, exchange of one objective for the other. Ours, because the paper
-leaves it open: a set that does not fit loses its latest items until it does.
+window, genetic search on bit strings, Pareto set, exchange of one objective for the other. Our addition, because the
+paper leaves it open: a set that does not fit loses its latest items until it does.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ PACK_STEPS = 100_000
 
 @dataclass(frozen=True)
 class Genetic:
-    """How the Pareto set is searched.
+    """Parameters of the search for the Pareto set.
 
     Attributes
     ----------
     exhaustive
-        Up to this many items all sets are looked at.
+        Up to this many items, all sets are evaluated.
     population
         Sets of a generation; fewer where a fiftieth of all sets is less.
     generations
-        Most generations; with the population, they look at a tenth of all sets at most.
+        Most generations; with the population, they evaluate a tenth of all sets at most.
     mutation
         Probability that an item of a child is put in or left out, in [0, 1].
     best_parents
         Probability that a parent is of the generation's own Pareto set, in [0, 1].
     exchange
         Another set of the Pareto set is taken instead of the one with most units if its gain in sizes is at least
-        so many times its loss of units (both as shares of the machine), above 0.
+        this many times its loss of units (both as shares of the machine), above 0.
     """
 
     exhaustive: int = 10
@@ -72,13 +72,13 @@ def choose(problem: SubsetProblem, totals: tuple[int, int], how: Genetic, seed: 
     Parameters
     ----------
     problem
-        What to choose from.
+        The items to choose from.
     totals
-        Units and sum of sizes of the machine, for shares; 0 sizes where it has none.
+        Units and sum of capacities of the machine, for shares; 0 for no bins.
     how
-        The search.
+        Parameters of the search.
     seed
-        Of the genetic search; the same seed gives the same set.
+        Seed of the genetic search; the same seed gives the same set.
     """
     search = _Search(problem, totals)
     best = exchanged(search.front(how, Random(seed)), how.exchange)
@@ -102,7 +102,7 @@ def exchanged(front: Sequence[_Set], exchange: float) -> _Set | None:
 
 
 def pareto(sets: Iterable[_Set]) -> list[_Set]:
-    """Sets of which no other has as much of both and more of one; of equal ones the first in order of bits."""
+    """Sets that no other set dominates (as much of both, and more of one); of equal sets the first in order of bits."""
     front: list[_Set] = []
     for one in sorted(sets, key=lambda one: (-one.units, -one.sizes, one.bits)):
         if not front or one.sizes > front[-1].sizes:
@@ -111,7 +111,7 @@ def pareto(sets: Iterable[_Set]) -> list[_Set]:
 
 
 class _Search:
-    """What is known of a problem's sets."""
+    """Search over a problem's sets, with the packings found so far."""
 
     def __init__(self, problem: SubsetProblem, totals: tuple[int, int]) -> None:
         self._problem = problem
@@ -122,11 +122,11 @@ class _Search:
 
     @property
     def steps(self) -> int:
-        """Sets that were looked at."""
+        """Number of sets that were packed."""
         return len(self._packings)
 
     def packing(self, bits: Bits) -> Packing:
-        """How a set's units lie in the bins."""
+        """Packing of a set's units into the bins."""
         found = self._packings.get(bits)
         if found is None:
             found = pack(*self._problem.of(_items(bits)), self._problem.capacities, PACK_STEPS)
@@ -134,7 +134,7 @@ class _Search:
         return found
 
     def front(self, how: Genetic, rng: Random) -> list[_Set]:
-        """The Pareto set, or the part of it that the search finds; empty where the mandatory items do not fit."""
+        """The Pareto set, or the part of it that the search finds; empty if the mandatory items do not fit."""
         every = sum(1 << item for item in self._alone)
         if not self._fits(self._mandatory) or self._mandatory & ~every:
             return []
@@ -184,7 +184,7 @@ class _Search:
         return bits
 
     def _survivors(self, ages: dict[Bits, int], size: int) -> dict[Bits, int]:
-        """Front after front, the youngest of the last one."""
+        """Keep front after front, and of the last one the youngest sets."""
         left = {bits: self._set(bits) for bits in ages}
         kept: dict[Bits, int] = {}
         while left and len(kept) < size:

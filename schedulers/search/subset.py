@@ -1,7 +1,7 @@
-"""Choosing items that fit together: the problem, its score, and the two plain ways to solve it.
+"""Choice of items that fit together: the problem, its score, and the plain way to solve it.
 
-Without jobs: an item needs *units* (nodes), each with a *size* (burst-buffer bytes) that one bin (storage
-node) must hold whole. Sets are compared by a lexicographic score.
+Independent of jobs: an item needs *units* (nodes), each with a *size* (burst-buffer bytes) that one bin (storage node)
+must hold whole. Sets are compared by a lexicographic score.
 
 References
 ----------
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class SubsetProblem:
-    """Which items start together?
+    """A choice among items: the set with the best score that keeps within all limits.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class SubsetProblem:
     sizes
         Size of each of the item's units, at least 0; 0 needs no bin.
     waits
-        How long each item has waited, at least 0: breaks ties of the first two parts of the score.
+        Time that each item has waited, at least 0: breaks ties of the first two parts of the score.
     free_units
-        Units there are.
+        Free units.
     capacities
         Capacity per bin.
     units_first
@@ -80,7 +80,7 @@ class SubsetProblem:
         return Score(units, size, mean) if self.units_first else Score(size, units, mean)
 
     def within_limits(self, chosen: Iterable[int]) -> bool:
-        """Whether a set keeps to the units and the further limits (the bins are not looked at)."""
+        """Whether a set keeps within the free units and the further limits (the bins are not checked)."""
         items = list(chosen)
         return sum(self.units[i] for i in items) <= self.free_units and all(
             sum(load[i] for i in items) <= limit for load, limit in zip(self.loads, self.load_limits, strict=True)
@@ -103,7 +103,7 @@ class SubsetResult:
     taken
         ``int64[chosen, bins]``: units of each chosen item in each bin; zeros for items without size.
     score
-        Score of the set, ``None`` without one.
+        Score of the set, ``None`` without a set.
     bound
         No set can have a score above this: the score itself when the set is proven best.
     steps
@@ -123,7 +123,7 @@ class SubsetResult:
 
     @property
     def gap(self) -> tuple[float, float]:
-        """By how much the first and second part of the score could be better, relative to the bound."""
+        """Possible gain of the first and the second part of the score, relative to the bound."""
         if self.bound is None:
             return 0.0, 0.0
         first, second = (self.score.first, self.score.second) if self.score is not None else (0, 0)
@@ -132,7 +132,7 @@ class SubsetResult:
 
 
 Check = Callable[[tuple[int, ...]], Packing]
-"""Whether the items of a set fit into the bins together, and how."""
+"""Function that packs the items of a set into the bins, or finds that they do not fit."""
 
 
 def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetResult:
@@ -144,7 +144,7 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
     Parameters
     ----------
     problem
-        What to choose from; at most some 15 items, because there are ``2**n`` sets.
+        The items to choose from; at most some 15, because there are ``2**n`` sets.
     fits
         Decides whether a set that is within the limits can be packed.
     budget
@@ -175,7 +175,7 @@ def largest_first(problem: SubsetProblem, fits: Check, budget: int) -> SubsetRes
 
 
 def loosest(problem: SubsetProblem) -> Score:
-    """A bound that holds whatever was looked at."""
+    """Upper bound of the scores of all sets."""
     units = min(problem.free_units, sum(problem.units))
     size = min(sum(problem.capacities), sum(u * s for u, s in zip(problem.units, problem.sizes, strict=True)))
     wait = max(problem.waits, default=0.0)

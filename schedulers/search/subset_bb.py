@@ -1,9 +1,9 @@
-"""Branch and bound for choosing items that fit together: exact, with the gap where the budget ends it.
+"""Branch and bound for choosing items that fit together: exact, with the remaining gap when the budget is used up.
 
 Items are taken or left out one by one, largest size first. A branch is cut when even its bound cannot beat the best set
-known; the bound treats all bins as one, and is exact in units (tables over all sums of units). Whether the taken
-items fit is decided at each taking, by :mod:`spillway.schedulers.search.packing`; a set that does not fit cuts its
-whole branch. The search begins with good sets from several greedy fillings, so that mostly only a proof remains.
+known; the bound treats all bins as one, and is exact in units (tables over all sums of units). After each item taken,
+:mod:`spillway.schedulers.search.packing` decides whether the set fits; a set that does not fit cuts its whole branch.
+The search begins with good sets from several greedy fillings, so that mostly only a proof remains.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _OPEN_SETS = 64
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much work a choice may cost.
+    """Limits on the work of a choice.
 
     Attributes
     ----------
     steps
-        Steps of the whole search: sets looked at and steps of packing (some 50 million per second).
+        Steps of the whole search: sets evaluated and steps of packing (some 50 million per second).
     pack_steps
         Steps of packing one set, after which it is left undecided.
     """
@@ -61,7 +61,7 @@ def branch_and_bound(
     Parameters
     ----------
     problem
-        What to choose from.
+        The items to choose from.
     budget
         See :class:`Budget`.
     settle
@@ -89,7 +89,7 @@ def branch_and_bound(
 
 
 class _Best(NamedTuple):
-    """A set found: score, items taken (in the search's order), and how they are packed."""
+    """A set found: score, items taken (in the search's order), and their packing."""
 
     score: tuple[float, ...]
     took: Flags
@@ -117,7 +117,7 @@ class _Items:
 
     @classmethod
     def of(cls, problem: SubsetProblem) -> _Items:
-        """Largest size first; items that cannot be chosen are left out unless they are mandatory."""
+        """Sort items by size, largest first; those that cannot be chosen are left out unless they are mandatory."""
         mandatory = frozenset(problem.mandatory)
         possible = [i for i in range(len(problem.units)) if i in mandatory or _possible(problem, i)]
         order = np.array(sorted(possible, key=lambda i: (-problem.sizes[i], -problem.units[i], i)), np.int64)
@@ -198,7 +198,7 @@ def _path(table: Ints, units: Ints, m: int) -> list[int]:
 
 
 def _fill(items: _Items, limits: Ints, order: Iterable[int], row: Ints) -> _Best | None:
-    """Take what fits in an order, mandatory items first; ``None`` when one of these does not fit."""
+    """Take the items that fit, in an order, mandatory items first; ``None`` when one of these does not fit."""
     problem, capacities = items.problem, items.capacities.copy()
     best = _Best.nothing(len(items.order), len(capacities))
     left = [items.free, *problem.load_limits]
@@ -224,7 +224,7 @@ def _score(items: _Items, took: Flags) -> tuple[float, ...]:
 
 
 def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Ints:
-    """How the search packed its best set: everything anew at the last repacked item, the later ones on top."""
+    """Repeat the search's packing of its best set: everything anew at the last repacked item, later items on top."""
     capacities = items.capacities.copy()
     taken = np.zeros((len(took), len(capacities)), np.int64)
     sized = [i for i in np.flatnonzero(took).tolist() if items.sizes[i] > 0]
@@ -244,7 +244,7 @@ def _replay(items: _Items, took: Flags, repacked: Flags, pack_steps: int) -> Int
 def _settle(
     items: _Items, best: _Best, undecided: Flags, notes: Floats, settle: _Settle | None
 ) -> tuple[_Best, tuple[float, ...]]:
-    """Settle what was left undecided by the second method; returns the best set and the bound."""
+    """Decide undecided sets by the second method; returns the best set and the bound."""
     bound = _tuple(notes[-1])
     entries = [(_tuple(note), took) for note, took in zip(notes[:-1], undecided, strict=True)]
     for note, took in sorted(entries, key=lambda entry: entry[0], reverse=True):
@@ -254,7 +254,7 @@ def _settle(
         packing = settle(tuple(items.order[chosen].tolist())) if settle is not None else None
         if packing is not None and packing.verdict is Fits.NO:
             continue
-        bound = max(bound, note)  # the sets that go on from this one stay unexplored
+        bound = max(bound, note)  # the sets that continue from this one stay unexplored
         if packing is not None and packing.verdict is Fits.YES and _score(items, took) > best.score:
             taken = np.zeros_like(best.taken)
             taken[chosen] = packing.taken

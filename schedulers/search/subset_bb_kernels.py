@@ -34,8 +34,10 @@ _LEAF = {**_OPTIONS, "_nrt": False}
 
 
 class Items(NamedTuple):
-    """The items, sizes falling: ``units, sizes: int64[items]``, ``waits: float64[items]``, ``must: boolean[items]``;
-    ``loads: int64[limits, items]`` is what each takes of the further limits.
+    """The items, in the order of falling sizes.
+
+    ``units, sizes: int64[items]``, ``waits: float64[items]``, ``must: boolean[items]``; ``loads: int64[limits, items]``
+    is their use of the further limits.
     """
 
     units: npt.NDArray[np.int64]
@@ -50,7 +52,7 @@ class Tables(NamedTuple):
 
     ``least, most: int64[items + 1, free units + 1]`` are the least and the largest sum of sizes; ``most`` is -1 where
     there is no such set. ``wait_sums: float64[items + 1, free units + 1, items + 1]`` is, with ``k`` items, the largest
-    sum of waits, -infinity where there is none; or one element: not known.
+    sum of waits, -infinity where there is no such set; it has a single element where it is not known.
     """
 
     least: npt.NDArray[np.int64]
@@ -67,8 +69,9 @@ class Rules(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The best set, output: ``took, repacked: boolean[items]``; its score as in
-    :mod:`spillway.schedulers.search.subset`, ``score: float64[3]``.
+    """The best set, output: ``took, repacked: boolean[items]``, ``score: float64[3]``.
+
+    The score is that of :mod:`spillway.schedulers.search.subset`.
     """
 
     took: npt.NDArray[np.bool_]
@@ -77,10 +80,10 @@ class Best(NamedTuple):
 
 
 class Open(NamedTuple):
-    """What was given up, output: ``undecided: boolean[open, items]``, ``notes: float64[open + 1, 3]``.
+    """Branches given up, output: ``undecided: boolean[open, items]``, ``notes: float64[open + 1, 3]``.
 
-    Row ``open`` of the notes is the largest bound of what the budget left open; the rows before it are bounds of all
-    sets that begin like a set of ``undecided``, whose packing was not decided within the budget.
+    Row ``open`` of the notes is the largest bound of the branches that the budget left open; the rows before it are
+    bounds of all sets that begin like a set of ``undecided``, for which packing ran out of its budget.
     """
 
     undecided: npt.NDArray[np.bool_]
@@ -88,8 +91,10 @@ class Open(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The branch that is searched: items taken, items at which all were packed anew, capacities left before each item
-    (``int64[items + 1, bins]``), and scratch memory for packings (``int64[bins]``, ``int64[items, bins]``).
+    """The current branch.
+
+    Items taken, items at which all were packed anew, capacities left before each item (``int64[items + 1, bins]``), and
+    scratch memory for packings (``int64[bins]``, ``int64[items, bins]``).
     """
 
     took: npt.NDArray[np.bool_]
@@ -100,8 +105,10 @@ class Path(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Of the items taken before each item: units, size, number and loads (``int64[items + 1, 3 + limits]``) and waits
-    (``float64[items + 1]``); and the longest wait from each item on.
+    """Sums over the items taken before each item.
+
+    Units, size, number and loads (``int64[items + 1, 3 + limits]``) and waits (``float64[items + 1]``); and the longest
+    wait from each item on.
     """
 
     counts: npt.NDArray[np.int64]
@@ -127,7 +134,7 @@ def better(one, other):
 
 @njit(boolean(_INT, SUMS, boolean, _I1, TABLES, _F1), **_LEAF)
 def bound(depth, sums, units_first, limits, tables, score):
-    """Bound of the scores of all sets that go on from here; ``False`` when there is none. The bins count as one."""
+    """Bound the scores of all sets that continue from here; ``False`` if no such set exists. All bins count as one."""
     units, size, number = sums.counts[depth, 0], sums.counts[depth, 1], sums.counts[depth, 2]
     wait, least, most, wait_sums = sums.waits[depth], tables.least, tables.most, tables.wait_sums
     free, capacity = limits[0] - units, limits[1] - size
@@ -185,7 +192,7 @@ def place(item, items, capacities, budget, path, memo):
 
 @njit(inline="always")
 def _within_limits(depth, items, limits, counts):
-    """Whether one more item exceeds none of the limits."""
+    """Whether one more item stays within all limits."""
     units, size = items.units[depth], items.units[depth] * items.sizes[depth]
     if counts[depth, 0] + units > limits[0] or counts[depth, 1] + size > limits[1]:
         return False
@@ -197,7 +204,7 @@ def _within_limits(depth, items, limits, counts):
 
 @njit(inline="always")
 def _add_up(depth, take, items, sums):
-    """The sums with one more item taken or left out."""
+    """Compute the sums with one more item taken or left out."""
     counts = sums.counts
     for k in range(counts.shape[1]):
         counts[depth + 1, k] = counts[depth, k]
@@ -221,7 +228,7 @@ def _raise_to(score, other):
 
 @njit(_INT(PLAIN_ITEMS, _I1, _I1, PLAIN_TABLES, _PLAIN_RULES, PLAIN_BEST, PLAIN_OPEN, _I2), **_OPTIONS)
 def search(items, limits, capacities, tables, rules, best, given_up, memo):
-    """Depth-first: take the item, then leave it out; improve the best set and return the steps.
+    """Search depth-first: take each item, then leave it out; improve the best set and return the steps.
 
     When the budget is used up, the branches still open are not searched: their bounds are noted.
     """

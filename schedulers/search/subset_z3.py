@@ -1,6 +1,6 @@
-"""Packing and choosing with the Z3 solver, as the thesis did.
+"""Packing and choice of items with the Z3 solver, as in the thesis.
 
-Every solution comes from a context of its own, made for one choice and freed after it: memory stays where it is, and
+Every solution comes from a context of its own, made for one choice and freed after it: memory use does not grow, and
 the solution does not depend on earlier ones. Work is limited by Z3's own count of resources (``rlimit``, roughly a
 million per second), never by time.
 
@@ -38,7 +38,7 @@ class Z3Packer:
     """
 
     def __init__(self, rlimit: int) -> None:
-        import z3  # costs time and memory, and most runs do without it
+        import z3  # costs time and memory, and most runs do not need it
 
         self._z3: Any = z3
         self._context = z3.Context()
@@ -62,12 +62,12 @@ class Z3Packer:
 
 
 def choose_z3(problem: SubsetProblem, rlimit: int, start: SubsetResult | None = None) -> SubsetResult:
-    """Find the best set of items with nothing but Z3: a better set is sought until there is none.
+    """Find the best set of items with Z3 alone, which improves a set until no better one exists.
 
     Parameters
     ----------
     problem
-        What to choose from.
+        The items to choose from.
     rlimit
         Z3 resource units for the whole choice; 0 for no limit.
     start
@@ -117,7 +117,7 @@ def _solver(z3: Any, context: Any, logic: str | None, rlimit: int) -> Any:
 
 
 def _counts(z3: Any, context: Any, solver: Any, i: int, units: int, size: int, capacities: Sequence[int]) -> list[Any]:
-    """One whole number per bin: units of the item in it (equation 3.1)."""
+    """Make one whole number per bin: units of the item in it (equation 3.1)."""
     counts = [z3.Int(f"count_{i}_{j}", context) for j in range(len(capacities))]
     for count, capacity in zip(counts, capacities, strict=True):
         solver.add(count >= 0, count <= min(units, capacity // size))
@@ -127,7 +127,7 @@ def _counts(z3: Any, context: Any, solver: Any, i: int, units: int, size: int, c
 def _fill_no_bin(
     z3: Any, solver: Any, counts: dict[int, list[Any]], sizes: Sequence[int], capacities: Sequence[int]
 ) -> None:
-    """No bin holds more than its capacity (equation 3.3)."""
+    """Constrain each bin to its capacity (equation 3.3)."""
     for j, capacity in enumerate(capacities):
         if counts:
             solver.add(z3.Sum([sizes[i] * row[j] for i, row in counts.items()]) <= capacity)
@@ -136,7 +136,7 @@ def _fill_no_bin(
 def _constrain(
     z3: Any, context: Any, solver: Any, problem: SubsetProblem, took: list[Any], counts: dict[int, list[Any]]
 ) -> None:
-    """What every set must keep to."""
+    """Add the constraints on every set."""
     zero = z3.IntVal(0, context)
     for i, row in counts.items():
         solver.add(z3.Sum([*row, zero]) == z3.If(took[i], z3.IntVal(problem.units[i], context), zero))
@@ -148,7 +148,7 @@ def _constrain(
 
 
 def _better(z3: Any, context: Any, problem: SubsetProblem, took: list[Any], best: Sequence[int]) -> Any:
-    """The set's score is greater than that of ``best``. Mean waits are compared exactly, multiplied out."""
+    """Constraint: the set's score is greater than that of ``best``. Mean waits are compared exactly, multiplied out."""
     totals = [units * size for units, size in zip(problem.units, problem.sizes, strict=True)]
     weights = [problem.units, totals] if problem.units_first else [totals, problem.units]
     first, second = (_sum(z3, context, took, weight) for weight in weights)

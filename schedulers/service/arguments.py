@@ -17,25 +17,25 @@ def add_options(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="[POLICY.]KEY=VALUE",
-        help="option of a policy, the same as in NAME:KEY=VALUE; POLICY can be left out where there is one; may be "
+        help="option of a policy, the same as in NAME:KEY=VALUE; POLICY can be omitted if there is only one; may be "
         "repeated",
     )
 
 
 def of_policy(text: str, policies: Sequence[str]) -> tuple[str, str]:
-    """Split ``[POLICY.]KEY=VALUE``: the policy that is meant, and ``KEY=VALUE``.
+    """Split ``[POLICY.]KEY=VALUE`` into the policy and ``KEY=VALUE``.
 
     Parameters
     ----------
     text
-        As it was given.
+        The option as given.
     policies
         Names of the policies of the command.
 
     Raises
     ------
     OptionError
-        It has another form, names no policy of the command, or names none where there are several.
+        It has another form, names a policy that the command does not have, or no policy although there are several.
     """
     head, equals, value = text.partition("=")
     name, dot, key = head.rpartition(".")

@@ -1,6 +1,6 @@
 """Command line of the service: ``spillway serve POLICY``.
 
-Assembly only: this is the one place that has the table of policies, the execution models and the codec at once.
+Assembly only: no other module uses the table of policies, the job models and the codec together.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WRONG_INPUT = 2
 """Exit code for wrong options, files, and messages of the simulator."""
 
 DIFFERENT = 1
-"""Exit code of a replay that answers otherwise than the recording."""
+"""Exit code of a replay whose answers differ from the recording."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,7 +83,7 @@ def _replay(options: argparse.Namespace) -> int:
     if difference is not None:
         print(difference)
         return DIFFERENT
-    part = ", as far as it was recorded: the recording is incomplete" if options.replay.suffix == INCOMPLETE else ""
+    part = " up to the end of the recording, which is incomplete" if options.replay.suffix == INCOMPLETE else ""
     print(f"{options.replay}: {options.policy} answers as recorded{part}")
     return 0
 
@@ -99,19 +99,19 @@ def _list() -> int:
 
 
 def build_session(options: argparse.Namespace) -> Session:
-    """Assemble the session that the options describe; raise :class:`OptionError` for what they get wrong."""
+    """Assemble the session that the options describe; raise :class:`OptionError` for wrong options."""
     from spillway.schedulers.service.narrator import Narrator
 
     return spec_of(options).session(Narrator(_say) if options.verbose else None, explain=options.verbose > 1)
 
 
 def spec_of(options: argparse.Namespace) -> SessionSpec:
-    """What the options of the command line select.
+    """Description of the session that the options of the command line select.
 
     Raises
     ------
     OptionError
-        What is wrong with them; kernels are compiled only for options that are right.
+        An option is wrong; kernels are compiled only for valid options.
     """
     from spillway.schedulers import kernels
 
@@ -158,11 +158,11 @@ def _codec(options: argparse.Namespace) -> AnyBatsim:
 
 
 def add_arguments(parser: Parser) -> None:
-    """Add what the service takes."""
+    """Add the arguments of the service."""
     from spillway.protocol.limits import MAX_MESSAGE_BYTES
     from spillway.schedulers.service.door import DEFAULT_BIND
 
-    add = parser.add_argument_group("what decides").add_argument
+    add = parser.add_argument_group("policy").add_argument
     add("policy", nargs="?", metavar="POLICY", help="name of a policy (see --list), FILE.py:CLASS or MODULE:CLASS")
     add("--list", action="store_true", help="show every policy with its options, and exit")
     add = parser.add_argument_group("conversation").add_argument
@@ -180,7 +180,7 @@ def add_arguments(parser: Parser) -> None:
         help="instead of listening, feed a recorded conversation to the policy and show its first different answer "
         "(exit code 1)",
     )
-    add("--watchdog", type=seconds, metavar="SECONDS", help="end with exit code 3 after so long a silence (never)")
+    add("--watchdog", type=seconds, metavar="SECONDS", help="end with exit code 3 after this time of silence (never)")
     add(
         "--max-message-bytes",
         type=positive,
@@ -192,7 +192,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def session_parser() -> Parser:
-    """Parser of what describes a session, without the service around it."""
+    """Parser of the arguments that describe a session, without those of the service."""
     parser = Parser(prog="spillway serve", add_help=False)
     parser.add_argument("policy", metavar="POLICY")
     _add_session_arguments(parser)
@@ -212,18 +212,18 @@ def _add_session_arguments(parser: Parser) -> None:
     add(
         "--model",
         metavar="NAME|FILE.py:CLASS[:KEY=VALUE,...]",
-        help=f"what started jobs do: {', '.join(MODELS)}, or a class of one's own, with its options (io:max_phases=5); "
+        help=f"job model: {', '.join(MODELS)}, or your own class, with its options (io:max_phases=5); "
         "default: timeshared under gang policies, else rigid",
     )
     add(
         "--pass-limit",
         type=_limit,
         metavar="SECONDS",
-        help="end the search of a pass after so long, with the best plan so far, never worse than its first order's, "
-        "or with what is left of the promises of 'conservative' unmoved; where that happens, decisions depend on the "
-        f"machine's speed, and the service says so ({SERVICE_S:g} s where a policy takes a bound; inf: none)",
+        help="end the search of a pass after this time, with the best plan so far, never worse than that of the first "
+        "order, or with the remaining promises of 'conservative' unmoved; decisions then depend on the machine's "
+        f"speed, and the service reports it ({SERVICE_S:g} s where a policy takes a bound; inf: no limit)",
     )
-    group = parser.add_argument_group("what the simulator's platform does not state")
+    group = parser.add_argument_group("additions to the simulator's platform")
     add_declared(group, SessionSpec, "burst_buffer_bytes")
     group.add_argument(
         "--location-shape",
@@ -235,7 +235,7 @@ def _add_session_arguments(parser: Parser) -> None:
     )
     add_declared(parser.add_argument_group("settings of the session"), Settings)
     words = "log what happens to each job; -vv also why jobs wait"
-    parser.add_argument_group("what is printed").add_argument("-v", "--verbose", action="count", default=0, help=words)
+    parser.add_argument_group("output").add_argument("-v", "--verbose", action="count", default=0, help=words)
 
 
 def _limit(text: str) -> float:

@@ -1,6 +1,6 @@
-"""The service's only door: a ZeroMQ ROUTER socket, which knows its callers apart and notices when one has gone.
+"""The service's only socket: a ZeroMQ ROUTER, which distinguishes its clients and detects when one has disconnected.
 
-A REQ socket (Batsim's, our simulator's) sees no difference from REP: an empty frame, then one frame of text.
+To a REQ socket (Batsim's, spillway's simulator's) it looks like a REP socket: an empty frame, then one frame of text.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ DEFAULT_BIND = "tcp://127.0.0.1:28000"
 """Batsim's own default port, on the loopback address."""
 
 _SURELY_DROPPED = 2
-"""Messages up to so many times the limit are received and refused with the reason, larger ones not even received."""
+"""Messages of up to this many times the limit are received, and refused with the reason; larger ones are dropped."""
 
 MOST_CONNECTIONS = 128
-"""With more connections open at a time nobody else is let in; each takes a descriptor, and ours are needed, too."""
+"""Most connections open at a time: each takes a descriptor, and the service needs some itself."""
 
 HANDSHAKE_MS = 5000
-"""A connection that has not introduced itself by then, as ZeroMQ's sockets do at once, is closed (ms)."""
+"""Time after which a connection without ZeroMQ's handshake is closed (ms); ZeroMQ's sockets send it at once."""
 
 LINGER_MS = 5000
-"""How long the last reply may take to leave (ms) before the socket is closed."""
+"""Longest time that closing the socket waits for the last reply to be sent (ms)."""
 
 
 class Call(NamedTuple):
-    """What came in.
+    """Received frames.
 
     Attributes
     ----------
     peer
-        Identity of who sent it.
+        Identity of the sender.
     body
-        The text; empty where there is a fault.
+        The text; empty in case of a fault.
     fault
-        Why it cannot be a message, whatever its text ("" where it can).
+        Reason why it cannot be a message, whatever its text; "" without a fault.
     connection
-        Number of the connection that it came through, and how many had been accepted when that one was (0 where it had
-        been closed before its message was read).
+        Number of its connection, and the count of accepted connections up to that one (0: closed before its message was
+        read).
     """
 
     peer: bytes
@@ -65,17 +65,17 @@ class Door:
     Parameters
     ----------
     bind
-        ZeroMQ endpoint to listen on. The file of an ``ipc://`` endpoint is the user's alone (0600) and removed at the
-        end.
+        ZeroMQ endpoint to listen on. The file of an ``ipc://`` endpoint is accessible only to its owner (0600) and
+        removed at the end.
     max_message_bytes
         Largest message read.
 
     Attributes
     ----------
     endpoint
-        Where it listens, with the port that the system chose.
+        Its address, with the port that the system chose.
     unread
-        Connections that were closed before a message that can be read: no ZeroMQ, or a message far beyond the limit.
+        Number of connections closed without a readable message: not ZeroMQ, or a message far beyond the limit.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Door:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.linger = LINGER_MS
         self._socket.handshake_ivl = HANDSHAKE_MS
-        self._socket.router_mandatory = True  # a reply to one that has gone is an error
+        self._socket.router_mandatory = True  # a reply to a disconnected client is an error
         self._socket.maxmsgsize = min(_SURELY_DROPPED * max_message_bytes, (1 << 63) - 1)
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
         self._gate = self._context.socket(zmq.REP)
@@ -112,9 +112,9 @@ class Door:
             raise
 
     def receive(self, wait_ms: int) -> Call | None:
-        """Wait for a call; ``None`` when none came, or a connection was closed meanwhile."""
+        """Wait for a call; ``None`` without a call in that time, or when only connections changed."""
         ready = dict(self._poller.poll(wait_ms))
-        if self._monitor in ready:  # before the message: what it came through may be a new connection of an old number
+        if self._monitor in ready:  # before the message: its connection may be a new one with an old number
             self._note_connections()
         if self._gate in ready:
             self._admit()
@@ -128,7 +128,7 @@ class Door:
         return Call(frames[0].bytes, body, fault, (connection, self._open.get(connection, 0)))
 
     def send(self, peer: bytes, frame: bytes) -> bool:
-        """Answer a caller; whether it is still there."""
+        """Send a reply; return whether the client is still connected."""
         try:
             self._socket.send_multipart([peer, b"", frame], zmq.NOBLOCK)
         except zmq.ZMQError as error:
@@ -138,14 +138,14 @@ class Door:
         return True
 
     def has_closed(self, call: Call) -> bool:
-        """Whether the connection that a call came through has been closed."""
+        """Whether the connection of a call has been closed."""
         self._note_connections()
         connection, accepted = call.connection
         return connection != _UNKNOWN and self._open.get(connection, -1) != accepted
 
     def close(self) -> None:
-        """Let the last reply leave, close the socket, remove its file."""
-        if self._file is not None:  # still ours: once the socket is closed, another service may take the place
+        """Send the last reply, close the socket, remove its file."""
+        if self._file is not None:  # still ours: once the socket is closed, another service may use the path
             self._file.unlink(missing_ok=True)
         self._socket.disable_monitor()
         self._monitor.close(0)
@@ -168,7 +168,7 @@ class Door:
                 self.unread += 1
 
     def _admit(self) -> None:
-        """Let in who has introduced himself, or have him try again later (ZeroMQ's RFC 27, ZAP)."""
+        """Accept connections after their handshake, or refuse them temporarily (ZeroMQ's RFC 27, ZAP)."""
         while self._gate.poll(0):
             number = self._gate.recv_multipart()[1]
             self._note_connections()
@@ -182,14 +182,14 @@ class Door:
                 f"expected a message of at most {self._max_bytes} bytes (option --max-message-bytes), got {size} bytes"
             )
         if len(frames) < 3 or len(frames[1]) > 0:
-            return f"expected what a REQ socket sends, an empty frame and a message, got {len(frames) - 1} frames"
+            return f"expected an empty frame and a message, as a REQ socket sends, got {len(frames) - 1} frames"
         if len(frames) > 3:
             return f"expected a message of one frame, got {len(frames) - 2} frames"
         return ""
 
 
 def _connection_of(frame: zmq.Frame) -> int:
-    """Number of the connection that a frame came through."""
+    """Number of a frame's connection."""
     try:
         return int(frame.get(zmq.SRCFD))
     except zmq.ZMQError:
@@ -221,7 +221,7 @@ def _file_of(endpoint: str) -> Path | None:
 
 
 def _make_way(path: Path, endpoint: str) -> None:
-    """Make sure that ZeroMQ, which deletes whatever stands at the path, deletes a socket without an owner at most."""
+    """Refuse a path with any other file than an unused socket, as ZeroMQ deletes whatever is at the path."""
     try:
         mode = path.lstat().st_mode
     except OSError:
@@ -235,7 +235,7 @@ def _make_way(path: Path, endpoint: str) -> None:
 
 @contextlib.contextmanager
 def _for_the_user_alone() -> Iterator[None]:
-    """Files made meanwhile (the socket of an ``ipc://`` endpoint, the folder of ``ipc://*``) are closed to others."""
+    """Deny others access to files made meanwhile (the socket of an ``ipc://`` endpoint, the folder of ``ipc://*``)."""
     before = os.umask(0o077)
     try:
         yield
@@ -254,5 +254,5 @@ _BIND_HINTS = {
     errno.ENODEV: "this machine has no such address",
     errno.ENAMETOOLONG: "the path of a socket has at most 107 characters; choose a shorter one",
     errno.ENOENT: "its folder does not exist",
-    errno.EACCES: "its folder is not yours to write",
+    errno.EACCES: "you may not write to its folder",
 }

@@ -13,7 +13,7 @@ from spillway.base.options import OptionInfo, show
 
 
 class Entry(Protocol):
-    """What a row is made of (:class:`spillway.schedulers.policies.PolicyEntry`)."""
+    """Data of a row (:class:`spillway.schedulers.policies.PolicyEntry`)."""
 
     @property
     def summary(self) -> str:
@@ -40,7 +40,7 @@ class Registration(Protocol):
 
     @property
     def name(self) -> str:
-        """As it is given on command lines."""
+        """Its spelling on command lines."""
         ...
 
     @property
@@ -70,13 +70,13 @@ def print_entries(noun: str, entries: Mapping[str, Entry], console: Console) -> 
 
 
 def wide_console() -> Console:
-    """A console for tables: where no terminal states a width, 160 characters."""
+    """A console for tables: as wide as the terminal, or 160 characters without one."""
     console = Console()
     return console if console.is_terminal else Console(width=160)
 
 
 def print_policies(console: Console, tell: Callable[[str], None]) -> None:
-    """Print the package's policies; ``tell`` hears when their kernels must be compiled first."""
+    """Print the package's policies; ``tell`` is called when their kernels must be compiled first."""
     from spillway.schedulers import kernels
 
     kernels.warm_up(tell)
@@ -86,8 +86,8 @@ def print_policies(console: Console, tell: Callable[[str], None]) -> None:
 
 
 def print_registered(names: Mapping[str, Iterable[Registration]], console: Console) -> None:
-    """Print the names that installed packages register, by kind (``policy`` ...); nothing where there are none."""
-    table = Table("name", "what", "package", "class", title="From installed packages", title_justify="left")
+    """Print the names that installed packages register, by kind (``policy`` ...), if there are any."""
+    table = Table("name", "kind", "package", "class", title="From installed packages", title_justify="left")
     for kind, entries in names.items():
         for entry in entries:
             table.add_row(Text(entry.name, style="bold"), kind, Text(entry.package), Text(entry.place))

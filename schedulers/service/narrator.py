@@ -1,4 +1,4 @@
-"""Logs a session's events in lines, as they happen (``spillway serve -v``)."""
+"""Log of a session's events in lines, as they happen (``spillway serve -v``)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spillway.schedulers.policykit.view import Running
 
 
 class Narrator(Observer):
-    """Writes one line per submission, start, end and rejection; and, if the session explains, why jobs wait.
+    """Writes one line per submission, start, end and rejection; if the session explains, also why jobs wait.
 
     Parameters
     ----------
     write
-        Gets each line.
+        Receives each line.
     """
 
     def __init__(self, write: Callable[[str], None]) -> None:
@@ -52,11 +52,11 @@ class Narrator(Observer):
         self._write(f"t = {now_s:g} s: {job.id} {what}: {reason}")
 
     def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
-        """A job made room for another one."""
+        """A job was preempted for another one."""
         self._write(f"t = {now_s:g} s: {job.id} {what}: preempted by {by}, chosen at t = {told_s:g} s")
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """A part of a storage node is drained, or back."""
+        """A part of a storage node is drained, or available again."""
         free = f"{left_bytes} B are free" if left_bytes >= 0 else f"nothing is free, {-left_bytes} B more are held"
         self._write(f"t = {now_s:g} s: storage node {storage}: {drained_bytes} B are drained, {free}")
 

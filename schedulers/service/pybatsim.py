@@ -1,17 +1,17 @@
-"""Any policy of ours under pybatsim's own launcher: ``pybatsim schedulers/service/pybatsim.py -o '{"policy":
-"easy"}'``.
+"""Spillway's policies under pybatsim's own launcher.
 
-The launcher takes the path of a file and a class named like it. Its options are those of ``spillway serve``, as a
-JSON object: ``policy``, ``options`` (the policy's own, an object), and the others by their long names::
+Start it by ``pybatsim schedulers/service/pybatsim.py -o '{"policy": "easy"}'``: the launcher takes the path of a file
+and a class named like it. Its options are those of ``spillway serve``, as a JSON object: ``policy``, ``options`` (the
+policy's own, an object), and the others by their long names::
 
     {"policy": "easy", "options": {"depth": 2}, "seed": 1, "model": {"name": "io", "max_phases": 5},
      "location_shape": [3, 3, 4]}
 
-pybatsim 3.2.1 pins an old pyzmq that current Pythons have no wheel for, and it brings a top-level package that is
-called ``schedulers`` too. Both are harmless when it is installed into a folder of its own::
+pybatsim 3.2.1 pins an old pyzmq without wheels for current Pythons, and has a top-level package ``schedulers``, too.
+Both are harmless when it is installed into a separate folder::
 
     pip install --no-deps --target FOLDER pybatsim==3.2.1 docopt procset sortedcontainers
-    PYTHONPATH=FOLDER python -m batsim.cmds.launcher PATH/TO/schedulers/pybatsim.py -o '{"policy": "easy"}'
+    PYTHONPATH=FOLDER python -m batsim.cmds.launcher PATH/TO/schedulers/service/pybatsim.py -o '{"policy": "easy"}'
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from spillway.schedulers.service.session_notes import OneLineErrors, say_notes
 
 
 class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
-    """A session of ours behind pybatsim's callbacks.
+    """A session of spillway behind pybatsim's callbacks.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
             self._session = spec.session()
             say_notes(spec)
 
-    # ------------------------------------------------------------------ what pybatsim reports
+    # ------------------------------------------------------------------ reports of pybatsim
 
     def onBeforeEvents(self) -> None:  # noqa: N802
         """Begin a message."""
@@ -75,7 +75,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         """End a message: let the session answer it."""
         with OneLineErrors(self._refuse):
             reply = self._session.handle(Message(self.bs.time(), tuple(self._events)))
-            batsim4.encode_reply(reply)  # what Batsim would abort on raises here
+            batsim4.encode_reply(reply)  # raises for requests on which Batsim would abort
             for request in reply.events:
                 enact = self._ENACT.get(type(request))
                 if enact is None:
@@ -162,7 +162,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         raise AssertionError
 
     def _note(self, kind: str, data: Any, timestamp: float | None = None) -> None:
-        """Make a neutral event of what pybatsim has taken apart, through the codec of its form."""
+        """Make a neutral event of the data that pybatsim has decoded, by the codec of its protocol."""
         now = self.bs.time()
         event = {"timestamp": now if timestamp is None else timestamp, "type": kind, "data": data}
         with OneLineErrors(self._refuse):
@@ -177,7 +177,7 @@ class Pybatsim(BatsimScheduler):  # type: ignore[misc]  # pybatsim has no types
         network.close()
         network.context.term()
 
-    # ------------------------------------------------------------------ what pybatsim is called for
+    # ------------------------------------------------------------------ calls of pybatsim
 
     def _execute(self, request: ExecuteJob) -> None:
         job = self.bs.jobs[request.job_id]

@@ -1,12 +1,12 @@
-"""Any policy of ours under the launcher of pybatsim 4, which speaks Batsim 5's JSON protocol: ``pybatsim spillway -o
-'{"policy": "easy"}'``.
+"""Spillway's policies under the launcher of pybatsim 4, which uses Batsim 5's JSON protocol.
 
-The launcher finds the class by the entry point ``spillway`` of the group ``pybatsim.external_decision_components``. Its
-options are those of :mod:`spillway.schedulers.service.pybatsim`; without any, those that Batsim's command line gives
-as the text for the scheduler.
+Start it by ``pybatsim spillway -o '{"policy": "easy"}'``: the launcher finds the class by the entry point ``spillway``
+of the group ``pybatsim.external_decision_components``. Its options are those of
+:mod:`spillway.schedulers.service.pybatsim`; without options, it reads them from the text for the scheduler on Batsim's
+command line.
 
-pybatsim 4 reads messages and writes replies itself. Events go back into Batsim 5's words and through the codec, and so
-do requests; those of jobs that pybatsim keeps account of are its own.
+pybatsim 4 reads messages and writes replies itself. The codec gets its events as Batsim 5's JSON again, and writes the
+requests, except those about jobs, which become pybatsim's own objects, as pybatsim tracks jobs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Written(TxEvent):  # type: ignore[misc]  # pybatsim has no types
         self._written = written
 
     def to_protocol_dict(self) -> JsonObject:
-        """What is sent."""
+        """The request as it is sent."""
         return self._written
 
 
@@ -83,12 +83,12 @@ class Spillway(Scheduler):  # type: ignore[misc]
                 self._batsim.append_event(self._said(written))
 
     def _part(self, event: Any) -> None:
-        """Part of pybatsim's interface; :meth:`handle_msg` sees all events."""
+        """Part of pybatsim's interface; :meth:`handle_msg` receives all events."""
 
     begin_simulation = end_simulation = submit_job = complete_job = _part
 
     def _heard(self, event: Any) -> JsonObject:
-        """An event that pybatsim has taken apart, in Batsim 5's words."""
+        """An event that pybatsim has decoded, as Batsim 5's JSON."""
         kind = type(event).__name__
         members = _MEMBERS.get(kind, _nothing)(event)
         if kind == "JobSubmittedEvent":
@@ -98,7 +98,7 @@ class Spillway(Scheduler):  # type: ignore[misc]
         return {"timestamp": event.timestamp, "event_type": kind, "event": members}
 
     def _said(self, written: JsonObject) -> Any:
-        """A request for pybatsim, which keeps account of jobs."""
+        """A request as an object of pybatsim, which tracks jobs."""
         at_s, kind, members = written["timestamp"], written["event_type"], written["event"]
         if kind == "RejectJobEvent":
             return RejectJobEvent(at_s, self._jobs.pop(members["job_id"]))
@@ -176,4 +176,4 @@ _MEMBERS: Mapping[str, Callable[[Any], JsonObject]] = {
         "external_event": event.external_event,
     },
 }
-"""Members of each event that has any, of pybatsim's attributes."""
+"""Members of each event that has members, from pybatsim's attributes."""

@@ -1,8 +1,8 @@
-"""The service: bytes in, session, bytes out, for one simulator; everyone else is turned away.
+"""The service: it exchanges messages between a session and one simulator, and refuses all other clients.
 
-Batsim connects with a REQ socket and sends first; everything is lock-step. Nothing here depends on what messages mean,
-except the first: the peer is who sends a greeting or SIMULATION_BEGINS. A conversation that cannot go on ends with a
-reply that carries the reason (:mod:`spillway.protocol.refusal`).
+Batsim connects with a REQ socket and sends first; messages and replies alternate. Nothing here depends on the meaning
+of messages, except of the first: the peer is the client that sends a greeting or SIMULATION_BEGINS. A conversation that
+cannot continue ends with a reply that states the reason (:mod:`spillway.protocol.refusal`).
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from spillway.protocol.refusal import refusal
 from spillway.schedulers.service.door import Call, Door
 
 _SLICE_MS = 500
-"""How long the service may take to notice a signal (ms), and how often it looks whether the simulator still runs."""
+"""Longest delay until the service notices a signal, and interval of checks that the simulator still runs (ms)."""
 
 LAST_WORDS_S = 8.0
-"""How long a service that a signal stops waits for the simulator's next message, to answer it with the reason (s).
+"""Longest wait of a service stopped by a signal for the simulator's next message, to answer with the reason (s).
 
 Less than the 10 s after which containers are killed; a second signal ends it at once.
 """
 
 BUSY = "this service has another simulation; one service serves one"
-"""Reason that those get who come after the peer."""
+"""Reason sent to clients that connect after the peer."""
 
 
 class Tape(Protocol):
-    """Where the bytes of both sides are kept (:class:`spillway.protocol.transcript.Recorder`)."""
+    """Record of the bytes of both sides (:class:`spillway.protocol.transcript.Recorder`)."""
 
     def received(self, data: bytes, /) -> None:
         """Keep a message of the simulator, before it is read."""
@@ -75,18 +75,18 @@ def serve(
     codec
         Wire format.
     watchdog_s
-        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. How long the
-        session takes to answer does not count.
+        Longest silence of the simulator in seconds, from the start as well; ``None`` waits for ever. The session's own
+        time does not count.
     max_message_bytes
         Largest message of the simulator, in bytes.
     recorder
-        Gets every message of the simulator and its answer as they pass.
+        Receives every message of the simulator and every answer.
     on_bound
         Called with the real endpoint once the service listens.
     check_alive
-        Called about twice a second while the simulator is silent; raises when it can never speak again.
+        Called about twice a second while the simulator is silent; raises when no further message can come.
     note
-        Gets one line about those that were turned away: the first, the tenth, the hundredth ...
+        Receives one line about messages of other clients that were refused: the first, the tenth, the hundredth ...
 
     Returns
     -------
@@ -98,11 +98,11 @@ def serve(
     InputError
         The endpoint is wrong or taken.
     PeerLost
-        The simulator's connection was closed before its simulation ended, or the watchdog bit.
+        The simulator's connection was closed before its simulation ended, or the watchdog expired.
     Stopped
         A signal (SIGINT, SIGTERM) arrived.
     SpillwayError
-        Whatever the codec and the session raise: the conversation cannot go on. The simulator got the reason.
+        Any error of the codec and the session: the conversation cannot continue. The simulator has received the reason.
     """
     with (
         raising(Stopped, (signal.SIGINT, signal.SIGTERM)) as heard,
@@ -113,7 +113,7 @@ def serve(
 
 
 class _Service:
-    """One simulation at a door."""
+    """One simulation at a socket."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class _Service:
         self._wait_ms = _SLICE_MS if watchdog_s is None else max(1, min(_SLICE_MS, math.ceil(watchdog_s * 1000)))
 
     def run(self) -> int:
-        """Serve until the end; the number of exchanges."""
+        """Serve until the end; return the number of exchanges."""
         try:
             self._serve()
         except Stopped as stop:
@@ -154,13 +154,13 @@ class _Service:
     def _serve(self) -> None:
         deadline, look = self._deadline(), time.monotonic()
         while not self._session.finished:
-            if self._heard:  # modules that were being imported took the exception for one of their own
+            if self._heard:  # a module that was being imported has caught the exception
                 raise Stopped(self._heard[0])
             call = self._door.receive(self._wait_ms)
             if call is not None and self._is_of_the_peer(call):
                 self._answer(call)
                 deadline = self._deadline()
-            elif call is None or time.monotonic() >= min(deadline, look):  # also while strangers keep coming
+            elif call is None or time.monotonic() >= min(deadline, look):  # also while other clients keep sending
                 self._judge_silence(deadline)
                 look = time.monotonic() + _SLICE_MS / 1000
 
@@ -173,10 +173,10 @@ class _Service:
                 self._door.send(peer.peer, self._codec.encode_refusal(_reason(stop)))
                 return
 
-    # ------------------------------------------------------------------ who is served
+    # ------------------------------------------------------------------ the peer
 
     def _is_of_the_peer(self, call: Call) -> bool:
-        """Whether a call is to be answered: strangers are turned away."""
+        """Whether a call is the peer's; calls of other clients are refused."""
         if self._peer is None:
             reason = self._not_an_opening(call)
             if not reason:
@@ -189,7 +189,7 @@ class _Service:
         return not reason
 
     def _not_an_opening(self, call: Call) -> str:
-        """Why a call does not open a conversation ("" when it does)."""
+        """Reason why a call does not open a conversation; "" if it does."""
         if call.fault:
             return call.fault
         try:
@@ -203,12 +203,12 @@ class _Service:
         self._turned_away += 1
         if str(self._turned_away).strip("0") == "1":
             count = f" ({self._turned_away} so far)" if self._turned_away > 1 else ""
-            self._note(f"turned a stranger away{count}: {reason}")
+            self._note(f"refused a message of another client{count}: {reason}")
 
-    # ------------------------------------------------------------------ what is answered
+    # ------------------------------------------------------------------ answers
 
     def _answer(self, call: Call) -> None:
-        """One exchange; whatever goes wrong in it, the simulator gets the reason before it is raised."""
+        """Make one exchange; on any error, send the reason to the simulator before raising it."""
         try:
             answer = self._answer_to(call)
         except BaseException as error:
@@ -239,7 +239,7 @@ class _Service:
         return math.inf if self._watchdog_s is None else time.monotonic() + self._watchdog_s
 
     def _judge_silence(self, deadline: float) -> None:
-        """Raise when the simulator will not speak any more. What it sent before it went is read first."""
+        """Raise when no further message of the simulator will come; messages sent before it closed are read first."""
         if self._peer is not None and self._door.has_closed(self._peer):
             call = self._door.receive(0)
             while call is not None and call.peer != self._peer.peer:
@@ -261,18 +261,16 @@ class _Service:
 
     def _silence(self) -> str:
         if self._exchanges == 0:
-            seen = f"; {self._turned_away} strangers were turned away" if self._turned_away else ""
+            seen = f"; {self._turned_away} messages of other clients were refused" if self._turned_away else ""
             if self._door.unread:
                 seen += (
                     f"; {self._door.unread} connections were closed without a message that can be read "
                     "(or with one far beyond --max-message-bytes)"
                 )
-            return (
-                f"no simulator has spoken within {self._watchdog_s:g} s: was it started, and with this endpoint?{seen}"
-            )
+            return f"no message of a simulator in {self._watchdog_s:g} s: was it started, and with this endpoint?{seen}"
         return (
             f"the simulator has been silent for {self._watchdog_s:g} s after {self._exchanges} exchanges, "
-            f"at t = {self._now_s:g} s: it hangs, or what it simulates takes longer (option --watchdog)"
+            f"at t = {self._now_s:g} s: it hangs, or its simulation takes longer (option --watchdog)"
         )
 
 

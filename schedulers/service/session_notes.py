@@ -1,4 +1,4 @@
-"""Begin and end of a session: its notes; of one that a launcher of pybatsim has started its error, in one line."""
+"""Notes at the beginning of a session, and one-line errors of sessions under pybatsim's launchers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def say_notes(spec: SessionSpec) -> None:
-    """Print what the user is told of a session beforehand, on the standard error stream."""
+    """Print the notes of a session, before it begins, on the standard error stream."""
     for note in spec.notes():
         complain(f"note: {note}", is_error=False)
 
@@ -24,7 +24,7 @@ class OneLineErrors:
     Parameters
     ----------
     refuse
-        Gets the reason, for a peer that waits for an answer.
+        Receives the reason, for a peer that waits for an answer.
     """
 
     def __init__(self, refuse: Callable[[str], None] = lambda _: None) -> None:

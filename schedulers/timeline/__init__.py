@@ -1,4 +1,4 @@
-"""What is free later: the timeline (this package's public face), its kernels, and the rules of placement."""
+"""Free resources over time: the timeline (the public interface of the package), its kernels, the rules of placement."""
 
 from spillway.schedulers.timeline.placement import choose_storages
 from spillway.schedulers.timeline.timeline import Fit, NodeOrder, Placement, Resource, Snapshot, StorageOrder, Timeline

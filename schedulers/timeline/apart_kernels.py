@@ -1,4 +1,4 @@
-"""Jobs whose holdings have lives of their own, compiled: find the earliest start, book each part over its interval.
+"""Search and booking for holdings with lives of their own, compiled: each part has its own interval.
 
 The intervals of the parts: :func:`spillway.schedulers.timeline.lives.parts`. Layout and groups of arguments:
 :mod:`spillway.schedulers.timeline.layout`.
@@ -59,19 +59,18 @@ from spillway.schedulers.timeline.layout import (
 from spillway.schedulers.timeline.placement_kernels import choose, holds
 
 SPAN = plain(*(types.float64,) * 4)
-"""Seconds that the nodes are held, how much later than the burst buffer they are given, and how much longer than they
-burst buffer and bandwidth are held."""
+"""Seconds that nodes are held, lead of the burst buffer before them, tails of burst buffer and bandwidth after them."""
 
 
 class _Slide(NamedTuple):
-    """The window of one kind of resource, which moves on over the segments.
+    """The sliding window of one kind of resource over the segments.
 
     Attributes
     ----------
     middle
-        ``work[BACK + k]`` has in the kind's columns what is free from segment ``k`` up to (not including) this one.
+        ``work[BACK + k]`` has the amounts of the kind free from segment ``k`` up to (not including) this one.
     following
-        And ``work[FORWARD]`` what is free from the middle up to (not including) this one.
+        ``work[FORWARD]`` has those free from the middle up to (not including) this one.
     blocked
         No window that begins in this segment or before has enough of the kind.
     """
@@ -86,7 +85,7 @@ _SLIDE = named(_Slide, *(types.int64,) * 3)
 
 @inner(int64(TIMES, int64, int64, float64), **OPTIONS)
 def _segment_from(times, count, segment, time_s):
-    """Index of the segment that contains ``time_s``, not before the one given."""
+    """Index of the segment that contains ``time_s``, at or after ``segment``."""
     while segment + 1 < count and times[segment + 1] <= time_s:
         segment += 1
     return segment
@@ -94,7 +93,7 @@ def _segment_from(times, count, segment, time_s):
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
 def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
-    """Narrow a window's columns of one kind by those of ``rows[segment]``; whether enough of it may be left."""
+    """Narrow a window's columns of one kind by those of ``rows[segment]``; returns whether enough may be left."""
     if kind == USE_NODES:
         enough = narrow_nodes(work, window, wider, rows, segment, segment + 1, demand, machine)
         if not enough or not demand.uses & USE_POOLS:
@@ -110,7 +109,7 @@ def _narrow_kind(work, window, wider, rows, segment, kind, demand, machine):
 def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine):
     """Move a kind's window on to the segments from ``begin`` up to ``end_s``, at least one.
 
-    Neither may be before those of the call before. Fills the kind's columns of ``work[WINDOW]`` unless it is blocked.
+    Neither may be earlier than in the previous call. Fills the kind's columns of ``work[WINDOW]`` unless it is blocked.
     """
     middle, following = slide.middle, slide.following
     if begin < middle:
@@ -136,7 +135,7 @@ def _slide(times, count, rows, work, kind, begin, end_s, slide, demand, machine)
 
 @inner(float64(float64, float64), **OPTIONS)
 def start_before(begin_s, lead_s):
-    """Earliest start whose lead does not end before a time, rounding considered."""
+    """Earliest start with a lead that does not end before a time, rounding considered."""
     start_s = begin_s - lead_s
     while start_s + lead_s < begin_s:
         start_s = np.nextafter(start_s, np.inf)
@@ -145,7 +144,7 @@ def start_before(begin_s, lead_s):
 
 @inner(float64(TIMES, int64, ROWS, DEMAND, SPAN, float64, float64, MACHINE, SCRATCH), **OPTIONS)
 def _earliest(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
-    """Find the start of :func:`find_apart`; ``work[WINDOW]`` is then what is free there."""
+    """Find the start of :func:`find_apart`; ``work[WINDOW]`` then has the free resources there."""
     duration_s, lead_s, tail_s, links_tail_s = span
     work, uses = scratch.work, demand.uses
     nodes = storages = links = _Slide(0, 0, -1)
@@ -198,21 +197,21 @@ def _find_in_set(times, count, rows, demand, span, not_before_s, latest_s, machi
 
 @njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, SPAN, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def find_apart(times, count, rows, demand, span, not_before_s, latest_s, machine, scratch):
-    """Find the earliest start of a job whose holdings have lives of their own, and what it gets there.
+    """Find the earliest start of a job with separate lives of its holdings, and its allocation there.
 
     Candidates are ``not_before_s`` and the later starts up to ``latest_s`` at which some part begins at a breakpoint,
-    in order: what is free over intervals that begin later only grows there. Arguments are those of
+    in order: only there can a later interval have more free resources. Arguments are those of
     :func:`spillway.schedulers.timeline.fit_kernels.find_fit`, with a :data:`SPAN` in place of the duration.
 
     Returns
     -------
     float
-        The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
+        The start, with ``usage`` and ``chosen`` filled; infinity if there is no start.
 
     Notes
     -----
     Nodes, storages and links have a sliding window each (:class:`_Slide`), of two parts as in ``find_fit``: every
-    segment is looked at three times at most per kind. A kind that is blocked up to some segment spares the others the
+    segment is visited three times at most per kind. If one kind is blocked up to some segment, the others skip the
     candidates up to there.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
@@ -246,9 +245,9 @@ def _book_columns(times, count, rows, usage, part, low, high, start_s, end_s):
 
 @inner(int64(TIMES, int64, ROWS, SPAN, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def book_apart(times, count, rows, span, start_s, machine, scratch):
-    """Book what :func:`find_apart` chose, each part over its own interval; return the new number of segments.
+    """Book the choice of :func:`find_apart`, each part over its own interval; return the new number of segments.
 
-    Six rows beyond ``count`` must be there.
+    Six rows beyond ``count`` must exist.
     """
     machine, scratch = Machine(*machine), Scratch(*scratch)
     duration_s, lead_s, tail_s, links_tail_s = span

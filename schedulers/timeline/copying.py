@@ -1,4 +1,4 @@
-"""Copying runs of an array's items in compiled code, also where source and target overlap: one call of ``memmove``."""
+"""Copies of runs of an array's items in compiled code, source and target may overlap: one call of ``memmove``."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class DemandKeys(NamedTuple):
     guards
         The guard bits.
     nothing
-        A key that is below none.
+        A key that is larger in every part than those of all demands, so that it compares below no demand.
     """
 
     below: Ints
@@ -44,7 +44,7 @@ class DemandKeys(NamedTuple):
 
 
 def demand_keys(parts: Ints) -> DemandKeys:
-    """Keys of demands; ``parts[p, k]`` is part ``p`` of demand ``k``, all parts rising with the demand."""
+    """Make keys of demands; ``parts[p, k]`` is part ``p`` of demand ``k``, and all parts rise with the demand."""
     ranks = [np.unique(part, return_inverse=True)[1].astype(np.int64) for part in parts]
     ranks = [rank for number, rank in enumerate(ranks) if number == 0 or rank.max(initial=0) > 0]
     below, above = list(ranks), list(ranks)
@@ -66,5 +66,5 @@ def demand_keys(parts: Ints) -> DemandKeys:
 
 
 def _width(rank: Ints) -> int:
-    """Bits for ranks and for one number more, which is above all of them."""
+    """Number of bits for the ranks and for one more number, which is above all of them."""
     return int(rank.max(initial=0) + 1).bit_length()

@@ -1,7 +1,7 @@
-"""A storage node of which a part is drained: what is booked there, so that what is free can be said at any time.
+"""A partly drained storage node: its bookings over time, from which its free bytes follow.
 
-What was booked before stays, also where it is more than what is left. So the bytes that are free are no sum of bookings
-any more: they are what is left less what is booked, and nothing where that is below zero.
+Bookings from before stay, even if they exceed the bytes that are left. Free bytes are thus no plain difference: they
+are the bytes left less the bytes booked, and zero where that is negative.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """So many bytes less are free over ``[start_s, end_s)``; below zero: more."""
+    """Free bytes fall by ``taken`` over ``[start_s, end_s)``; below zero they rise."""
 
     start_s: float
     end_s: float
@@ -22,7 +22,7 @@ class Change(NamedTuple):
 
 
 class Drained:
-    """What is booked on one storage node, as a step function over time.
+    """Bytes booked on one storage node, as a step function over time.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Drained:
         return Drained(self._capacity, self._times, self._booked, self.drained)
 
     def free_at(self, time_s: float) -> int:
-        """Bytes that are free at a time."""
+        """Return the bytes free at a time."""
         return self._free(self._booked[max(0, bisect_right(self._times, time_s) - 1)])
 
     def breakpoints(self) -> Sequence[float]:
@@ -58,7 +58,7 @@ class Drained:
         return self._times
 
     def drain(self, drained: int) -> list[Change]:
-        """Drain so many bytes in all; return what changes of what is free."""
+        """Drain ``drained`` bytes in all; return the changes of the free bytes."""
         before = [self._free(booked) for booked in self._booked]
         self.drained = drained
         return [
@@ -68,9 +68,9 @@ class Drained:
         ]
 
     def fault(self, start_s: float, end_s: float, size: int) -> tuple[str, float] | None:
-        """Why bytes cannot be booked (given back: below zero) over an interval, and until when (s); ``None``: they can.
+        """Return why bytes cannot be booked (below zero: released) over an interval, and until when (s), or ``None``.
 
-        More than what is left may be booked, for it may be held already; never more than the storage node has.
+        More bytes than are left may be booked, as they may be held already; never more than the storage node has.
         """
         for begin_s, until_s, booked in self._segments():
             if begin_s < end_s and start_s < until_s and not 0 <= booked + size <= self._capacity:
@@ -78,7 +78,7 @@ class Drained:
         return None
 
     def book(self, start_s: float, end_s: float, size: int) -> list[Change]:
-        """Book bytes over an interval (give them back: below zero); return what changes of what is free.
+        """Book bytes over an interval (below zero: release them); return the changes of the free bytes.
 
         :meth:`fault` must be ``None``.
         """
@@ -95,7 +95,7 @@ class Drained:
         return changes
 
     def advance(self, now_s: float) -> None:
-        """Forget what lies before a time."""
+        """Drop the segments before a time."""
         first = max(0, bisect_right(self._times, now_s) - 1)
         del self._times[:first], self._booked[:first]
         self._times[0] = now_s
@@ -116,7 +116,7 @@ class Drained:
         return place
 
     def _join(self) -> None:
-        """Make one segment of neighbours in which as much is booked."""
+        """Join neighbouring segments with equal bookings."""
         kept = [place for place, size in enumerate(self._booked) if not place or size != self._booked[place - 1]]
         self._times = [self._times[place] for place in kept]
         self._booked = [self._booked[place] for place in kept]

@@ -1,7 +1,7 @@
-"""When waiting jobs would start under EASY backfilling, if no job arrived and all took their estimates; compiled.
+"""Starts of waiting jobs under EASY backfilling, if no job arrived and all took their estimates; compiled.
 
-By totals: nodes and bytes of burst buffer are counted, where they lie is not. This is a way to an order of jobs, in
-which a plan places them properly, and of which it knows what backfilling would come to.
+Only totals of nodes and bytes of burst buffer count, not their locations. The starts give an order in which a plan
+places the jobs properly, and for which the result of backfilling is known.
 
 ``free: int64[segments, 2]`` has free nodes and bytes per segment, ``demands: int64[jobs, 2]`` the same of jobs.
 """
@@ -21,13 +21,13 @@ NODES, BYTES = 0, 1
 
 @inner(boolean(ROWS, int64, int64, int64), **OPTIONS)
 def _holds(free, segment, nodes, size):
-    """Whether so much is free in a segment."""
+    """Whether ``nodes`` nodes and ``size`` bytes are free in a segment."""
     return free[segment, NODES] >= nodes and free[segment, BYTES] >= size
 
 
 @inner(int64(TIMES, int64, ROWS, int64, float64, int64, int64), **OPTIONS)
 def _first_short(times, count, free, begin, end_s, nodes, size):
-    """First segment from one on, before a time, with less free; -1 if none."""
+    """First segment from ``begin`` on, before ``end_s``, with less free; -1 if there is no such segment."""
     segment = begin
     while segment < count and (segment == begin or times[segment] < end_s):
         if not _holds(free, segment, nodes, size):
@@ -38,7 +38,7 @@ def _first_short(times, count, free, begin, end_s, nodes, size):
 
 @inner(float64(TIMES, int64, ROWS, int64, float64, int64, int64), **OPTIONS)
 def _reserved(times, count, free, begin, duration_s, nodes, size):
-    """Earliest start from a segment on; infinite for never."""
+    """Earliest start from segment ``begin`` on; infinity for never."""
     while begin < count:
         short = _first_short(times, count, free, begin, times[begin] + duration_s, nodes, size)
         if short < 0:
@@ -49,7 +49,7 @@ def _reserved(times, count, free, begin, duration_s, nodes, size):
 
 @inner(boolean(TIMES, int64, ROWS, int64, float64, ROW, float64, float64, ROW), **OPTIONS)
 def _leaves(times, count, free, begin, end_s, demand, from_s, until_s, reserved):
-    """Whether a job that starts with a segment leaves what is reserved for a time."""
+    """Whether a job that starts with segment ``begin`` leaves ``reserved`` free over ``[from_s, until_s)``."""
     segment = begin
     while segment < count and times[segment] < end_s:
         next_s = times[segment + 1] if segment + 1 < count else np.inf
@@ -63,7 +63,7 @@ def _leaves(times, count, free, begin, end_s, demand, from_s, until_s, reserved)
 
 @inner(int64(TIMES, int64, ROWS, int64, float64, ROW), **OPTIONS)
 def _start(times, count, free, begin, end_s, demand):
-    """Book a job that starts with a segment; return the number of segments."""
+    """Book a job that starts with segment ``begin``; return the number of segments."""
     last = segment_at(times, count, end_s)
     if times[last] < end_s < np.inf:
         for segment in range(count, last + 1, -1):
@@ -82,17 +82,17 @@ def _start(times, count, free, begin, end_s, demand):
 
 @njit(void(TIMES, int64, ROWS, INDICES, ROWS, TIMES, TIMES), **OPTIONS)
 def easy_starts(times, count, free, waiting, demands, durations_s, starts_s):
-    """Work out the start of each job (s, infinite for never) under EASY backfilling from the timeline's beginning on.
+    """Compute the start of each job (s, infinity for never) under EASY backfilling from the timeline's beginning on.
 
-    At every instant at which something is released, jobs start in their order; the first that cannot keeps its earliest
-    start, and others start where they leave it.
+    At every release of resources, jobs start in their order; the first job that cannot start reserves its earliest
+    start, and later jobs start if they leave this reservation free.
 
     Parameters
     ----------
     times, free
-        Starts of the segments, ascending, ``count`` of them, with room for one more per job. Spoiled.
+        Starts of the segments, ascending, ``count`` of them, with space for one more per job. Overwritten.
     waiting
-        Jobs in their order. Spoiled.
+        Jobs in their order. Overwritten.
     durations_s
         Expected durations, not negative.
     starts_s

@@ -3,9 +3,9 @@
 Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ------
 ``times, rows``
-    The *narrow points*: the timeline's first segment and the later ones that offer less of something than all before
-    them (see :class:`spillway.schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until
-    it ends.
+    The *narrow points*: the timeline's first segment and later ones with less of some resource than all before them
+    (see :class:`spillway.schedulers.policykit.filling.Filling`). A job that starts now fits if it fits there until it
+    ends.
 ``demands: int64[jobs, 6]``     as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 2]``  estimated duration (s), waiting time so far (s)
 ``never_fits: boolean[jobs]``  whether a job does not fit even if it comes first
@@ -32,7 +32,7 @@ _OPTIONS = {"cache": True, "error_model": "numpy"}
 
 
 class Picture(NamedTuple):
-    """What is free now and soon, and the jobs: as above."""
+    """Free resources now and later, and the jobs: as above."""
 
     times: npt.NDArray[np.float64]
     rows: npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ _PICTURE = plain(TIMES, ROWS, ROWS, _SPANS, _FLAGS, types.boolean)
 
 @njit(inline="always")  # compiled once, as part of its only caller
 def _fill(order, picture, machine, scratch, left, score):
-    """Start in this order whatever fits now; return the position of the last job started, -1 if none."""
+    """Start the jobs that fit now, in this order; return the position of the last one started, -1 for no job."""
     times, rows, demands, spans = picture.times, picture.rows, picture.demands, picture.spans
     for k in range(len(times)):
         for column in range(rows.shape[1]):
@@ -85,7 +85,7 @@ def _fill(order, picture, machine, scratch, left, score):
 
 @njit(inline="always")
 def _take_if_better(score, best_score):
-    """Compare two scores from the left; take over the new one if it is greater."""
+    """Compare two scores from the left; copy the new one if it is greater, and return whether it is."""
     for k in range(len(score)):
         if score[k] != best_score[k]:
             if score[k] < best_score[k]:
@@ -106,8 +106,8 @@ def climb(order, budget, picture, machine, scratch, left, best_score, score):
     """Improve ``order`` by swaps, as :func:`spillway.schedulers.search.hill_climbing.climb` does.
 
     Returns the number of swaps evaluated (with a budget of 0 the order is only scored), and the position of the last
-    job that starts in the final order, -1 if none. ``best_score`` gets its score. The groups of arguments come without
-    their names.
+    job that starts in the final order, -1 for no job. ``best_score`` gets its score. Groups of arguments are plain
+    tuples.
     """
     picture = Picture(*picture)
     never_fits = picture.never_fits
@@ -128,5 +128,5 @@ def climb(order, budget, picture, machine, scratch, left, best_score, score):
                 return steps, last
             steps += 1
             if not (never_fits[order[index]] and never_fits[order[index + distance]]):
-                break  # else neither starts wherever it stands: the score stays
+                break  # otherwise neither job starts at any position: the score stays
         order[index], order[index + distance] = order[index + distance], order[index]

@@ -1,4 +1,4 @@
-"""What a question to a timeline is answered with, and a booking that it refuses."""
+"""The answer of a search in a timeline, and the error of a booking that a timeline refuses."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from spillway.schedulers.model.job import Allocation
 
 
 class Fit(NamedTuple):
-    """The earliest start of a job and what it gets there.
+    """The earliest start of a job and its allocation there.
 
     Attributes
     ----------
     start_s
-        Start in seconds; of the nodes, where the holdings have lives of their own.
+        Start in seconds; of the burst buffer, where the holdings have lives of their own.
     allocation
         Nodes, storages and bandwidth, of the covered resources only.
     """
@@ -24,13 +24,13 @@ class Fit(NamedTuple):
 
 
 class Overbooked(ValueError):
-    """A booking that does not go together with what is booked already.
+    """A booking that conflicts with earlier ones.
 
     Attributes
     ----------
     until_s
-        Begin of the first interval, as long as the one that was to be booked and not before it, that may have room (s);
-        infinity if none.
+        Start of the first later interval of the same length in which the booking may succeed (s); infinity if there is
+        no such interval.
     """
 
     def __init__(self, words: str, until_s: float = math.inf) -> None:

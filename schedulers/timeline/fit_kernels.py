@@ -82,13 +82,13 @@ def segment_at(times, count, time_s):
 
 @inner(PLAIN_DEMAND(ROWS, int64), forceinline=True, **OPTIONS)
 def demand_at(demands, job):
-    """One row of a table of demands, without its names."""
+    """One row of a table of demands, as a plain tuple."""
     return demands[job, 0], demands[job, 1], demands[job, 2], demands[job, 3], demands[job, 4], demands[job, 5]
 
 
 @inner(void(ROWS, int64, MACHINE), forceinline=True, **OPTIONS)
 def use_set(work, number, machine):
-    """Let windows begin from the nodes of a set, where there are several."""
+    """Let windows begin from the nodes of a set, if there are several sets."""
     sets = machine.sets
     if sets.shape[0] > 1:
         work[FULL, FREE_NODES] = sets[number, FREE_NODES]
@@ -104,7 +104,7 @@ def on_set(demand, number):
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def narrow_nodes(work, window, wider, rows, begin, end, demand, machine):
-    """Set a window's nodes to those free both in a wider one and in ``rows[begin:end]``; whether these are enough.
+    """Set a window's nodes to those free both in a wider one and in ``rows[begin:end]``; returns whether they suffice.
 
     There is at least one row.
     """
@@ -134,7 +134,7 @@ def narrow_columns(work, window, wider, rows, begin, end, first, last):
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
-    """The same for bytes of storage nodes; whether these are enough in total."""
+    """The same for bytes of storage nodes; returns whether they suffice in total."""
     first, total, to = HEAD + machine.words, 0, np.uint64(window)
     narrow_columns(work, window, wider, rows, begin, end, first, first + machine.storages)
     for column in range(np.uint64(first), np.uint64(first + machine.storages)):
@@ -145,7 +145,7 @@ def narrow_storages(work, window, wider, rows, begin, end, demand, machine):
 
 @inner(void(ROWS, int64, int64, ROWS, int64, int64, MACHINE), forceinline=True, **OPTIONS)
 def narrow_links(work, window, wider, rows, begin, end, machine):
-    """The same for the bandwidth of links; whether that is enough depends on the nodes."""
+    """The same for the bandwidth of links; whether it suffices depends on the nodes."""
     first = HEAD + machine.words + machine.storages
     narrow_columns(work, window, wider, rows, begin, end, first, first + len(machine.parents))
 
@@ -163,7 +163,7 @@ def pools_hold(rows, row, demand, machine):
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
 def narrow_pools(work, window, wider, rows, begin, end, demand, machine):
-    """The same for counted pools; whether there is enough of each."""
+    """The same for counted pools; returns whether each suffices."""
     first = HEAD + machine.words + machine.storages + len(machine.parents)
     narrow_columns(work, window, wider, rows, begin, end, first, rows.shape[1])
     return pools_hold(work, window, demand, machine)
@@ -171,10 +171,10 @@ def narrow_pools(work, window, wider, rows, begin, end, demand, machine):
 
 @inner(boolean(ROWS, int64, int64, ROWS, int64, int64, DEMAND, MACHINE), **OPTIONS)
 def _narrow(work, window, wider, rows, begin, end, demand, machine):
-    """Set a window to what is free both in a wider one and in ``rows[begin:end]``, in the columns in use.
+    """Set a window's columns in use to the resources free both in a wider one and in ``rows[begin:end]``.
 
     Returns whether the job may still fit: False when nodes or bytes are too few in total (then the columns may not all
-    be set), else it is for :func:`spillway.schedulers.timeline.placement_kernels.holds` to say.
+    be set); otherwise :func:`spillway.schedulers.timeline.placement_kernels.holds` decides.
     """
     uses = demand.uses
     if uses & USE_NODES:
@@ -194,7 +194,7 @@ def _narrow(work, window, wider, rows, begin, end, demand, machine):
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
 def _may_hold(rows, segment, demand, machine, work):
-    """Whether a segment may hold the job: what is cheap to see, and what no window with the segment in it can mend."""
+    """Whether a segment may hold the job, by cheap tests; if one fails, no window with this segment holds the job."""
     uses = demand.uses
     if uses & USE_NODES and rows[segment, FREE_NODES] < demand.nodes:
         return False
@@ -203,7 +203,7 @@ def _may_hold(rows, segment, demand, machine, work):
         or not whole_requests_fit(rows, segment, demand, machine)
     ):
         return False
-    if uses & USE_LINKS:  # the first link has no link above it: what it cannot carry must be outside of it
+    if uses & USE_LINKS:  # the first link has no link above it: nodes that it cannot carry must be outside of it
         column = HEAD + machine.words + machine.storages
         outside = len(machine.node_link) - work[BELOW, column]
         if outside + rows[segment, column] // demand.io_rate < demand.nodes:
@@ -213,7 +213,7 @@ def _may_hold(rows, segment, demand, machine, work):
 
 @inner(int64(ROWS, int64, int64, DEMAND, MACHINE, ROWS), forceinline=True, **OPTIONS)
 def _next_that_may(rows, count, first, demand, machine, work):
-    """First segment from ``first`` on that may hold the job, ``count`` if none."""
+    """First segment from ``first`` on that may hold the job, or ``count``."""
     while first < count and not _may_hold(rows, first, demand, machine, work):
         first += 1
     return first
@@ -221,7 +221,7 @@ def _next_that_may(rows, count, first, demand, machine, work):
 
 @inner(int64(ROWS, int64, int64, DEMAND), **OPTIONS)
 def _next_with_enough(rows, count, first, demand):
-    """First segment from ``first`` on with enough nodes and bytes in total, ``count`` if none."""
+    """First segment from ``first`` on with enough nodes and bytes in total, or ``count``."""
     nodes, total_bytes, uses = demand.nodes, demand.requests * demand.bb_bytes, demand.uses
     while first < count and (
         (uses & USE_NODES and rows[first, FREE_NODES] < nodes) or rows[first, FREE_BYTES] < total_bytes
@@ -234,8 +234,8 @@ def _next_with_enough(rows, count, first, demand):
 def _grow_backwards(rows, count, work, lowest, last, demand, machine, chosen):
     """First segment, not before ``lowest``, from which the job fits up to and including ``last``.
 
-    ``work[BACK + k]`` is the window from segment ``k`` to ``last``. Where ``last`` alone is too full: the first later
-    segment with enough nodes and bytes, ``count`` if none.
+    ``work[BACK + k]`` is the window from segment ``k`` to ``last``. If ``last`` itself is too full: the first later
+    segment with enough nodes and bytes, or ``count``.
     """
     wider, first = FULL, last + 1
     while (
@@ -263,7 +263,7 @@ def _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s,
     """The same as :func:`find_fit` on one set of nodes, that of ``work[FULL]``."""
     work, chosen = scratch.work, scratch.chosen
     first = segment_at(times, count, not_before_s)
-    one_by_one = machine.storage_order == RACK  # there a narrower window may hold what a wider one did not seem to
+    one_by_one = machine.storage_order == RACK  # there a longer window may hold a job that a shorter one did not
     middle, following, start_s, window, passable = first, first, not_before_s, FORWARD, first
     while following < count and (following == first or times[following] < start_s + duration_s):
         passable = max(passable, first)  # from the first segment up to this one each may hold the job
@@ -290,7 +290,7 @@ def _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s,
             if not enough or not holds(work, FORWARD, demand, machine, chosen):
                 if middle + 1 >= count or times[middle + 1] > latest_s:
                     return np.inf
-                if following == middle:  # no window but this segment, which is too full even alone
+                if following == middle:  # the window is this segment only, which is too full
                     first = _next_with_enough(rows, count, following + 1, demand)
                 else:
                     first = _grow_backwards(rows, count, work, middle + 1, following, demand, machine, chosen)
@@ -314,37 +314,37 @@ def _find_in_set(times, count, rows, demand, duration_s, not_before_s, latest_s,
 
 @njit(float64(TIMES, int64, ROWS, PLAIN_DEMAND, float64, float64, float64, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def find_fit(times, count, rows, demand, duration_s, not_before_s, latest_s, machine, scratch):
-    """Find the earliest start of a job, and what it gets there.
+    """Find the earliest start of a job, and its allocation there.
 
     Candidates are ``not_before_s`` and the later breakpoints up to ``latest_s``.
 
     Parameters
     ----------
     demand
-        An :class:`Demand` of at least 1 node and at most those of the machine; all ``requests`` times ``bb_bytes`` are
-        at most what all storages have.
+        A :class:`Demand` of at least 1 node and at most those of the machine; ``requests`` times ``bb_bytes`` is at
+        most the capacity of all storages.
     not_before_s
         At or after ``times[0]``.
     latest_s
         Last start of interest; the same as ``not_before_s`` to try only this one start.
     machine, scratch
-        A :class:`Machine` and :class:`Scratch` memory, without their names.
+        A :class:`Machine` and :class:`Scratch` memory, as plain tuples.
 
     Returns
     -------
     float
-        The start, with ``usage`` and ``chosen`` filled; infinity when there is none.
+        The start, with ``usage`` and ``chosen`` filled; infinity if there is no start.
 
     Notes
     -----
     A sliding window over the segments ``first`` to ``following - 1``, kept as two parts so that it can shrink at the
-    front: ``work[BACK + k]`` is what is free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]`` what is
-    free from ``middle`` on. When segments break the window, the front moves until it fits again; when the front has
-    reached ``middle``, the window is grown backwards from the last of these. Every segment is thus looked at
-    three times at most, however long the window.
+    front: ``work[BACK + k]`` has the resources free from ``k`` up to (not including) ``middle``, and ``work[FORWARD]``
+    those free from ``middle`` on. When new segments make the window too small for the job, the front moves until it
+    fits again; when the front has reached ``middle``, the window is grown backwards from the last new segment. Every
+    segment is thus visited three times at most, however long the window.
 
-    Most starts are out of the question for what a single segment has left: these are passed over first, by a test that
-    is much cheaper than narrowing windows, and that any window with such a segment would fail.
+    A single segment with too little left rules out most starts. These are passed over first, by a test that is much
+    cheaper than narrowing windows, and that any window with such a segment would fail.
     """
     demand, machine, scratch = Demand(*demand), Machine(*machine), Scratch(*scratch)
     found_s, best = np.inf, demand.first_set
@@ -378,9 +378,9 @@ def _move(times, rows, begin, end, by):
 
 @inner(int64(TIMES, int64, ROWS, float64, float64, ROW, int64), **OPTIONS)
 def book(times, count, rows, start_s, end_s, usage, sign):
-    """Take (``sign`` 1) or give back (-1) a usage over ``[start_s, end_s)``; return the new number of segments.
+    """Take (``sign`` 1) or release (-1) a usage over ``[start_s, end_s)``; return the new number of segments.
 
-    Nothing is checked. ``times[0] <= start_s < end_s``; two rows beyond ``count`` must be there.
+    Nothing is checked. ``times[0] <= start_s < end_s``; two rows beyond ``count`` must exist.
     """
     begin = segment_at(times, count, start_s)
     last = begin
@@ -394,7 +394,7 @@ def book(times, count, rows, start_s, end_s, usage, sign):
         _move(times, rows, last, last + 1, cut_start + 1)
         times[last + cut_start + 1] = end_s
     if cut_start:
-        _move(times, rows, begin, last + 1, 1)  # what was at ``begin`` stays there, too
+        _move(times, rows, begin, last + 1, 1)  # the segment at ``begin`` stays there, too
         times[begin + 1] = start_s
     begin, last, count = begin + cut_start, last + cut_start, count + cut_start + cut_end
     for segment in range(begin, last + 1):
@@ -418,8 +418,8 @@ def book(times, count, rows, start_s, end_s, usage, sign):
 def conflict(times, count, rows, start_s, end_s, usage, sign, words, capacity):
     """First segment of ``[start_s, end_s)`` in which a booking does not fit, or -1.
 
-    Taking must find the nodes free, and free bytes and bandwidths large enough; giving back must find the nodes taken
-    and must not lead above ``capacity``.
+    Taking requires free nodes, and enough free bytes and bandwidth; releasing requires taken nodes, and must not lead
+    above ``capacity``.
     """
     segment = segment_at(times, count, start_s)
     while segment < count and times[segment] < end_s:
@@ -437,7 +437,7 @@ def conflict(times, count, rows, start_s, end_s, usage, sign, words, capacity):
 
 @inner(int64(GRANT, TREE, ROW), forceinline=True, **OPTIONS)
 def measure(grant, tree, usage):
-    """Write the usage of an allocation; return 0, or the code of what is wrong with it (the usage is then spoilt)."""
+    """Write the usage of an allocation; return 0, or the code of its fault (the usage is then invalid)."""
     nodes, storages, uses, words = grant.nodes, grant.storages, grant.uses, tree.words
     node_link, parents = tree.node_link, tree.parents
     first = HEAD + words
@@ -476,7 +476,7 @@ def measure(grant, tree, usage):
 
 @njit(int64(TIMES, int64, ROWS, float64, float64, int64, PLAIN_GRANT, PLAIN_TREE, ROW), **OPTIONS)
 def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, usage):
-    """:func:`measure` a :class:`Grant`, look for a :func:`conflict`, :func:`book`; the groups come without their names.
+    """:func:`measure` a :class:`Grant`, check for a :func:`conflict`, :func:`book`; groups are plain tuples.
 
     Returns the new number of segments; ``-1 - segment`` for a conflict or a ``BAD_`` code, with nothing changed.
     """
@@ -492,14 +492,14 @@ def book_checked(times, count, rows, start_s, end_s, sign, grant, tree, usage):
 
 @njit(float64(TIMES, int64, ROWS, int64, float64, ROW, PLAIN_TREE), **OPTIONS)
 def room_after(times, count, rows, segment, duration_s, usage, tree):
-    """Earliest start from which a usage can be taken for a duration, where it meets a :func:`conflict` in a segment.
+    """Earliest start after a segment with a :func:`conflict` at which a usage can be taken for a duration.
 
-    Infinity if none.
+    Infinity if there is no such start.
     """
     tree = Tree(*tree)
     while segment >= 0:
         if segment + 1 >= count:
             return np.inf
-        start_s = times[segment + 1]  # whatever begins before that meets the conflict
+        start_s = times[segment + 1]  # every earlier start meets the conflict
         segment = conflict(times, count, rows, start_s, start_s + duration_s, usage, 1, tree.words, tree.capacity)
     return start_s

@@ -1,4 +1,4 @@
-"""Which of many jobs fits now, compiled. The windows of all of them begin at the first segment: they share minima."""
+"""Search for the first of many jobs that fits now, compiled: windows begin at the first segment and share minima."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from spillway.schedulers.timeline.placement_kernels import choose, holds, popcou
 
 @njit(void(ROWS, int64, ROWS, int64, MACHINE), **OPTIONS)
 def _narrow_by(work, window, rows, segment, machine):
-    """Set a window to what is free both in the window before it (in all, for the first one) and in a segment."""
+    """Set a window to the resources free in the window before it (for the first: in the machine) and in a segment."""
     to, wide, at = np.uint64(window), np.uint64(window - 1 if segment else FULL), np.uint64(segment)
     first, last, free = np.uint64(HEAD), np.uint64(HEAD + machine.words), 0
     for column in range(first, last):
@@ -64,7 +64,7 @@ def _narrow_by(work, window, rows, segment, machine):
 
 @inner(int64(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _set_that_holds(work, window, demand, machine, chosen):
-    """First of a job's sets of nodes on which a window holds it, -1 if none; ``work[WINDOW]`` is the window there."""
+    """First of a job's sets of nodes on which a window holds it, or -1; ``work[WINDOW]`` is the window there."""
     sets, number = machine.sets, demand.first_set
     if number == 0 and not holds(work, window, demand, machine, chosen):
         return -1
@@ -89,7 +89,7 @@ def _set_that_holds(work, window, demand, machine, chosen):
 
 @njit(int64(TIMES, int64, ROWS, ROWS, TIMES, PLAIN_MACHINE, PLAIN_SCRATCH), **OPTIONS)
 def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
-    """First of many jobs that fits at the start of the timeline; -1 if none.
+    """First of many jobs that fits at the start of the timeline, or -1.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def first_that_fits(times, count, rows, demands, durations_s, machine, scratch):
         A :class:`Demand` and a duration (s) for each job, as :func:`spillway.schedulers.timeline.fit_kernels.find_fit`
         takes them; no duration is negative.
     machine, scratch
-        A :class:`Machine`, whose rule for storages is not ``rack`` (there a wider window may hold what a narrower one
-        does not seem to), and :class:`Scratch` memory, without their names. ``usage`` and ``chosen`` are filled as
-        :func:`find_fit` fills them for that job.
+        A :class:`Machine`, with another rule for storages than ``rack`` (under which a longer window may hold a job
+        that a shorter one does not), and :class:`Scratch` memory, as plain tuples. ``usage`` and ``chosen`` are filled
+        as :func:`find_fit` fills them for that job.
     """
     machine, scratch, now_s, known = Machine(*machine), Scratch(*scratch), times[0], 0
     work, chosen = scratch.work, scratch.chosen

@@ -1,7 +1,7 @@
-"""How Numba calls the arrays of a timeline and the groups of arguments of its kernels, and how kernels are compiled.
+"""Numba's types of a timeline's arrays and of the groups of arguments of its kernels, and the options of compilation.
 
-Apart from :mod:`spillway.schedulers.timeline.layout`, which what only reads options needs: importing Numba takes half
-a second.
+Kept apart from :mod:`spillway.schedulers.timeline.layout`, which code that only reads options imports: importing Numba
+takes half a second.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ INDICES, TABLE = types.Array(types.int32, 1, "C"), types.Array(types.int32, 2, "
 
 
 def named(group: type, *fields: types.Type) -> types.Type:
-    """Numba's type of a named tuple."""
+    """Return Numba's type of a named tuple."""
     return types.BaseTuple.from_types(fields, group)
 
 
 def plain(*fields: types.Type) -> types.Type:
-    """Numba's type of the same without names.
+    """Return Numba's type of the same fields as a plain tuple.
 
-    Python passes groups of arguments as plain tuples: on its way into a kernel Numba looks at a named tuple for some 7
-    us, at a plain one for less than 1 us, at as many single arguments for longer than that. Kernels that are called
-    from Python name the fields themselves (``Demand(*demand)``), which costs nothing.
+    Python passes groups of arguments as plain tuples: at the call of a kernel Numba unpacks a named tuple in some 7 us,
+    a plain one in less than 1 us, and as many single arguments in more than that. Kernels that are called from Python
+    name the fields themselves (``Demand(*demand)``), which costs nothing.
     """
     return types.BaseTuple.from_types(fields)
 
@@ -54,13 +54,13 @@ GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
 arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
-the entry point for it takes time."""
+an entry point for that would take time."""
 
 
 def inner(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """As ``njit``, for a function that only kernels call; see :func:`spillway.base.kernel_cache.compile_for_callers`.
 
-    Leaving out its way in from Python takes time off compiling, too.
+    Without an entry point from Python it also compiles faster.
     """
 
     def declared(function: Callable[..., Any]) -> Any:
@@ -76,5 +76,5 @@ def _anchor() -> None:
     """Never compiled: it has the folder of the cache."""
 
 
-# What has the former names in it cannot even be read.
+# Files of the cache that contain former names cannot even be read.
 drop_older_than(_anchor.stats.cache_path, __file__, layout.__file__)

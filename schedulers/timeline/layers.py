@@ -1,9 +1,9 @@
-"""Layered pools: on which nodes a request can be met, and out of which layers.
+"""Layered pools: the nodes on which a request can be met, and the layers that pay for it.
 
-A resource of mode 1 is paid by one layer, of which the job has a node at least: each layer that is large enough is a
-choice, the one with the fewest nodes first. In mode 2 all layers pay that have a node of the job, in mode 3 as often as
-they have one: which these are follows from the nodes. Nodes that belong to no layer of a resource do not serve. Mode 0
-is that alone: nothing is held.
+A resource of mode 1 is paid by one layer that has at least one node of the job: each layer that is large enough is a
+choice, the one with the fewest nodes first. In mode 2 every layer with a node of the job pays, in mode 3 once for each
+of these nodes: the nodes determine the layers. Nodes that belong to no layer of a resource cannot be used. Mode 0 only
+restricts the nodes: nothing is held.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Choice(NamedTuple):
     nodes
         Nodes that the job may have.
     needed
-        Of these it has at least one, and as many as there are before any others; empty: no matter which.
+        Nodes of these that are taken before all others; the job needs at least one of them. Empty: no restriction.
     amounts
-        What it holds of the pools whatever its nodes.
+        Amounts that it holds of the pools, whatever its nodes.
     by_node
-        What it requests of each layer in modes 2 and 3, in the order of :func:`layers_by_node`.
+        Amounts that it requests of each layer in modes 2 and 3, in the order of :func:`layers_by_node`.
     """
 
     nodes: Collection[int]
@@ -37,14 +37,14 @@ class Choice(NamedTuple):
 
 
 def layers_by_node(machine: Machine) -> list[int]:
-    """Pools of which a job holds what follows from its nodes: layers in modes 2 and 3."""
+    """Pools for which the amount that a job holds depends on its nodes: layers in modes 2 and 3."""
     return [place for place in range(len(machine.pools)) if machine.layer_mode(place) > 1]
 
 
 def choices(machine: Machine, nodes: Iterable[int], pools: tuple[int, ...]) -> Iterator[Choice]:
-    """The ways to meet a request for pools on some nodes, the best first; none where it can never be met.
+    """Yield the ways to meet a request for pools on some nodes, the best first; nothing if it can never be met.
 
-    How many nodes the job needs is not looked at.
+    The number of nodes that the job needs is not checked.
     """
     by_node = layers_by_node(machine)
     requested = [*pools, *[0] * (len(machine.pools) - len(pools))][: len(machine.pools)]

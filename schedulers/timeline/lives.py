@@ -23,8 +23,8 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
     Parameters
     ----------
     start_s, end_s
-        Start of the job, which is that of its burst buffer (s), and as much later as it has its nodes. No part ends
-        before its own start.
+        Start of the job, which is that of its burst buffer (s), and this time plus the seconds for which it has its
+        nodes. No part ends before its own start.
     covering
         Kinds of interest.
     """
@@ -44,7 +44,7 @@ def parts(lives: Lives | None, start_s: float, end_s: float, covering: Resource 
 
 
 def start_before(lives: Lives | None, part: Part, start_s: float, begin_s: float) -> float:
-    """Earliest start of a job (s) one of whose parts, as it would be from ``start_s``, does not begin before a time."""
+    """Earliest start of a job (s) at which a part, as it would be from ``start_s``, does not begin before a time."""
     lead_s = lives.storage_lead_s if lives is not None and part.start_s > start_s else 0.0
     found_s = begin_s - lead_s
     while found_s + lead_s < begin_s:  # rounding

@@ -1,27 +1,27 @@
-"""Nodes that are planned for waiting jobs over intervals, as Slurm's two schedulers look at them; compiled.
+"""Nodes that are planned for waiting jobs over intervals, by the rules of Slurm's two schedulers; compiled.
 
 Sets of nodes are rows of 64-bit words: node i is bit i % 64 of word i // 64. See
-:class:`spillway.schedulers.policykit.nodespace.NodeSpace`, which calls these, and ``tests/reference/slurm.py``, which
-says the same in plain Python.
+:class:`spillway.schedulers.policykit.nodespace.NodeSpace`, which calls these, and ``tests/reference/slurm.py``, the
+same in plain Python.
 
 ``left: int64[jobs + 1, words]``, ``ends_s: float64[jobs + 1]``, ``numbers: int64[jobs + 1]``
     Running jobs in the order in which they are expected to leave, and the number of each (of two that leave at a time
-    the one submitted first is first). ``left[0]`` is what is idle now, ``left[k]`` this and what the first ``k`` jobs
-    leave. Those that have ended come first, whose nodes are not back yet.
+    the one submitted first is first). ``left[0]`` has the idle nodes, ``left[k]`` these and the nodes of the first
+    ``k`` jobs. Jobs that have ended, but still have nodes that are not back, come first.
 ``times: float64[segments]``, ``order: int32[segments]``, ``free: int64[segments, words]``
     Segments of the time from now on, the last one endless: ``free[order[k]]`` are the nodes without a reservation in
     the segment that begins at ``times[k]``. Further places of ``order`` have the rows that no segment uses.
 ``windows_s: float64[windows, 3]``, ``window_nodes: int64[windows, words]``
-    Begin, end and time at which a job in the way is looked at again of windows of maintenance, and their nodes. They
-    count for the interval from which a search starts, and not for the start that it finds.
+    Windows of maintenance: begin, end, and time at which a job in the way is tried again; and their nodes. They count
+    for the interval from which a search starts, and not for the start that it finds.
 ``sets: int64[sets, words]``
     The nodes of each partition; at first all nodes.
 ``until: float64[1]``
-    Until when (s) all that was found stands if nothing but the time changes: no reservation begins or ends while a pair
-    would run from the present on, none comes into the window, no job is expected to have left.
+    Time until which (s) all results stay valid if nothing but the time changes: no reservation begins or ends while a
+    pair would run from the present on, no reservation comes into the window, no job is expected to have left.
 ``state: int64[5]``
-    Number of segments, of running jobs, the code of what a kernel came to, pairs that a main pass has passed by, how
-    many of the running jobs have ended.
+    Number of segments, of running jobs, the code of a kernel's result, the number of pairs that a main pass has
+    visited, the number of running jobs that have ended.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ SEGMENTS, LEAVING, CODE, LOOKED, ENDED = 0, 1, 2, 3, 4
 """Places of ``state``."""
 
 FITS, CUT, ASKS = 0, 1, 2
-"""Codes: a pair can start; a main pass looks at no more pairs; a pair is for the caller to decide on."""
+"""Codes: a pair can start; a main pass visits no more pairs; the caller decides on a pair."""
 
 JOB, NODES, SET, USER, FLAGS = 0, 1, 2, 3, 4
 """Columns of the table of pairs: place of the job, its nodes, row of its partition's nodes, its user's number."""
 
 CALLER, WITHOUT, STAGING, NOW_ONLY, OVERLAPPING, BUFFER = 1, 2, 4, 8, 16, 32
 """Flags of a pair: the caller decides on it; its job has no buffer yet, or one that is being filled; it gets no
-reservation; that may overlap with others; its job requests a buffer."""
+reservation; its reservation may overlap with others; its job requests a buffer."""
 
 NOT_WAITING, WAITING, PLANNED = 0, 1, 2
-"""What stands of each job: it waits, and has an expected start."""
+"""States of a job: not waiting; waiting; waiting, with an expected start."""
 
 BY_SET, BY_USER, RESERVED = 0, 1, 2
-"""Rows of what is counted in a pass: pairs that were looked at in each partition and of each user, reservations."""
+"""Rows of the counts of a pass: tried pairs of each partition, tried pairs of each user, reservations by partition."""
 
 
 class Space(NamedTuple):
@@ -89,10 +89,12 @@ class Space(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a backfill pass goes by: the present (s), ``bf_resolution`` (s), the last time that gets a reservation (s),
-    ``bf_window_linear`` (s; 0: expected ends are looked at one by one), most pairs of a partition and of a user, most
-    reservations in a partition (0: any number), whether a job gets one alone, whether their ends are rounded up, and
-    whether pairs that cannot start any more are left out.
+    """Parameters of a backfill pass.
+
+    The present (s), ``bf_resolution`` (s), the last time that gets a reservation (s), ``bf_window_linear`` (s; 0:
+    expected ends are checked one by one), most pairs of a partition and of a user, most reservations in a partition (0:
+    any number), whether a job gets only one, whether their ends are rounded up, and whether pairs that cannot start any
+    more are left out.
     """
 
     now_s: float
@@ -141,7 +143,7 @@ def _from(times, count, time_s):
 
 @inner(boolean(SPACE, int64), forceinline=True, **OPTIONS)
 def _releases(space, segment):
-    """Whether nodes that are ``allowed`` come free at the begin of a segment that were reserved before."""
+    """Whether ``allowed`` nodes that were reserved before become free at the begin of a segment."""
     now, before = space.order[segment], space.order[segment - 1]
     released = np.int64(0)
     for word in range(space.free.shape[1]):
@@ -151,7 +153,7 @@ def _releases(space, segment):
 
 @inner(int64(SPACE, int64), forceinline=True, **OPTIONS)
 def _release(space, segment):
-    """The first segment from one on at whose begin nodes come free; their number if there is none."""
+    """The first segment from ``segment`` on that begins with a release of nodes, or the number of segments."""
     count = space.state[SEGMENTS]
     while segment < count and not _releases(space, segment):
         segment += 1
@@ -160,9 +162,9 @@ def _release(space, segment):
 
 @inner(boolean(SPACE, int64, int64, float64, float64), forceinline=True, **OPTIONS)
 def _sees(space, segment, first, begin_s, duration_s):
-    """Whether a search from a time in the segment ``first`` on comes upon the begin of a later segment.
+    """Whether a search from a time in the segment ``first`` on reaches the begin of a later segment.
 
-    It looks at the segments that begin while the job would run, and at two begins more.
+    It visits the segments that begin while the job would run, and two more.
     """
     if segment - 1 <= first or space.times[segment - 2] <= begin_s + duration_s:
         return True
@@ -173,7 +175,7 @@ def _sees(space, segment, first, begin_s, duration_s):
 
 @inner(float64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
 def _later(space, first, begin_s, duration_s):
-    """When a search from a time in the segment ``first`` on is tried again, if it leads to a late start (s)."""
+    """Time at which a search from a time in the segment ``first`` on is repeated, if it leads to a late start (s)."""
     segment = _release(space, first + 1)
     if segment < space.state[SEGMENTS] and _sees(space, segment, first, begin_s, duration_s):
         return space.times[segment]
@@ -182,8 +184,9 @@ def _later(space, first, begin_s, duration_s):
 
 @inner(float64(SPACE, int64, int64, float64, float64), **OPTIONS)
 def _past(space, blocked, first, begin_s, duration_s):
-    """The first time at which nodes come free after a segment that leaves too few to all searches before; infinite
-    where the last of these, which are as many as there are such times, does not come upon it.
+    """The first release of nodes after the segment ``blocked``, which leaves too few to all searches before (s).
+
+    Each release before starts a search; the result is infinity if the last of these does not reach it.
     """
     segment = _release(space, blocked + 1)
     if segment == space.state[SEGMENTS]:
@@ -201,8 +204,9 @@ def _past(space, blocked, first, begin_s, duration_s):
 
 @inner(float64(SPACE, int64, float64, float64, RULES), forceinline=True, **OPTIONS)
 def _allow(space, row, begin_s, end_s, rules):
-    """Put a partition's nodes without those of windows in ``[begin_s, end_s)`` into ``allowed``; when a job that is in
-    the way of one is looked at again (s), infinite where there is none.
+    """Put a partition's nodes without those of windows in ``[begin_s, end_s)`` into ``allowed``.
+
+    Returns the time at which a job in the way of a window is tried again (s), or infinity.
     """
     within, again_s = False, np.inf
     for word in range(space.free.shape[1]):
@@ -220,7 +224,7 @@ def _allow(space, row, begin_s, end_s, rules):
 
 @inner(void(SPACE, float64, float64), forceinline=True, **OPTIONS)
 def _note_until(space, now_s, end_s):
-    """Bound until when what is reserved from the present to a time stands."""
+    """Bound ``until`` by the time for which the reservations from the present to ``end_s`` stay valid."""
     count, times = space.state[SEGMENTS], space.times
     if count > 1:
         space.until[0] = min(space.until[0], times[1])
@@ -231,10 +235,10 @@ def _note_until(space, now_s, end_s):
 
 @inner(int64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
 def _unreserved(space, nodes, begin_s, end_s):
-    """Put the nodes ``allowed`` without a reservation in ``[begin_s, end_s]`` into ``found``; -1 where they suffice.
+    """Put the nodes ``allowed`` without a reservation in ``[begin_s, end_s]`` into ``found``; -1 if they suffice.
 
-    Else a segment: it and those after it, up to ``end_s``, leave too few. So does every interval of this length that
-    begins before that segment ends.
+    Otherwise a segment: it and those after it, up to ``end_s``, leave too few. So does every interval of this length
+    that begins before that segment ends.
     """
     count = space.state[SEGMENTS]
     first, segment = _after(space.times, count, begin_s) - 1, _after(space.times, count, end_s) - 1
@@ -257,11 +261,11 @@ def _unreserved(space, nodes, begin_s, end_s):
 
 @inner(float64(SPACE, int64, float64, float64), forceinline=True, **OPTIONS)
 def _promising(space, nodes, begin_s, duration_s):
-    """The first time from one on at which a search may come to something (s); without windows.
+    """The first time from ``begin_s`` on at which a search may succeed (s); without windows.
 
-    A search comes to nothing that is tried again before enough nodes are expected to be idle: of those ``allowed`` that
-    are by then, some segment leaves too few. That is mostly the first one, as what is idle soon is reserved from then
-    on. The time alone does not change that: a job that is late leaves later still.
+    A search fails if it is repeated before enough nodes are expected to be idle: some segment leaves too few of the
+    nodes ``allowed`` that are idle by then. That is mostly the first segment, as nodes that become idle soon are
+    reserved from then on. The passing of time does not change that: a late job leaves even later.
     """
     count, leaving, low = space.state[SEGMENTS], space.state[LEAVING], 0
     first = _after(space.times, count, begin_s) - 1
@@ -291,10 +295,10 @@ def _promising(space, nodes, begin_s, duration_s):
 
 @inner(int64(SPACE, int64, float64), **OPTIONS)
 def _together(space, least, linear_s):
-    """How many running jobs have left when it is looked whether enough have, ``least`` of them: they leave together.
+    """Number of running jobs that have left at the first check that finds at least ``least`` of them gone.
 
-    First that which ends soonest of those on the nodes ``found``, with all that end within 30 s of it, then the next
-    one with all within 30 s and ``linear_s`` more, and so on.
+    Jobs leave together: first the one that ends soonest of those on the nodes ``found``, with all that end within 30 s
+    of it, then the next one with all within 30 s and ``linear_s`` more, and so on.
     """
     window_s, job = 30.0, space.state[ENDED] + 1
     while True:
@@ -316,9 +320,9 @@ def _together(space, least, linear_s):
 
 @inner(int64(SPACE, int64, float64), forceinline=True, **OPTIONS)
 def _leave(space, nodes, linear_s):
-    """How many running jobs must leave until so many of the nodes ``found`` are idle; they become all that are then.
+    """Number of running jobs that must leave until enough of the nodes ``found`` are idle; keeps those that are then.
 
-    Those that have ended have left.
+    Jobs that have ended have left.
     """
     low, high = space.state[ENDED], space.state[LEAVING]
     while low < high:
@@ -338,7 +342,7 @@ def _leave(space, nodes, linear_s):
 
 @inner(int64(ROW, int64, int64), **OPTIONS)
 def _next(words, at, flipped):
-    """The next node from one on that is in a set (flipped by -1: in none); all bits where there is none."""
+    """The next node from ``at`` on in a set (``flipped`` -1: outside of it), or the number of bits of the set."""
     word = at >> 6
     if word >= len(words):
         return len(words) << 6
@@ -353,7 +357,7 @@ def _next(words, at, flipped):
 
 @inner(void(ROW, int64, int64), **OPTIONS)
 def _add(words, first, end):
-    """Put the nodes from one to another into a set."""
+    """Add the nodes from ``first`` to ``end`` (not included) to a set."""
     for word in range(first >> 6, (end + 63) >> 6):
         low, high = max(first - (word << 6), 0), min(end - (word << 6), 64)
         bits = np.int64(-1) << np.int64(low)
@@ -364,9 +368,9 @@ def _add(words, first, end):
 
 @inner(void(SPACE, int64), **OPTIONS)
 def _choose(space, nodes):
-    """Choose so many of the nodes ``found``: the shortest run of neighbours that suffices, from its first node on.
+    """Choose ``nodes`` of the nodes ``found``: the shortest run of neighbours that suffices, from its first node on.
 
-    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    If no run suffices, the longest is taken whole, and the rest is chosen likewise; the first of equal runs.
     """
     found, chosen, runs, number, total = space.found, space.chosen, space.runs, 0, 0
     first = _next(found, 0, 0)
@@ -395,7 +399,7 @@ def _choose(space, nodes):
 
 @inner(boolean(SPACE), **OPTIONS)
 def _is_idle(space):
-    """Whether all of the nodes ``chosen`` are idle: none is of a job that has ended, and not back yet."""
+    """Whether all of the nodes ``chosen`` are idle: no node is still missing from a job that has ended."""
     busy = np.int64(0)
     for word in range(space.left.shape[1]):
         busy |= space.chosen[word] & ~space.left[0, word]
@@ -404,7 +408,7 @@ def _is_idle(space):
 
 @inner(void(SPACE, int64), **OPTIONS)
 def _choose_idle(space, nodes):
-    """Choose anew among the idle ones of the nodes ``found``, as a start does, where jobs have ended."""
+    """Choose again among the idle ones of the nodes ``found``, as a start does, if jobs have ended."""
     if space.state[ENDED] > 0:
         for word in range(space.left.shape[1]):
             space.found[word] &= space.left[0, word]
@@ -432,7 +436,7 @@ def _rounded(time_s, resolution_s):
 
 @inner(float64(float64, RULES), **OPTIONS)
 def _end(time_s, rules):
-    """Where a reservation ends whose job is to end then."""
+    """End of the reservation of a job that is to end at ``time_s`` (s), rounded to the resolution."""
     if rules.ends_up and time_s < np.inf:
         return math.ceil(time_s / rules.resolution_s) * rules.resolution_s
     return _rounded(time_s, rules.resolution_s)
@@ -440,9 +444,9 @@ def _end(time_s, rules):
 
 @inner(float64(SPACE, ROWS, TIMES, TIMES, int64, float64, RULES), **OPTIONS)
 def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
-    """Expected start of a pair from a time on (s, infinite for never); the nodes are ``chosen`` then.
+    """Expected start of a pair from ``not_before_s`` on (s, infinity for never), with its nodes in ``chosen``.
 
-    ``unreserved_s`` has until when too few nodes are not reserved for as long (s).
+    ``unreserved_s`` gets the time up to which too few nodes are unreserved for the pair's duration (s).
     """
     row, nodes, flags, duration_s = pairs[pair, SET], pairs[pair, NODES], pairs[pair, FLAGS], durations_s[pair]
     now_s, apart, now_only = rules.now_s, flags & OVERLAPPING != 0, flags & NOW_ONLY != 0
@@ -495,7 +499,7 @@ def _plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
 
 @inner(int64(SPACE, float64), forceinline=True, **OPTIONS)
 def _split(space, time_s):
-    """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
+    """The segment that begins at a time from now on, made if it is missing; past the last one for infinity."""
     count, times, order, free = space.state[SEGMENTS], space.times, space.order, space.free
     segment = _from(times, count, time_s)
     if time_s < np.inf and (segment == count or times[segment] > time_s):
@@ -511,7 +515,7 @@ def _split(space, time_s):
 
 @inner(void(SPACE, int64), forceinline=True, **OPTIONS)
 def _join(space, segment):
-    """Make one of a segment and the one after it."""
+    """Join a segment and the one after it."""
     last, spare = space.state[SEGMENTS] - 1, space.order[segment + 1]
     for place in range(segment + 1, last):
         space.times[place], space.order[place] = space.times[place + 1], space.order[place + 1]
@@ -531,9 +535,9 @@ def _is_as_next(space, segment):
 
 @inner(void(SPACE, float64, float64), **OPTIONS)
 def _reserve(space, begin_s, end_s):
-    """Keep the nodes ``chosen`` over an interval; an empty one keeps nothing, and nothing is kept before now.
+    """Reserve the nodes ``chosen`` over an interval, from now on at the earliest; an empty one reserves nothing.
 
-    Then the first two neighbours that have become alike are made one, from two segments before the interval to the one
+    Then the first two neighbours that have become equal are joined, from two segments before the interval to the one
     after it.
     """
     begin_s = max(begin_s, space.times[0])
@@ -574,7 +578,7 @@ def _may_start(space, pairs, durations_s, pair, rules):
 
 @inner(boolean(ROWS, ROWS, int64, RULES), **OPTIONS)
 def _over(pairs, counts, pair, rules):
-    """Whether as many pairs of its partition or its user have been looked at already; else this one counts, too."""
+    """Whether a pair exceeds the limit of its partition or its user; otherwise it is counted."""
     row, user = pairs[pair, SET], pairs[pair, USER]
     if rules.most_of_set > 0 and counts[BY_SET, row] >= rules.most_of_set:
         return True
@@ -587,7 +591,7 @@ def _over(pairs, counts, pair, rules):
 
 @njit(void(PLAIN_SPACE, ROW, float64, int64), **OPTIONS)
 def take(space, nodes, end_s, number):
-    """Nodes are idle no more: the job with that number was started on them and is expected to leave at ``end_s``."""
+    """Mark nodes as busy: job ``number`` was started on them and is expected to leave at ``end_s``."""
     space = Space(*space)
     left, ends_s, numbers, count = space.left, space.ends_s, space.numbers, space.state[LEAVING]
     place = 1
@@ -608,7 +612,7 @@ def take(space, nodes, end_s, number):
 
 @njit(void(PLAIN_SPACE, ROWS, INDICES), **OPTIONS)
 def stack(space, held, jobs):
-    """Fill ``left`` from its first row on: what running jobs hold (rows of ``held``), in the order given.
+    """Fill ``left`` from its first row on with the nodes of running jobs (rows of ``held``), in the order given.
 
     Nothing is reserved yet: ``free`` has one segment, with all nodes that can be used.
     """
@@ -623,7 +627,7 @@ def stack(space, held, jobs):
 
 @njit(void(PLAIN_SPACE, ROW, int64), **OPTIONS)
 def consecutive(space, nodes, count):
-    """Choose so many of some nodes, as :func:`_choose` does."""
+    """Choose ``count`` of some nodes, as :func:`_choose` does."""
     space = Space(*space)
     for word in range(len(nodes)):
         space.found[word] = nodes[word]
@@ -632,11 +636,10 @@ def consecutive(space, nodes, count):
 
 @inner(float64(SPACE, ROWS, TIMES, TIMES, int64, RULES), **OPTIONS)
 def _not_before(space, pairs, durations_s, unreserved_s, pair, rules):
-    """The first time at which a pair need be tried (s); infinite where the searches before come upon none.
+    """The first time at which a pair need be tried (s); infinity if the searches before do not reach any.
 
-    In a pass ever more is reserved. So where a pair of no more nodes and no longer duration, in the same partition,
-    found too few nodes up to a time, this one would, too; also at times at which nodes come free since then, as they
-    did not before.
+    Reservations only grow in a pass. If a pair of no more nodes and no longer duration, in the same partition, found
+    too few nodes up to a time, this one would, too; also at times at which nodes become free only since then.
     """
     row, nodes, duration_s = pairs[pair, SET], pairs[pair, NODES], durations_s[pair]
     begin_s = first_s = rules.now_s
@@ -665,15 +668,15 @@ def _not_before(space, pairs, durations_s, unreserved_s, pair, rules):
 
 @njit(float64(PLAIN_SPACE, ROWS, TIMES, TIMES, int64, float64, PLAIN_RULES), **OPTIONS)
 def plan(space, pairs, durations_s, unreserved_s, pair, not_before_s, rules):
-    """Expected start of a pair from a time on (s, infinite for never), and its nodes in ``chosen``."""
+    """Expected start of a pair from ``not_before_s`` on (s, infinity for never), with its nodes in ``chosen``."""
     found_s = _plan(Space(*space), pairs, durations_s, unreserved_s, pair, not_before_s, Rules(*rules))
-    unreserved_s[pair] = -np.inf  # not looked for from now on
+    unreserved_s[pair] = -np.inf  # not searched from the present on
     return found_s
 
 
 @inner(boolean(SPACE, ROWS, TIMES, ROWS, int64, float64, RULES), **OPTIONS)
 def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
-    """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
+    """Reserve the nodes ``chosen`` for a pair that is to start at ``start_s``; returns whether the rules allow it."""
     if start_s > rules.until_s:
         space.until[0] = min(space.until[0], start_s - (rules.until_s - rules.now_s))
         return False
@@ -686,25 +689,25 @@ def _keep(space, pairs, durations_s, counts, pair, start_s, rules):
 
 @njit(boolean(PLAIN_SPACE, ROWS, TIMES, ROWS, int64, float64, PLAIN_RULES), **OPTIONS)
 def keep(space, pairs, durations_s, counts, pair, start_s, rules):
-    """Reserve the nodes ``chosen`` for a pair that is to start then, where the rules let it; whether they do."""
+    """Reserve the nodes ``chosen`` for a pair that is to start at ``start_s``; returns whether the rules allow it."""
     return _keep(Space(*space), pairs, durations_s, counts, pair, start_s, Rules(*rules))
 
 
 @njit(int64(PLAIN_SPACE, ROWS, TIMES, TIMES, ROW, ROWS, TIMES, int64, PLAIN_RULES), **OPTIONS)
 def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s, pair, rules):
-    """Plan pairs in order, from one on, up to the next that can start or that the caller decides on; the end if none.
+    """Plan pairs in order from ``pair`` on, up to the next that can start or that the caller decides on, or the end.
 
     Parameters
     ----------
     pairs, durations_s
         Rows of the columns above, and the expected duration of each (s).
     waiting, counts
-        What stands of each job, and what is counted, as above.
+        State of each job, and counts of the pass, as above.
     unreserved_s
-        Until when too few nodes were not reserved for as long as each pair runs (s); minus infinity for pairs that were
-        not looked at.
+        Time up to which too few nodes were unreserved for each pair's duration (s); minus infinity for pairs without
+        such a search.
     starts_s
-        Output: the expected start of each pair (s), infinite for never.
+        Output: the expected start of each pair (s), infinity for never.
     """
     space, rules = Space(*space), Rules(*rules)
     now_s, possible = rules.now_s, pair
@@ -749,19 +752,20 @@ def backfill(space, pairs, durations_s, unreserved_s, waiting, counts, starts_s,
 
 @njit(int64(PLAIN_SPACE, ROWS, ROW, ROW, ROW, int64, int64, int64), **OPTIONS)
 def main(space, pairs, waiting, ended, nodes, asks, depth, pair):
-    """From one pair on, the next of a waiting job that can start, or that the caller decides on; the end if there is
-    none. A pair before that ends its partition: it lacks nodes, and they are kept.
+    """Next pair of a waiting job, from ``pair`` on, that can start or that the caller decides on, or the end.
+
+    A pair before it that lacks nodes ends its partition: the partition's nodes are kept.
 
     Parameters
     ----------
     ended
-        Which partitions have ended.
+        Flags of the partitions that have ended.
     nodes
-        Those that may be used: of no partition that has ended.
+        Usable nodes: those of no partition that has ended.
     asks
         Flags of pairs that the caller decides on; -1: all.
     depth
-        Most pairs of waiting jobs that are looked at in a pass, those of partitions that have ended among them.
+        Most pairs of waiting jobs that are visited in a pass, including those of partitions that have ended.
     """
     space = Space(*space)
     while pair < len(pairs):

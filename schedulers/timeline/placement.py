@@ -1,12 +1,12 @@
-"""Which nodes and which storage nodes serve a request: the rules, and plain pure functions that follow them.
+"""Rules of placement, which choose nodes and storage nodes for a request, as plain pure functions.
 
 No rule but ``rack`` changes *whether* a job fits. All burst-buffer requests of a job are equal and every node may use
 every storage node, so whole requests fit exactly when ``sum(free_bytes // bb_bytes) >= nodes``; the stripes of a buffer
-lie on storage nodes that all differ, so that as many must have ``bb_bytes`` free. The node sets that a tree of links
-can carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same,
-largest size. Where a node may only use the storage of its own rack, racks count as links do; that is exact as long as
-links and racks lie within each other, and else a job may wait although a cleverer choice would fit. The functions here
-are the reference; the kernels of the timeline do the same on arrays.
+are on different storage nodes, so that as many must have ``bb_bytes`` free. The node sets that a tree of links can
+carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same, largest
+size. Where a node may only use the storage of its own rack, racks count as links do; that is exact as long as links and
+racks are nested, otherwise a job may wait although a better choice would fit. The functions here are the reference; the
+kernels of the timeline do the same on arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spillway.schedulers.model.machine import Machine, common_length
 
 
 class Resource(enum.Flag):
-    """A kind of resource; what a reservation covers is a union of kinds."""
+    """A kind of resource; a reservation covers a union of kinds."""
 
     NODES = 1
     """Compute nodes, by identity."""
@@ -35,43 +35,44 @@ class Resource(enum.Flag):
 
 
 class NodeOrder(enum.Enum):
-    """Which of the qualifying nodes a job gets."""
+    """Order in which a job gets qualifying nodes."""
 
     FIRST_FIT = "first-fit"
     """Lowest index first (thesis 4.2), skipping nodes under a full link."""
     SPREAD = "spread"
-    """Node by node one whose innermost link has most bandwidth left after what this job took; ties: lowest index."""
+    """Node by node, most bandwidth left on the innermost link after the job's other nodes; ties: lowest index."""
     PACK = "pack"
-    """Node by node one whose innermost link has least bandwidth left that still serves it; ties: lowest index."""
+    """Node by node, least bandwidth left on the innermost link that still serves it; ties: lowest index."""
 
 
 class StorageOrder(enum.Enum):
-    """Which storage node serves a node's burst-buffer request, for one node after the other."""
+    """Choice of the storage node for a node's burst-buffer request, for one node after the other."""
 
     NEAREST = "nearest"
     """First with enough free bytes in :attr:`Machine.nearest_storages` (thesis 4.2: own chassis, own group, rest)."""
     BY_ID = "by-id"
     """Lowest index with enough free bytes."""
     RACK = "rack"
-    """As ``nearest``, but only in the node's own rack (:func:`own_storages`): a node whose rack has too few free bytes
-    is passed over, and the job waits where too few nodes are left. A striped buffer belongs to no node: as ``nearest``.
+    """As ``nearest``, but only in the node's own rack (:func:`own_storages`): a node with too few free bytes in its
+    rack is passed over, and the job waits if too few nodes are left. A striped buffer belongs to no node: as
+    ``nearest``.
     """
     EMPTIEST = "emptiest"
-    """Most bytes left after what this job took; ties: lowest index."""
+    """Most bytes left after the job's other requests; ties: lowest index."""
     FULLEST = "fullest"
-    """Fewest bytes left that still holds the request; ties: lowest index."""
+    """Fewest bytes left that still hold the request; ties: lowest index."""
     FULLEST_AT_END = "fullest-at-end"
-    """Among those with enough free bytes, fewest bytes left once the job has ended; ties: the one whose free bytes
-    became that many last before, then fewest bytes left, then lowest index.
+    """Among those with enough free bytes, fewest bytes left once the job has ended; ties: the latest change to that
+    number of free bytes, then fewest bytes left, then lowest index.
 
-    So jobs that end late share storage nodes, and those of which jobs end soon become empty as a whole: space for jobs
-    that need a whole storage node per request. Where a job will be the last one in any case, it follows close behind
-    the others, so that storage nodes that are empty for longer stay so.
+    Jobs that end late thus share storage nodes, and storage nodes with jobs that end soon become entirely empty: space
+    for jobs that need a whole storage node per request. A job that will be the last one in any case follows the others
+    closely, so that storage nodes that are empty for longer stay empty.
     """
     LEAST_LOADED = "least-loaded"
-    """Largest share of its capacity left after what this job took; ties: most bytes left, then lowest index."""
+    """Largest share of the capacity left after the job's other requests; ties: most bytes left, then lowest index."""
     COMPACT = "compact"
-    """One that holds a request of this job already, else most bytes left: on as few storage nodes as possible."""
+    """One that holds a request of this job already, otherwise most bytes left: on as few storage nodes as possible."""
     SPREAD = "spread"
     """One that holds no request of this job yet, then most bytes left: on as many storage nodes as possible."""
     EQUAL = "equal"
@@ -85,8 +86,8 @@ class Placement:
     Attributes
     ----------
     node_order
-        Rule for nodes. ``SPREAD`` and ``PACK`` look at the links above the nodes; for a job without I/O rate, and on
-        a machine without links, they are ``FIRST_FIT``.
+        Rule for nodes. ``SPREAD`` and ``PACK`` compare the links above the nodes; for a job without I/O rate, and on a
+        machine without links, they are ``FIRST_FIT``.
     storage_order
         Rule for burst buffers.
     """
@@ -96,7 +97,7 @@ class Placement:
 
     @property
     def steady(self) -> bool:
-        """Whether a choice stays while it is possible, whatever else is taken: the first that will do is chosen."""
+        """Whether a choice stays while it is possible, whatever else is taken: the first that fits is chosen."""
         first = (StorageOrder.NEAREST, StorageOrder.BY_ID)
         return self.node_order is NodeOrder.FIRST_FIT and self.storage_order in first
 
@@ -112,12 +113,12 @@ def links_above(machine: Machine, node: int) -> list[int]:
 
 
 def whole_requests(free_bytes: Iterable[int], bb_bytes: int, *, each_apart: bool = False) -> int:
-    """How many requests of ``bb_bytes`` (> 0) fit, none of them split over storage nodes.
+    """Number of requests of ``bb_bytes`` (> 0) that fit, each whole on one storage node.
 
     Parameters
     ----------
     each_apart
-        Whether each must lie on a storage node of its own.
+        Whether each must be on a storage node of its own.
     """
     if each_apart:
         return sum(bytes_left >= bb_bytes for bytes_left in free_bytes)
@@ -127,8 +128,8 @@ def whole_requests(free_bytes: Iterable[int], bb_bytes: int, *, each_apart: bool
 def own_storages(machine: Machine, node: int) -> tuple[int, ...]:
     """Storage nodes of a node's own rack, nearest first: those of the smallest place around it that has some.
 
-    On a machine without places that is the whole machine; elsewhere a node that shares no place with a storage node has
-    none.
+    On a machine without places that is the whole machine; elsewhere the result is empty for a node that shares no place
+    with a storage node.
     """
     own: list[int] = []
     place = machine.nodes[node].location
@@ -173,7 +174,7 @@ def _pick(
     order: NodeOrder,
     takes: Callable[[int], bool],
 ) -> tuple[int, ...] | None:
-    """Choose nodes one by one: each that the links carry and that ``takes`` accepts, which counts as taken then."""
+    """Choose nodes one by one: each that the links carry and that ``takes`` accepts and notes as taken."""
     left = list(bandwidth)
     untried = list(free)
     chosen: list[int] = []
@@ -202,7 +203,7 @@ def _pack(machine: Machine, untried: list[int], left: list[int]) -> int:
 
 
 def _bandwidth_of(machine: Machine, node: int, left: list[int]) -> float:
-    """Bytes per second left on a node's innermost link; endless without one."""
+    """Bytes per second left on a node's innermost link; infinity without a link."""
     link = machine.node_link[node]
     return left[link] if link >= 0 else math.inf
 
@@ -216,14 +217,14 @@ _NODE_RULES: dict[NodeOrder, Callable[[Machine, list[int], list[int]], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class AtEnd:
-    """What other jobs will have left of the storage nodes once a job has ended.
+    """Bytes that other jobs leave free on the storage nodes once a job has ended.
 
     Attributes
     ----------
     free_bytes
         Bytes left per storage node.
     since_s
-        Since when it is that much, without a change up to the job's end (s).
+        Time from which on this number stays the same up to the job's end (s).
     """
 
     free_bytes: Sequence[int]
@@ -239,7 +240,7 @@ def choose_storages(
     at_end: AtEnd | None = None,
     stripes: int = 0,
 ) -> tuple[int, ...] | None:
-    """Choose the storage node of each request, which holds its ``bb_bytes`` whole; ``None`` when they do not fit.
+    """Choose a storage node for each request, which must hold its ``bb_bytes`` whole; ``None`` when they do not fit.
 
     Parameters
     ----------
@@ -248,10 +249,11 @@ def choose_storages(
     bb_bytes
         Bytes per request; 0 gives no storages.
     at_end
-        What is left once the job has ended, without what it frees; ``None``: the same as ``free_bytes``, for as long.
+        Bytes left once the job has ended, without those that it frees; ``None``: the same as ``free_bytes``, all since
+        the same time.
     stripes
-        0: a request for each node in turn. Above 0: so many for the whole job, on storage nodes that all differ; for
-        what is near, stripe ``i`` counts as that of node ``floor(i * nodes / stripes)`` of the job's.
+        0: a request for each node in turn. Above 0: this number of requests for the whole job, on different storage
+        nodes; ``nearest`` takes stripe ``i`` as a request of the job's node ``floor(i * nodes / stripes)``.
     """
     if bb_bytes == 0:
         return ()
@@ -276,7 +278,7 @@ def choose_storages(
 
 
 class Wanted(NamedTuple):
-    """Nodes, burst-buffer bytes per request, I/O rate per node and stripes, of what is looked at of a job."""
+    """Requested resources of a job to place: nodes, burst-buffer bytes per request, I/O rate per node, stripes."""
 
     nodes: int
     bb_bytes: int
@@ -295,7 +297,7 @@ def choose(
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Choose a job's nodes and storages together, as :func:`choose_nodes` and :func:`choose_storages` do.
 
-    Only under ``rack`` do the nodes depend on the storages: one whose own rack has too few free bytes is passed over.
+    Only under ``rack`` do the nodes depend on the storages: a node with too few free bytes in its rack is passed over.
     """
     count, bb_bytes, io_rate, stripes = wanted
     if placement.storage_order is not StorageOrder.RACK or not bb_bytes or stripes:
@@ -319,7 +321,7 @@ def choose(
 
 
 class _Scene(NamedTuple):
-    """Where requests are placed: bytes left, what is left later, and how many of the job's requests lie where."""
+    """State of a placement by storage node: bytes left, bytes left later, number of requests of the job."""
 
     machine: Machine
     left: list[int]

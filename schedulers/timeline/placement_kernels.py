@@ -1,8 +1,7 @@
-"""Which nodes and storages serve a request, compiled: :mod:`spillway.schedulers.timeline.placement` on a timeline's
-arrays.
+"""The rules of :mod:`spillway.schedulers.timeline.placement`, compiled, on a timeline's arrays.
 
-The arrays are described in :mod:`spillway.schedulers.timeline.layout`. A *window* is a row with what is free over some
-time.
+The arrays are described in :mod:`spillway.schedulers.timeline.layout`. A *window* is a row with the resources that are
+free over some time.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def popcount(_context: Any, word: Any) -> Any:
 
 @inner(int64(ROWS, int64, DEMAND, MACHINE), **OPTIONS)
 def carried(work, window, demand, machine):
-    """How many nodes of ``work[window]`` the links can give the I/O rate: ``min(bandwidth // rate, children)``."""
+    """Number of nodes of ``work[window]`` that links can give the I/O rate: ``min(bandwidth // rate, children)``."""
     parents, groups, io_rate = machine.parents, machine.groups, demand.io_rate
     links = len(parents)
     for link in range(links + 1):
@@ -89,7 +88,7 @@ def carried(work, window, demand, machine):
 def _links_hold(work, window, demand, machine):
     """Whether the tree of links can carry the job; nodes are only counted where simple bounds do not decide.
 
-    A link costs at most the nodes below it that it cannot carry, and lets no more through than it carries.
+    A link costs at most the nodes below it that it cannot carry, and passes no more than it carries.
     """
     nodes, io_rate = demand.nodes, demand.io_rate
     free, lost = work[window, FREE_NODES], np.int64(0)
@@ -107,7 +106,7 @@ def _links_hold(work, window, demand, machine):
 
 @inner(boolean(ROW, int64, int64, int64, INDICES), **OPTIONS)
 def _draw(window, first, link, io_rate, parents):
-    """Take ``io_rate`` from a link and all above it, if each has so much left."""
+    """Take ``io_rate`` from a link and all above it; ``False``, with nothing taken, if one of them has less left."""
     above = link
     while above >= 0:
         if window[first + above] < io_rate:
@@ -122,7 +121,7 @@ def _draw(window, first, link, io_rate, parents):
 
 @inner(int64(ROW, int64, int64, MACHINE), **OPTIONS)
 def _own_storage(window, node, bb_bytes, machine):
-    """Nearest storage of a node's own rack with free bytes for a request, -1 if none."""
+    """Nearest storage of a node's own rack with free bytes for a request, or -1."""
     for rank in range(machine.own[node]):
         storage = np.int64(machine.nearest[node, rank])
         if window[HEAD + machine.words + storage] >= bb_bytes:
@@ -132,14 +131,14 @@ def _own_storage(window, node, bb_bytes, machine):
 
 @inner(int64(ROW, MACHINE), **OPTIONS)
 def _layers(row, machine):
-    """How many rows of the sets are layers, where pools are layered."""
+    """Number of rows of the sets that are layers, where pools are layered."""
     pools = len(row) - HEAD - machine.words - machine.storages - len(machine.parents)
     return machine.sets.shape[1] - HEAD - 2 * machine.words - pools
 
 
 @inner(boolean(ROW, int64, boolean, DEMAND, MACHINE), **OPTIONS)
 def _layers_serve(window, node, draws, demand, machine):
-    """Whether all layers that have a node have as much left as the job requests; or take it, where each node does."""
+    """Whether all layers of a node have enough left for the job; with ``draws``, take the amounts counted per node."""
     words, sets = machine.words, machine.sets
     first = HEAD + words + machine.storages + len(machine.parents)
     word, bit = HEAD + (node >> 6), np.int64(1) << (node & 63)
@@ -175,7 +174,7 @@ def _take_node(window, node, link, racked, demand, machine, chosen):
 
 @inner(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), forceinline=True, **OPTIONS)
 def _first_nodes(window, usage, racked, demand, machine, chosen):
-    """Choose the first nodes that can be taken; write them to the usage's words. Returns how many are missing."""
+    """Choose the first nodes that can be taken; write them to the usage's words. Returns the number of missing ones."""
     missing = demand.nodes
     for column in range(HEAD, HEAD + machine.words):
         word, taken = window[column], np.int64(0)
@@ -208,7 +207,7 @@ def _lowest_under(window, groups, entry, none):
 def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
     """Choose node by node under the link with most (``spread``) or least bandwidth left; ties: lowest node.
 
-    Returns how many are missing.
+    Returns the number of missing ones.
     """
     words, missing, groups = machine.words, demand.nodes, machine.groups
     first, links, none = HEAD + words + machine.storages, len(machine.parents), 64 * words
@@ -238,9 +237,9 @@ def _nodes_by_link(window, usage, spread, racked, demand, machine, chosen):
 
 @inner(int64(ROW, ROW, boolean, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _layered_nodes(window, usage, racked, demand, machine, chosen):
-    """Choose the first nodes that can be taken, those of which the job needs one (if any) before all others.
+    """Choose the first nodes that can be taken; nodes of which the job needs at least one come before all others.
 
-    Returns how many are missing.
+    Returns the number of missing ones.
     """
     words, sets, missing, needed = machine.words, machine.sets, demand.nodes, np.int64(0)
     for column in range(HEAD, HEAD + words):
@@ -263,7 +262,7 @@ def _layered_nodes(window, usage, racked, demand, machine, chosen):
 
 @inner(int64(ROW, ROW, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _choose_nodes(window, usage, demand, machine, chosen):
-    """Choose the nodes in a window; returns how many are missing. Where only own racks serve, storages with them."""
+    """Choose the nodes in a window, under ``rack`` with their storages; returns the number of missing nodes."""
     racked = machine.storage_order == RACK and demand.bb_bytes > 0 and not demand.uses & STRIPED
     if demand.uses & LAYERED:
         return _layered_nodes(window, usage, racked, demand, machine, chosen)
@@ -282,8 +281,8 @@ def whole_requests_fit(work, window, demand, machine):
         for column in range(first, last):
             fitting += work[at, column] >= bb_bytes
     elif work[window, FREE_BYTES] <= (requests - 1) * bb_bytes + storages * (bb_bytes - 1):
-        # What no whole request fits into may be what is missing. Most windows are decided by the storages that have
-        # room for one: as many of them as requests are enough, and what they have together must be.
+        # Too many free bytes may be in pieces smaller than a request. Most windows are decided by the storages that
+        # hold one: as many of them as requests suffice, and all free bytes on them must suffice.
         usable = np.int64(0)
         for column in range(first, last):
             free = work[at, column]
@@ -304,7 +303,7 @@ def whole_requests_fit(work, window, demand, machine):
 
 @inner(boolean(ROWS, int64, DEMAND, MACHINE, TABLE), **OPTIONS)
 def _nodes_hold(work, window, demand, machine, chosen):
-    """Whether as many nodes as requested can be served by their own racks and layers: by trying."""
+    """Whether enough nodes can be served by their own racks and layers: by trying."""
     for column in range(work.shape[1]):
         work[SPARE, column] = work[window, column]
     return _choose_nodes(work[SPARE], work[TAKEN], demand, machine, chosen) == 0
@@ -325,7 +324,7 @@ def holds(work, window, demand, machine, chosen):
 
 @inner(int64(ROWS, int64, int64, int64, MACHINE), forceinline=True, **OPTIONS)
 def _later_choice(work, storage, best, column, machine):
-    """Below 0 where a storage is better than the best one so far whatever is left of them, above 0 where worse."""
+    """Below 0 if a storage is better than the best one so far, whatever their free bytes; above 0 if it is worse."""
     order, taken, other = machine.storage_order, work[TAKEN, column + storage], work[TAKEN, column + best]
     if order == COMPACT:
         return np.int64(other > 0) - np.int64(taken > 0)
@@ -338,7 +337,7 @@ def _later_choice(work, storage, best, column, machine):
 
 @inner(int64(ROW, ROW, ROW, ROWS, int64, DEMAND, MACHINE), forceinline=True, **OPTIONS)
 def _storage_for(window, after, since, work, node, demand, machine):
-    """Storage with free bytes for one more request, by the order; -1 if none. See :func:`choose`."""
+    """Storage with free bytes for one more request, by the order, or -1. See :func:`choose`."""
     first, nearest, order, bb_bytes = HEAD + machine.words, machine.nearest, machine.storage_order, demand.bb_bytes
     by_place, striped = order in (NEAREST, RACK), demand.uses & STRIPED
     if by_place and not striped:
@@ -380,7 +379,7 @@ def _choose_storages(window, after, since, demand, machine, scratch):
     work, chosen, first = scratch.work, scratch.chosen, HEAD + machine.words
     for column in range(first, first + machine.storages):
         work[TAKEN, column] = 0
-    # What these orders prefer, they prefer still when it has less: the same storage again, as long as it has room.
+    # These orders prefer a storage even more when it has fewer bytes: the same one again while it holds a request.
     stays = machine.storage_order in (BY_ID, FULLEST, FULLEST_AT_END) and not demand.uses & STRIPED
     storage = np.int64(-1)
     for request in range(demand.requests):
@@ -394,7 +393,7 @@ def _choose_storages(window, after, since, demand, machine, scratch):
 
 @inner(void(ROW, DEMAND, MACHINE), **OPTIONS)
 def _take_pools(usage, demand, machine):
-    """Add what a job holds of the pools to a usage that has its nodes, and what it takes of layers by the node."""
+    """Add a job's amounts of the pools to a usage that has its nodes, with those of layers in mode 2."""
     words, sets = machine.words, machine.sets
     first = HEAD + words + machine.storages + len(machine.parents)
     before = sets.shape[1] - len(usage)
@@ -413,10 +412,10 @@ def _take_pools(usage, demand, machine):
 
 @inner(void(ROW, ROW, ROW, DEMAND, MACHINE, SCRATCH), forceinline=True, **OPTIONS)
 def choose(window, after, since, demand, machine, scratch):
-    """Choose nodes and storages in a window that holds them; fill ``usage`` and ``chosen``, spoil ``window``.
+    """Choose nodes and storages in a window that holds them; fill ``usage`` and ``chosen``, overwrite ``window``.
 
-    Only ``FULLEST_AT_END`` looks at ``after``, the row of the segment in which the job will have ended, and at
-    ``since``: for each storage the first of the segments up to there in which as much is free as in that one.
+    Only ``FULLEST_AT_END`` uses ``after``, the row of the segment in which the job will have ended, and ``since``: for
+    each storage the first segment from which on it has the same free bytes up to that one.
     """
     nodes, bb_bytes, uses, usage, chosen = demand.nodes, demand.bb_bytes, demand.uses, scratch.usage, scratch.chosen
     first = HEAD + machine.words
@@ -440,7 +439,7 @@ def choose(window, after, since, demand, machine, scratch):
         _choose_storages(window, after, since, demand, machine, scratch)
     usage[FREE_NODES] = nodes if uses & USE_NODES else 0
     usage[FREE_BYTES] = demand.requests * bb_bytes
-    for column in range(first, len(usage)):  # what was there less what is left
+    for column in range(first, len(usage)):  # amounts before less amounts left
         usage[column] -= window[column]
     if uses & USE_POOLS:
         _take_pools(usage, demand, machine)

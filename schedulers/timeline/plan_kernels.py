@@ -5,15 +5,16 @@ weighted sum of powers of waiting times, or the latest start (:mod:`spillway.sch
 
 Two savings make a score cheap, both exact. A changed order is planned again only from a checkpoint before the first
 changed position: checkpoints of the timeline are kept every ``stride`` positions, in two slots per level (current and
-trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least the
-jobs not yet placed must add, cannot be accepted any more; the random number that decides on acceptance is drawn first.
+trial) that change places when a trial is accepted. And a trial is given up as soon as its score, with the least that
+the jobs not yet placed must add, cannot be accepted any more; the random number that decides on acceptance is drawn
+first.
 
 Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ------
 ``demands: int64[jobs, 6]``       as :class:`spillway.schedulers.timeline.layout.Demand`
 ``spans: float64[jobs, 8]``    estimated duration, submission time (s), weight in the score, the start that the job
-                               would have if no job were placed before it, and for jobs whose holdings have lives of
-                               their own 1 (else 0), lead, tail of the burst buffer, and tail of the bandwidth
+                               would have if no job were placed before it, 1 if its holdings have lives of their own
+                               (else 0), and then lead, tail of the burst buffer, and tail of the bandwidth
 ``least: float64[jobs]``       the least that each job can add to the score (its start with the queue empty before it)
 ``Slots``                      checkpoints: ``times[2 * levels, capacity]``, ``rows``, ``counts``,
                                ``score[2 * levels, 2]`` (score of the jobs placed before, and their least)
@@ -21,7 +22,7 @@ Layout (beyond that of :mod:`spillway.schedulers.timeline.fit_kernels`)
 ``keys: int64[2, jobs]``       demands to compare, as the smaller one and as the larger one
                                (:mod:`spillway.schedulers.timeline.demand_keys`)
 ``starts: float64[jobs]``      planned start per job (by job, not by position)
-``placed: int64[3, jobs]``     what was placed so far, by position: planned start (the bits of a double), key as the
+``placed: int64[3, jobs]``     jobs placed so far, by position: planned start (the bits of a double), key as the
                                smaller one; and by block of positions the latest start
 ``held: bool``                 whether nodes are held one rounding step longer
                                (:mod:`spillway.schedulers.timeline.published_timeline`)
@@ -65,8 +66,10 @@ _OPTIONS = {**OPTIONS, "nogil": True}
 
 
 class Rules(NamedTuple):
-    """How plans are made and scored: positions between checkpoints, ``held`` as above, whether the score is the latest
-    start, and else the power, the guard (s, infinite if none) and its power; the guard bits of the keys.
+    """Rules for making and scoring plans.
+
+    Positions between checkpoints, ``held`` as above, whether the score is the latest start, and otherwise the power,
+    the guard (s, infinity without one) and its power; the guard bits of the keys.
     """
 
     stride: int
@@ -96,7 +99,7 @@ class Slots(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The plan that is being made: the timeline with what was placed so far, ``starts`` and ``placed`` as above."""
+    """The plan in progress: the timeline with the jobs placed so far, ``starts`` and ``placed`` as above."""
 
     times: npt.NDArray[np.float64]
     rows: npt.NDArray[np.int64]
@@ -105,7 +108,7 @@ class Plan(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """How an order is annealed, as in :class:`spillway.schedulers.policykit.planning.Annealing`."""
+    """Parameters of annealing, as in :class:`spillway.schedulers.policykit.planning.Annealing`."""
 
     steps: int
     temperature: float
@@ -117,8 +120,9 @@ class Moves(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """Working memory of annealing: the current order, its starts, the order that is tried, and two numbers, the current
-    order's score and the temperature.
+    """Working memory of annealing.
+
+    The current order, its starts, the trial order, and two numbers: the current order's score and the temperature.
     """
 
     current: npt.NDArray[np.int32]
@@ -136,8 +140,7 @@ _MOVES = plain(
     types.int64, types.float64, types.float64, types.int64, types.float64, types.boolean, types.boolean
 )  # fmt: skip
 _ORDERS = plain(INDICES, TIMES, INDICES, TIMES)
-"""Types of the groups; from Python they come without their names
-(:func:`spillway.schedulers.timeline.kernel_types.plain`)."""
+"""Types of the groups, which come as plain tuples (:func:`spillway.schedulers.timeline.kernel_types.plain`)."""
 
 
 @inner(void(INDICES, INDICES), **_OPTIONS)
@@ -160,7 +163,7 @@ def _exchange_slots(which, begin, end):
 
 @inner(float64(float64, float64, _SHAPE), **_OPTIONS)
 def term(wait_s, weight, shape):
-    """What a job adds to the score: ``shape`` is the power, the guard (s, infinite if none) and its power."""
+    """Contribution of a job to the score: ``shape`` is the power, the guard (s, infinity without one) and its power."""
     alpha, guard_s, guard_power = shape
     if alpha == 1.0:
         score = weight * wait_s
@@ -175,7 +178,7 @@ def term(wait_s, weight, shape):
 
 @inner(int64(INDICES, JOBS, TIMES, _SHAPE, _RANDOM), **_OPTIONS)
 def _delayed_position(order, jobs, starts, shape, random):
-    """Draw a position among the jobs that start later than with no job before them; -1 when there is none."""
+    """Draw a position among the jobs that start later than with no job before them; -1 if there is no such job."""
     spans, least = jobs.spans, jobs.least
     delayed = 0
     for job in range(len(order)):
@@ -211,7 +214,7 @@ def _from_bits(_context: Any, bits: Any) -> Any:
 
 @inner(void(ROWS, int64, JOBS, int64, float64), **_OPTIONS)
 def _note_placed(placed, position, jobs, job, start_s):
-    """Write down what was placed at a position."""
+    """Note the job placed at a position."""
     start, block = _bits(start_s), position // _BLOCK
     placed[0, position] = start
     placed[1, position] = jobs.keys[0, job]
@@ -220,21 +223,21 @@ def _note_placed(placed, position, jobs, job, start_s):
 
 @inner(float64(ROWS, int64, JOBS, int64, int64), **_OPTIONS)
 def _not_before(placed, position, jobs, job, guards):
-    """Give a time before which a job cannot start: where to begin the search for its start.
+    """Give a time before which a job cannot start, at which the search for its start begins.
 
-    Neither before its start alone, nor before the start of a job placed earlier in this plan that requests no more of
-    anything, and is striped alike: where the larger job fits now, the smaller one would have fitted then. Whole numbers
-    without a branch become vector instructions; with branches this took most of the time of long plans. Blocks of
-    positions in which no job starts later than what is known already are left out.
+    A job starts neither before its start in an empty plan, nor before the start of a job placed earlier in this plan
+    that requests no more of any resource, and is striped alike: where the larger job fits now, the smaller one would
+    have fitted then. Whole numbers without a branch become vector instructions; with branches this took most of the
+    time of long plans. Blocks of positions in which no job starts later than the bound so far are left out.
     """
     if jobs.spans[job, 4] > 0:
-        return jobs.spans[job, 3]  # its parts begin at different times: others tell nothing of it, nor it of them
+        return jobs.spans[job, 3]  # its parts begin at different times: other jobs give no bound, nor does it for them
     earliest, key = _bits(jobs.spans[job, 3]), jobs.keys[1, job] | guards
     for block in range((position - 1) // _BLOCK, -1, -1):
         if placed[2, block] <= earliest:
             continue
         for before in range(np.uint64(block * _BLOCK), np.uint64(min(block * _BLOCK + _BLOCK, position))):
-            more = ~(key - placed[1, before]) & guards  # none set where that job requests no more of anything
+            more = ~(key - placed[1, before]) & guards  # no bit where that job requests no more of any resource
             earliest = max(earliest, placed[0, before] if more == 0 else np.int64(0))
     return _from_bits(earliest)
 
@@ -256,7 +259,7 @@ def _move_job(order, first, second, insert):
 
 @inner(int64(TIMES, int64, ROWS, int64, float64, ROW), **_OPTIONS)
 def _hold_nodes(times, count, rows, words, end_s, usage):
-    """Book the nodes of a usage for one rounding step more, where they are free; spoils the usage."""
+    """Book the nodes of a usage for one rounding step more, if they are free; overwrites the usage."""
     segment = segment_at(times, count, end_s)
     for column in range(HEAD, HEAD + words):
         if usage[column] & ~rows[segment, column]:
@@ -271,7 +274,7 @@ def _hold_nodes(times, count, rows, words, end_s, usage):
 def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
     """Plan an order from a level's current checkpoint on; return its score, or infinity once it must exceed ``limit``.
 
-    Later levels are written into the trial slots. The groups of arguments come without their names.
+    Later levels are written into the trial slots. Groups of arguments are plain tuples.
     """
     stride, held, latest, shape, guards = rules
     jobs, slots, plan = Jobs(*jobs), Slots(*slots), Plan(*plan)
@@ -332,7 +335,7 @@ def plan_from(order, level, limit, rules, jobs, slots, plan, machine, scratch):
 def plan_alone(single, rules, jobs, slots, plan, machine, scratch):
     """Plan each job as if it were the only one; note its start, and the least that it can add to the score.
 
-    ``single`` is an order of one job, working memory. The groups come without their names.
+    ``single`` is an order of one job, working memory. Groups of arguments are plain tuples.
     """
     _, _, latest, shape, _ = rules
     table, starts = Jobs(*jobs), plan[2]
@@ -355,14 +358,14 @@ def plan_alone(single, rules, jobs, slots, plan, machine, scratch):
 def anneal(best, best_score, begin, end, moves, random, rules, jobs, slots, plan, orders, machine, scratch):
     """Simulated annealing over orders from ``best``, which is improved in place: the steps from ``begin`` to ``end``.
 
-    Returns the best score, and the step reached: below ``end`` when no job is delayed, as such a plan is the best there
-    is. The groups of arguments come without their names.
+    Returns the best score, and the step reached: below ``end`` when no job is delayed, as no plan is better then.
+    Groups of arguments are plain tuples.
 
     Notes
     -----
     The level-0 checkpoint (nothing placed) must be in slot ``which[0, 0]``. Step 0 plans ``best`` first, which fills
-    the other levels; any later ``begin`` goes on from what the step before left in the groups: the same steps give the
-    same result in however many calls.
+    the other levels; a later ``begin`` continues from the state that the step before left in the groups: the same steps
+    give the same result in any number of calls.
     """
     _, warmest, cooling, period, coolest, swaps_only, delayed_only = moves
     stride, _, latest, shape, _ = rules

@@ -1,10 +1,10 @@
 """The published scheduler's timeline: nodes are held one rounding step longer than burst buffers.
 
 Its intervals of nodes end at the next floating-point number after the job's estimated end, its intervals of burst
-buffers at that end itself. This is no curiosity: at a job's end the buffers are free and the nodes not yet, so that a
-reservation which waits for buffers takes other, idle nodes and fences them off; and a job that would end exactly when a
-reservation begins does not get its nodes. Published numbers can only be met with it (on the thesis's part-4 EASY with
-burst-buffer reservations waits 16,813 s on average; without this rule 14,552 s).
+buffers at that end itself. This changes schedules: at a job's end the buffers are free and the nodes not yet, so that a
+reservation which waits for buffers takes other, idle nodes and blocks them; and a job that would end exactly when a
+reservation begins does not get its nodes. Only this rule reproduces the published numbers (on the thesis's part-4 EASY
+with burst-buffer reservations waits 16,813 s on average; without this rule 14,552 s).
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ _OTHERS = Resource.BURST_BUFFERS | Resource.BANDWIDTH | Resource.POOLS
 
 
 class PublishedTimeline(Timeline):
-    """A :class:`~spillway.schedulers.timeline.Timeline` that reproduces the rule; slower, for reproducing numbers
-    only."""
+    """A :class:`~spillway.schedulers.timeline.Timeline` with this rule; slower, only for published numbers."""
 
     __slots__ = ()
 
@@ -41,7 +40,7 @@ class PublishedTimeline(Timeline):
         return Allocation(nodes.nodes, storages, job.bb_bytes, striped=job.stripes > 0, pools=nodes.pools)
 
     def _nearest_with_room(self, job: Job, nodes: tuple[int, ...], duration_s: float) -> tuple[int, ...] | None:
-        """For each node in turn the nearest storage node that holds its request over the whole duration."""
+        """Choose for each node in turn the nearest storage node that holds its request over the whole duration."""
         times, rows, tables = self.arrays
         segments = max(1, int(times.searchsorted(self.now_s + duration_s)))
         free_bytes = rows[:segments, tables.storages].min(axis=0).tolist()
@@ -69,9 +68,9 @@ class PublishedTimeline(Timeline):
                 raise
 
     def _book_nodes(self, start_s: float, end_s: float, allocation: Allocation, sign: int) -> tuple[float, float]:
-        """Book nodes a step longer, unless a reservation begins right there: it comes first. Return the interval.
+        """Book nodes one step longer, unless a reservation begins at the end: it has precedence. Return the interval.
 
-        A job that goes on from its expected end has the step after it already.
+        A job that is extended at its expected end holds the step after it already.
         """
         intervals = [(start_s, _after(end_s)), (start_s, end_s), (_after(start_s), _after(end_s))]
         for from_s, until_s in intervals[:-1]:

@@ -38,7 +38,7 @@ _LARGEST_EXACT = 2**53
 
 
 class Tables:
-    """What does not change while a timeline does; shared by all copies of a timeline.
+    """Constant data of a timeline, shared by all its copies.
 
     Parameters
     ----------
@@ -54,23 +54,23 @@ class Tables:
     words, storages, links, pools
         Slices of a row.
     for_kernels
-        A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple; another one once :meth:`demand` has
-        seen a job with other partitions, or other amounts of pools, than all before, and after :meth:`widen`.
+        A :class:`spillway.schedulers.timeline.layout.Machine`, as a plain tuple; :meth:`demand` may replace it when it
+        gets a job with new partitions or new amounts of pools, :meth:`widen` always does.
     for_booking
-        A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; another one then.
+        A :class:`spillway.schedulers.timeline.layout.Tree`, as a plain tuple; replaced together with it.
     booked
         ``int64[pools]``: part of it, to be filled before a booking where there are pools (``pooled``).
     scratch
-        A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; another one after :meth:`make_room`.
+        A :class:`spillway.schedulers.timeline.layout.Scratch`, as a plain tuple; :meth:`make_room` may replace it.
     usage, chosen
         Parts of it.
     segments
-        How many segments a timeline may have for it.
+        Most segments of a timeline that it can serve.
     last, indices
         The allocation that was found or booked last, and its nodes and storages as arrays: most are booked twice in
         turn.
     known
-        :meth:`demand` of all resources of jobs that were looked at lately: most are looked at twice in turn.
+        :meth:`demand` of all resources of recent jobs: most are searched twice in turn.
     steady, racks, stacked
         Whether choices of fits stay (:attr:`spillway.schedulers.timeline.Placement.steady`), only storages of a node's
         own rack serve it, and jobs share nodes in time.
@@ -80,7 +80,7 @@ class Tables:
     Raises
     ------
     ValueError
-        For a storage node of 2^53 bytes or more, and when sums of capacities would leave 64 bits.
+        For a storage node of 2^53 bytes or more, and when sums of capacities could exceed 64 bits.
     """
 
     def __init__(self, machine: Machine, placement: Placement) -> None:
@@ -146,7 +146,7 @@ class Tables:
         self.make_room(28)
 
     def _for_all_kernels(self) -> None:
-        """Make what kernels get of the machine, after a part of it has changed."""
+        """Make the kernels' arguments about the machine again, after a part of it has changed."""
         machine = self._machine_for_kernels
         self.for_kernels = tuple(machine)
         self.for_booking = tuple(
@@ -154,7 +154,7 @@ class Tables:
         )
 
     def widen(self, pools: tuple[CountedPool, ...]) -> None:
-        """Have further pools behind those that there are: ``pools`` are all of them."""
+        """Append counted pools: ``pools`` are the present and the new ones."""
         more = [pool.count for pool in pools[len(self.machine.pools) :]]
         self.machine = dataclasses.replace(self.machine, pools=pools)
         self.known.clear()
@@ -170,7 +170,7 @@ class Tables:
         self.make_room(segments)
 
     def make_room(self, segments: int) -> None:
-        """Have scratch memory for timelines of at least so many segments; makes a new :attr:`scratch` where needed."""
+        """Ensure scratch memory for timelines of ``segments`` segments; makes a new :attr:`scratch` if needed."""
         if segments <= self.segments:
             return
         self.segments = 2 * segments
@@ -185,10 +185,9 @@ class Tables:
         self.indices = np.array(allocation.nodes, np.int32), np.array(allocation.storages, np.int32)
 
     def demand(self, job: Job, uses: int) -> layout.Row | None:
-        """What a job requests of these resources (``USE_...``), as a plain
-        :class:`spillway.schedulers.timeline.layout.Demand`.
+        """Return a job's demand for these resources (``USE_...``), or ``None`` if the empty machine cannot meet it.
 
-        ``None`` where not even the empty machine has it.
+        The result is a :class:`spillway.schedulers.timeline.layout.Demand` as a plain tuple.
         """
         row = self._demand(job, uses)
         if uses == layout.USE_ALL and row is not None:
@@ -223,16 +222,16 @@ class Tables:
         return None if first_set < 0 else (nodes, bb_bytes, io_rate, uses, requests, first_set)
 
     def _of_pools(self, pools: tuple[int, ...], uses: int) -> tuple[int, tuple[int, ...]]:
-        """What counts where these pools are requested, and what of them: on no nodes no layers."""
+        """Return the flags of a demand for these pools, and its amounts: without nodes those of layers are 0."""
         requested = [self.machine.layer_mode(place) for place in self._layers if place < len(pools) and pools[place]]
         if uses & layout.USE_NODES or not requested:
             return uses | (layout.LAYERED if any(requested) else 0), pools
         return uses, tuple(0 if place in self._layers else amount for place, amount in enumerate(pools))
 
     def first_set(self, partitions: tuple[int, ...], pools: tuple[int, ...] = ()) -> int:
-        """Row of the first of the sets of nodes of these partitions with these amounts of pools; others follow it.
+        """Row of the first set of nodes of these partitions with these amounts of pools; the other sets follow it.
 
-        -1 where not even the empty machine has so much.
+        -1 if the empty machine cannot meet the amounts.
         """
         found = self._sets.get((partitions, pools))
         if found is None:
@@ -286,8 +285,7 @@ class Tables:
         allocation: Allocation,
         sign: int,
     ) -> str:
-        """Describe a booking's fault, from the code of
-        :func:`spillway.schedulers.timeline.fit_kernels.book_checked`."""
+        """Describe a booking's fault by its code (:func:`spillway.schedulers.timeline.fit_kernels.book_checked`)."""
         if code in _BAD:
             what = _BAD[code].format(nodes=self.node_count, storages=self.storages.stop - self.storages.start)
             return f"{what}; got {allocation}"
@@ -297,7 +295,7 @@ class Tables:
         return f"cannot {verb} at {max(times.item(segment), start_s)} s: {self._conflict(row, sign)}"
 
     def _conflict(self, row: npt.NDArray[np.int64], sign: int) -> str:
-        """Name the first resource of a row that the usage in the scratch memory does not go together with."""
+        """Name the first resource of a row that conflicts with the usage in the scratch memory."""
         words, taken = row[self.words], self.usage[self.words]
         wrong = taken & (~words if sign > 0 else words)
         if wrong.any():
@@ -309,7 +307,7 @@ class Tables:
         first = self.storages.start
         for name, free, size, most in zip(names, row[first:], self.usage[first:], self.capacity[first:], strict=True):
             if sign > 0 and size > free:
-                return f"{name} has {free} free of {most}, {size} wanted"
+                return f"{name} has {free} free of {most}, {size} requested"
             if sign < 0 and free + size > most:
                 return f"{name} has {free} free of {most}, {size} more is too much"
         raise AssertionError("a conflict without a cause")
@@ -328,12 +326,12 @@ class Tables:
 _BAD = {
     layout.BAD_NODE: "node indices must lie between 0 and {nodes} - 1 and occur once",
     layout.BAD_STORAGE: "storage indices must lie between 0 and {storages} - 1",
-    layout.BAD_COUNT: "with nodes there must be one storage per node, or none, unless the buffer is striped",
+    layout.BAD_COUNT: "with nodes there must be one storage per node, or no storage, unless the buffer is striped",
 }
 
 
 def bitset(nodes: Iterable[int], words: int) -> npt.NDArray[np.int64]:
-    """Node indices as a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
+    """Convert node indices to a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
     bits = np.zeros(words * 64, np.uint8)
     bits[list(nodes)] = 1
     return np.packbits(bits, bitorder="little").view(np.int64)
@@ -342,7 +340,7 @@ def bitset(nodes: Iterable[int], words: int) -> npt.NDArray[np.int64]:
 def _nodes_below(node_link: npt.NDArray[np.int32], parents: npt.NDArray[np.int32]) -> list[int]:
     """Number of nodes below each link, directly or not."""
     below: list[int] = np.bincount(node_link + 1, minlength=len(parents) + 1)[1:].tolist()
-    for link in range(len(parents) - 1, -1, -1):  # every link stands after its parent
+    for link in range(len(parents) - 1, -1, -1):  # every link comes after its parent
         if parents[link] >= 0:
             below[parents[link]] += below[link]
     return below

@@ -1,4 +1,4 @@
-"""What is free later: a step function over time of the whole resource vector."""
+"""The timeline: free resources as a step function over time of the whole resource vector."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 __all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline"]
 
 _NEVER_FITS = (2**61, 0, 0, layout.USE_NODES, 0, 0)
-"""What stands for a job that not even the empty machine can hold: more nodes than there are."""
+"""Demand in place of that of a job which not even the empty machine can hold: more nodes than there are."""
 
 _SPARE = 2
 """Rows that one booking may need beyond those in use."""
@@ -48,7 +48,7 @@ class Timeline:
     """Step function over time of free nodes (by identity), bytes per storage node and bandwidth per link.
 
     Segments are half-open, ``[times[k], times[k + 1])``; the last one is endless. Neighbours always differ, so that the
-    timeline depends only on what is booked and every breakpoint is a real change.
+    timeline depends only on its bookings and every breakpoint is a real change.
 
     A timeline and its copies share scratch memory: use them from one thread.
 
@@ -59,17 +59,18 @@ class Timeline:
     now_s
         Start of the timeline in seconds.
     placement
-        Which nodes and storages a fit chooses; the thesis's rules by default. Only ``rack`` changes whether a job fits.
+        Rules by which a fit chooses nodes and storages, by default those of the thesis. Only ``rack`` changes whether a
+        job fits.
 
     Attributes
     ----------
     changes
-        How often anything but the time has changed; whoever changes what the timeline follows from may add to it.
+        Number of changes other than of the time; code that changes an input of the timeline may add to it.
 
     Raises
     ------
     ValueError
-        When the machine is so large that sums of its capacities leave 64 bits.
+        When the machine is so large that sums of its capacities exceed 64 bits.
 
     References
     ----------
@@ -93,7 +94,7 @@ class Timeline:
         self._drained: dict[int, Drained] = {}
         self.changes = 0
 
-    # ------------------------------------------------------------------ questions
+    # ------------------------------------------------------------------ queries
 
     @property
     def machine(self) -> Machine:
@@ -107,8 +108,7 @@ class Timeline:
 
     @property
     def steady(self) -> bool:
-        """Whether a choice of a fit stays while it is possible, whatever else is taken
-        (:attr:`spillway.schedulers.timeline.Placement.steady`)."""
+        """Whether the choice of a fit stays while it is possible, whatever else is taken (:attr:`Placement.steady`)."""
         return self._tables.steady and not self.holds_nodes_longer
 
     @property
@@ -121,12 +121,12 @@ class Timeline:
         return self._count
 
     def breakpoints(self) -> list[float]:
-        """Start of every segment: ``now_s`` and the later times at which what is free changes."""
+        """Start of every segment: ``now_s`` and the later times at which free resources change."""
         times: list[float] = self._times[: self._count].tolist()
         return times
 
     def next_change_s(self) -> float:
-        """Time at which what is free changes next (s), infinity for never."""
+        """Time of the next change of free resources (s), infinity for never."""
         return self._times.item(1) if self._count > 1 else math.inf
 
     def free_nodes_now(self) -> int:
@@ -144,7 +144,7 @@ class Timeline:
         return bandwidth
 
     def free_pools_now(self) -> list[int]:
-        """What is free at ``now_s`` of each counted pool."""
+        """Amount free at ``now_s`` per counted pool."""
         amounts: list[int] = self._rows[0, self._tables.pools].tolist()
         return amounts
 
@@ -157,7 +157,10 @@ class Timeline:
         return int(self._rows[: self._times[: self._count].searchsorted(until_s, "right"), layout.FREE_NODES].max())
 
     def differs_until(self, other: Timeline) -> float:
-        """Time from which on a timeline of the same machine, at the same time, has the same free (s); now for all."""
+        """Time from which on another timeline of the same machine and time has the same free resources (s).
+
+        ``now_s`` if they never differ.
+        """
         mine, theirs = self._times[: self._count], other._times[: other._count]
         times = np.union1d(mine, theirs)
         rows = self._rows[mine.searchsorted(times, "right") - 1]
@@ -172,7 +175,7 @@ class Timeline:
         return self._rows.item(self._tables.links.start + link)
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
-        """Return what the job gets if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
+        """Return the job's allocation if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
 
         See :meth:`earliest_fit`.
         """
@@ -183,7 +186,7 @@ class Timeline:
         return self._chosen(job, covering) if start_s < math.inf else None
 
     def demand_of(self, job: Job) -> layout.Row:
-        """What :meth:`first_fit_now` has to know of a job; it stays as it is for the job, here and in copies."""
+        """Return a job's demand, as :meth:`first_fit_now` takes it; it stays the same, here and in copies."""
         return self._tables.demand(job, layout.USE_ALL) or _NEVER_FITS
 
     def first_fit_now(
@@ -194,14 +197,14 @@ class Timeline:
         Parameters
         ----------
         jobs
-            The jobs; none has lives of its own.
+            The jobs; no job has lives of its own.
         demands, durations_s
             :meth:`demand_of` each of them in a row, and its duration (s, at least 0).
 
         Returns
         -------
         tuple or None
-            Its place and what it gets; ``None`` where none of them fits.
+            Its place and its allocation; ``None`` if no job fits.
         """
         tables = self._tables
         if self.holds_nodes_longer or tables.racks:  # their windows share nothing
@@ -229,7 +232,7 @@ class Timeline:
 
         Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
         whole of ``[start, start + duration_s)``; the bytes of a storage node and the bandwidth of a link are their
-        minima over it. A duration too short to be added to the start looks at the start itself.
+        minima over it. If the duration is too short to be added to the start, the start itself counts.
 
         Where the job's holdings have lives of their own (:class:`spillway.schedulers.model.job.Lives`), this holds for
         each over its own interval, and ``start`` is that of the burst buffer.
@@ -239,9 +242,9 @@ class Timeline:
         duration_s
             Seconds >= 0, infinity allowed.
         not_before_s
-            Earliest start wanted; ``None`` or an earlier time than now: now.
+            Earliest start of interest; ``None`` or an earlier time than now: now.
         covering
-            Resources looked at and put into the allocation; the others are ignored.
+            Resources that are searched and put into the allocation; the others are ignored.
         latest_s
             Last start of interest; a search that ends there is cheaper than one without end.
 
@@ -279,8 +282,8 @@ class Timeline:
         ------
         ValueError
             When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
-            interval that begins before now. Nothing is changed then. On a storage node that is partly drained all that
-            it has can be booked, also more than is left (:meth:`drain`): what is held there may be held on.
+            interval that begins before now. Nothing is changed then. On a partly drained storage node the whole
+            capacity can be booked, also more than is left (:meth:`drain`), so that buffers held there can be kept.
         """
         if allocation.lives is not None:
             self._book_parts(start_s, end_s, allocation, covering, 1)
@@ -295,19 +298,19 @@ class Timeline:
         Parameters
         ----------
         not_before_s
-            Earliest start wanted (s), now or later.
+            Earliest start of interest (s), now or later.
         duration_s
             Seconds >= 0, infinity allowed.
 
         Returns
         -------
         float
-            The start (s); infinity where there is none, and nothing is booked.
+            The start (s); infinity, with nothing booked, if there is no such start.
 
         Raises
         ------
         ValueError
-            As :meth:`reserve`, but never for something that is not free.
+            As :meth:`reserve`, but never because a resource is not free.
         """
         start_s = not_before_s
         while start_s < math.inf:
@@ -335,7 +338,7 @@ class Timeline:
             self._write(start_s, end_s, allocation, covering, -1)
 
     def advance(self, now_s: float) -> None:
-        """Forget what lies before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
+        """Drop the time before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
         before_s = self._times.item(0)
         if now_s == before_s:
             return
@@ -351,7 +354,7 @@ class Timeline:
             drained.advance(now_s)
 
     def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
-        """Take nodes and storage nodes away: nothing of them is free at any time, whatever was booked there.
+        """Take nodes and storage nodes out of service: they are free at no time, whatever was booked there.
 
         Until :meth:`reopen` nothing may be booked or released there.
         """
@@ -370,19 +373,18 @@ class Timeline:
         bb_bytes: Sequence[int] = (),
         pools: Sequence[int] = (),
     ) -> None:
-        """Take nodes away over ``[start_s, end_s)``, now or later, whatever is booked there; and amounts, as far as
-        they are free.
+        """Take nodes over ``[start_s, end_s)``, whatever is booked there, and free bytes and amounts of pools.
 
-        For a copy that passes book in: what is booked on these nodes then can be given back no more.
+        For a copy in which passes book: other bookings on these nodes at that time can no longer be released.
 
         Parameters
         ----------
         start_s, end_s
             Seconds; ``now_s <= start_s < end_s``.
         nodes
-            By their place.
+            Indices of the nodes.
         bb_bytes, pools
-            Of each storage node, and of each counted pool; () for nothing.
+            Most bytes of each storage node, and most of each counted pool, as far as they are free; () for nothing.
         """
         if not self._times.item(0) <= start_s < end_s:
             raise ValueError(f"interval [{start_s}, {end_s}) must begin at {self.now_s} s or later, and not be empty")
@@ -400,7 +402,7 @@ class Timeline:
                 self._book(begin_s, until_s, Allocation((), pools=amounts), Resource.POOLS, 1)
 
     def _free_of(self, column: int, start_s: float, end_s: float, most: int) -> list[tuple[float, float, int]]:
-        """How much of a column is free over each part of an interval, up to ``most``, where there is any."""
+        """Free amounts of a column over the parts of an interval, up to ``most``; parts with nothing are left out."""
         first, last = self._split(start_s), self._split(end_s) if end_s < math.inf else self._count
         times = [*self._times[first:last].tolist(), end_s]
         free = np.minimum(self._rows[first:last, column], most).tolist()
@@ -412,7 +414,7 @@ class Timeline:
         ]
 
     def _split(self, time_s: float) -> int:
-        """The row that begins at a time, made where there is none; its place."""
+        """Make a row begin at a time, unless one does; return its index."""
         place = int(self._times[: self._count].searchsorted(time_s))
         if place < self._count and self._times[place] == time_s:
             return place
@@ -425,9 +427,9 @@ class Timeline:
         return place
 
     def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
-        """Give nodes and storage nodes back: all of them is free at all times, and can be booked again.
+        """Put nodes and storage nodes back into service: they are free at all times, and can be booked again.
 
-        Nothing of them is drained (:meth:`drain`).
+        No bytes of them are drained (:meth:`drain`).
         """
         rows, words, columns = self._of(nodes, storages)
         rows[:, self._tables.words] |= words
@@ -435,10 +437,10 @@ class Timeline:
         self._add_up()
 
     def drain(self, storage: int, drained: int) -> None:
-        """Take so many bytes of a storage node away, in all; 0 gives all of them back.
+        """Drain ``drained`` bytes of a storage node in all; 0 gives all of them back.
 
-        What is booked there stays. While it is more than what is left, nothing is free; and what is given back makes
-        bytes free only once less is booked than is left. The storage node must not be closed (:meth:`close`).
+        Bookings stay. While they exceed the bytes left, nothing is free, and a release frees bytes only once less is
+        booked than is left. The storage node must not be closed (:meth:`close`).
         """
         node = self._drained.get(storage)
         if node is None:
@@ -453,9 +455,9 @@ class Timeline:
             self._drained.pop(storage, None)
 
     def widen(self, pools: tuple[CountedPool, ...]) -> None:
-        """Have further pools behind those that there are: ``pools`` are all of them. Nothing of the new ones is taken.
+        """Append counted pools: ``pools`` are the present and the new ones, all free.
 
-        Copies that were made before are of no use any more.
+        Copies that were made before become invalid.
         """
         before = self._rows.shape[1]
         self._tables.widen(pools)
@@ -515,8 +517,7 @@ class Timeline:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], Tables]:
-        """Segment starts, rows and tables for other kernels (:mod:`spillway.schedulers.timeline.layout`); to be read
-        only.
+        """Segment starts, rows and tables, read-only, for other kernels (:mod:`spillway.schedulers.timeline.layout`).
 
         The tables' scratch memory is shared with this timeline and serves ``tables.make_room(segments)`` segments.
         """
@@ -525,7 +526,7 @@ class Timeline:
     # ------------------------------------------------------------------ steps
 
     def _find(self, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource) -> float:
-        """Start of the job, infinity if none; the kernel leaves what it chose in the shared scratch memory."""
+        """Start of the job, or infinity; the kernel leaves its choice in the shared scratch memory."""
         if not duration_s >= 0:
             raise ValueError(f"job {job.id!r}: duration must be >= 0 s, got {duration_s}")
         tables, uses = self._tables, covering._value_
@@ -567,13 +568,13 @@ class Timeline:
         return allocation
 
     def _held_pools(self, job: Job) -> tuple[int, ...]:
-        """What a job holds of the pools that was just found a place."""
+        """Amounts of the pools in the allocation just found for a job."""
         if not self._tables.layered:
             return job.pools
         return tuple(self._tables.usage[self._tables.pools].tolist())
 
     def _book(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
-        """Book what may need more than :meth:`_write`: by the replicas of a job, and by what is drained."""
+        """Book an allocation that may need more than :meth:`_write`: for replicas, or on drained storage nodes."""
         if (
             self._tables.stacked
             and 0 < len(allocation.storages) < len(allocation.nodes)
@@ -598,7 +599,7 @@ class Timeline:
     def _book_drained(
         self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int
     ) -> None:
-        """Book an allocation that lies in part on storage nodes that are partly drained, all or nothing."""
+        """Book an allocation with storage nodes that are partly drained, all or nothing."""
         if self._is_empty(start_s, end_s):
             return
         size = sign * allocation.bb_bytes
@@ -620,13 +621,13 @@ class Timeline:
             self._write_changes(storage, self._drained[storage].book(start_s, end_s, bytes_there))
 
     def _write_changes(self, storage: int, changes: Iterable[Change]) -> None:
-        """Let what is free of a storage node follow from what is booked there."""
+        """Write changes of the free bytes of a drained storage node to the rows."""
         for start_s, end_s, taken in changes:
             part = Allocation((), (storage,), abs(taken))
             self._write(start_s, end_s, part, Resource.BURST_BUFFERS, 1 if taken > 0 else -1)
 
     def _write(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource, sign: int) -> None:
-        """Add an allocation to the rows, or take it off them; ValueError where that leaves their bounds."""
+        """Book an allocation in the rows, or release it; ValueError where free amounts would leave their bounds."""
         if not self._times.item(0) <= start_s < end_s and self._is_empty(start_s, end_s):
             return
         tables, uses = self._tables, covering._value_ | (layout.STRIPED if allocation.striped else 0)
@@ -662,7 +663,7 @@ class Timeline:
         return start_s == end_s
 
     def _room_after(self, segment: int, duration_s: float) -> float:
-        """When what was refused just now, for this segment, has room for as long (s); it is in the scratch memory."""
+        """Earliest start of the booking just refused for this segment (s); its usage is in the scratch memory."""
         found: float = kernels.room_after(
             self._times, self._count, self._rows, segment, duration_s, self._tables.usage, self._tables.for_booking
         )
@@ -687,13 +688,13 @@ class Timeline:
     def _of(
         self, nodes: Collection[int], storages: Collection[int]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[int]]:
-        """The rows in use, these nodes as words, the columns of these storages."""
+        """Return the rows in use, these nodes as words, and the columns of these storages."""
         tables = self._tables
         columns = [tables.storages.start + storage for storage in sorted(storages)]
         return self._rows[: self._count], bitset(sorted(nodes), tables.word_count), columns
 
     def _add_up(self) -> None:
-        """Work out the totals anew, and join neighbours that have become equal."""
+        """Compute the totals again, and join neighbours that have become equal."""
         rows, tables = self._rows[: self._count], self._tables
         rows[:, layout.FREE_NODES] = np.bitwise_count(rows[:, tables.words].view(np.uint64)).sum(axis=1)
         rows[:, layout.FREE_BYTES] = rows[:, tables.storages].sum(axis=1)
@@ -704,7 +705,7 @@ class Timeline:
         self.changes += 1
 
     def _make_room(self, count: int) -> None:
-        """Have at least ``count`` rows and some spare ones; the rows in use stay."""
+        """Ensure ``count`` rows and some spare ones; the rows in use stay."""
         if count + _SPARE <= len(self._times):
             return
         times = np.empty(2 * count + 16)

@@ -1,1 +1,1 @@
-"""Time sharing: the Ousterhout matrix, the steps that lay it out anew, and the arithmetic of slices. Pure, no wire."""
+"""Time sharing: the Ousterhout matrix, the steps that recompute it, and the arithmetic of slices. Pure, no wire."""

@@ -1,9 +1,9 @@
-"""Bandwidth in a matrix: rows run one at a time, so each row may use every link whole, and none may use more.
+"""Bandwidth in a matrix: rows run one at a time, so each row may use the whole bandwidth of every link.
 
-A task that streams takes its job's rate on every link above its column, in each row that the job runs in. Links form a
-tree: the sets of columns that they carry are a laminar matroid, in which taking columns one after the other, in
-whatever order, finds as many as there can be. The rule of a row is the rule of a machine without time sharing
-(Herbein et al., HPDC 2016, section 3.4, DOI 10.1145/2907294.2907316), once per row.
+A task that streams takes its job's rate on every link above its column, in each row of the job. Links form a tree: the
+sets of columns that they can carry are a laminar matroid, so choosing columns one after the other, in any order, finds
+the largest number of them. Each row follows the rule of a machine without time sharing (Herbein et al., HPDC 2016,
+section 3.4, DOI 10.1145/2907294.2907316).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Links(NamedTuple):
     below
         Mask of the columns below each link, directly or not.
     bytes_per_s
-        What each link carries.
+        Capacity of each link.
     """
 
     below: tuple[int, ...] = ()
@@ -32,7 +32,7 @@ class Links(NamedTuple):
 
     @classmethod
     def of(cls, machine: Machine) -> Links:
-        """The links of a machine; of a stacked one those of a row, as all its rows have the same."""
+        """The links of a machine; of a stacked machine those of one row, as all rows have the same links."""
         links = machine.links[: len(machine.links) // machine.rows]
         below = [0] * len(links)
         for column, innermost in enumerate(machine.node_link[: machine.width].tolist() if links else ()):
@@ -44,7 +44,7 @@ class Links(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """What jobs stream over which links.
+    """Bandwidth that jobs stream, and the links that carry it.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Streams(NamedTuple):
         return self.rates.get(job, 0)
 
     def room(self, matrix: Matrix) -> Room:
-        """What the jobs of a matrix leave on each link in each row."""
+        """Bandwidth that the jobs of a matrix leave on each link in each row."""
         room = Room(self.links, matrix.level)
         for place in matrix.places if self.rates else ():
             rate = self.rate(place.job)
@@ -83,7 +83,7 @@ class Room:
     links
         The links, unused at first.
     rows
-        How many rows take turns.
+        Number of rows that take turns.
     """
 
     def __init__(self, links: Links, rows: int = 1) -> None:
@@ -116,13 +116,13 @@ class Room:
         Parameters
         ----------
         row
-            In this row.
+            Row in which the links are used.
         preferred
             Columns to choose from, as masks; those of the first mask first, in each the lowest.
         count
-            How many.
+            Number of columns.
         rate
-            Bytes per second of each.
+            Bytes per second of each column.
 
         Returns
         -------

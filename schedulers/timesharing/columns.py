@@ -48,7 +48,7 @@ def freest(free: int, others: Iterable[int], count: int) -> int | None:
     others
         One mask per other row: its free columns.
     count
-        How many, at least 1.
+        Number of columns to choose, at least 1.
 
     Returns
     -------

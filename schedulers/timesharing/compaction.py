@@ -8,20 +8,20 @@ from spillway.schedulers.timesharing.matrix import Matrix
 
 
 def compact(matrix: Matrix, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:
-    """Give jobs new home rows, their columns kept, so that few rows hold many.
+    """Move jobs to new home rows, in the same columns, so that few rows hold many jobs.
 
-    As in the paper rows are visited from the least to the most populated, and for each the possible targets from the
-    most to the least populated; one job moves, then the next target is tried; all of it until nothing changes.
-    A row that holds fewer tasks than a job's own is no target: else jobs would move to and fro for ever.
+    As in the paper, rows are visited from the least to the most populated, and for each the possible targets from the
+    most to the least populated; one job moves, then the next target is tried; this repeats until nothing changes.
+    A row with fewer tasks than a job's own row is no target: otherwise jobs would move back and forth for ever.
 
     Parameters
     ----------
     matrix
-        A matrix without replicas, but for jobs on closed columns.
+        A matrix without replicas, except of jobs on closed columns.
     closed
         Mask of columns whose jobs stay where they are.
     streams
-        What jobs stream: no row takes more than its links carry.
+        Bandwidth that jobs stream: no row takes more than its links carry.
     """
     room = streams.room(matrix)
     places = list(matrix.places)

@@ -1,11 +1,11 @@
-"""Gang scheduling without the protocol, compiled: from one scheduling event to the next, whole cycles at once.
+"""Compiled gang scheduling without the protocol, from one scheduling event to the next, whole cycles at once.
 
-Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
-(:mod:`spillway.schedulers.timesharing.slices`). All is whole microseconds: no quantum is walked through, and nothing
-is lost.
+Between two events the matrix does not change, so each job's service and end follow from closed formulas
+(:mod:`spillway.schedulers.timesharing.slices`), in whole microseconds: no quantum is simulated separately, and no time
+is lost to rounding.
 
-These kernels are compiled when the study of gang scheduling is played first (half a minute), not with those that every
-run needs: hence the name, by which :mod:`spillway.schedulers.kernels` does not find them.
+These kernels are compiled when the study of gang scheduling first runs (half a minute), not with those that every run
+needs; by its name, :mod:`spillway.schedulers.kernels` does not find this module.
 """
 
 from __future__ import annotations
@@ -65,23 +65,23 @@ _CLOCK = types.NamedUniTuple(types.int64, 7, Clock)
 
 
 class Work(NamedTuple):
-    """Jobs where they run, arrays by number: what they need, what they still need at an instant, when they end.
+    """Jobs in their present places, as arrays by number: their work, the work left at an instant, their ends.
 
-    A job that is ``moving`` to its place with the next slice runs where it was in what is left of the running slice
-    (``rows`` 0: no more in this slice).
+    A job that is ``moving`` to its place with the next slice runs in its old place in the rest of the running slice
+    (``rows`` 0: not in this slice any more).
 
     Attributes
     ----------
     submit, cpu, blocks
         The workload.
     left, lag, since
-        Work left at the instant ``since``, and what is left of a restart before it.
+        Work left at the instant ``since``, and the rest of a restart that comes before it.
     rows, columns
-        Where it runs.
+        Rows (a mask) and columns in which it runs.
     moving
-        1 while it is to move.
+        1 until it has moved.
     start, end, local
-        When it got its place and when it ends (:data:`NEVER`: not known); whether it ended on its file's nodes.
+        Instants of its start and its end (:data:`NEVER`: not known); whether it ended on its file's nodes.
     """
 
     submit: Ints
@@ -112,7 +112,7 @@ def _count(rows: int) -> int:
 
 @njit(int64(_CLOCK, int64, int64), cache=True)
 def service(clock: Clock, now: int, rows: int) -> int:
-    """What a job in these rows would have received since time 0 (``Slices.service_us``)."""
+    """Time that a job in these rows would have received since time 0 (``Slices.service_us``)."""
     cycle = clock.quantum * clock.level
     cycles, left = now // cycle, now % cycle
     row, within = left // clock.quantum, left % clock.quantum
@@ -148,7 +148,7 @@ def _meet(one: Ints, other: Ints) -> bool:
 
 @njit(types.void(_CLOCK, WORK, int64, int64), cache=True)
 def _serve(clock: Clock, work: Work, job: int, now: int) -> None:
-    """Enter what a job received since it was last looked at; a restart is paid first."""
+    """Account for the time that a job has received since its last update; a restart is paid first."""
     rows = work.rows[job]
     received = service(clock, now, rows) - service(clock, work.since[job], rows) if rows else 0
     paid = min(work.lag[job], received)
@@ -159,7 +159,7 @@ def _serve(clock: Clock, work: Work, job: int, now: int) -> None:
 
 @njit(types.void(_CLOCK, WORK, int64), cache=True)
 def _foresee(clock: Clock, work: Work, job: int) -> None:
-    """When a job ends if nothing changes."""
+    """Compute the end of a job if nothing changes."""
     rows = work.rows[job]
     need = work.lag[job] + work.left[job]
     work.end[job] = instant(clock, service(clock, work.since[job], rows) + need, rows)
@@ -185,10 +185,10 @@ def _scaled(value: int, factor: int, divisor: int) -> int:
 
 @njit(types.void(_CLOCK, WORK, PLACES, int64), cache=True)
 def _settle_in(clock: Clock, work: Work, places: Places, job: int) -> None:
-    """From now on a job runs in its place; on other columns it restarts first."""
+    """Let a job run in its place from now on; on other columns it restarts first."""
     if not _equal(places.columns[job], work.columns[job]):
         remote, local = _length(clock, work, job, False), _length(clock, work, job, True)
-        # left * local can be beyond a word: whole remotes and the rest apart
+        # left * local can exceed a word: whole remotes and the rest separately
         whole, rest = work.left[job] // remote, work.left[job] % remote
         work.left[job] = max(whole * local + _scaled(rest, local, remote), 1)
         work.lag[job] = clock.migration
@@ -200,7 +200,7 @@ def _settle_in(clock: Clock, work: Work, places: Places, job: int) -> None:
 
 @njit(types.void(_CLOCK, WORK, PLACES, int64, int64), cache=True)
 def _move(clock: Clock, work: Work, places: Places, job: int, now: int) -> None:
-    """A job has another place: it settles in at once, or with the next slice where it migrates."""
+    """Move a job to its new place: at once, or with the next slice where it migrates."""
     _serve(clock, work, job, now)
     begins = now if clock.at_once else -(-now // clock.quantum) * clock.quantum
     if begins > now and not _equal(places.columns[job], work.columns[job]):
@@ -216,7 +216,7 @@ def _move(clock: Clock, work: Work, places: Places, job: int, now: int) -> None:
 
 @njit(types.void(_CLOCK, WORK, PLACES, int64), cache=True)
 def _displace(clock: Clock, work: Work, places: Places, now: int) -> None:
-    """Jobs that are to move with the next slice leave what other jobs were given in this one."""
+    """Stop jobs that will move with the next slice, where other jobs received their columns in this slice."""
     row = now // clock.quantum % clock.level
     wanted = np.zeros(places.columns.shape[1], np.int64)
     for index in range(places.count[JOBS]):
@@ -234,7 +234,7 @@ def _displace(clock: Clock, work: Work, places: Places, now: int) -> None:
 
 @njit(types.void(_CLOCK, WORK, PLACES, ROW, RULES, int64), cache=True)
 def _event(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules, now: int) -> None:
-    """Compute the matrix anew, and when each job whose place changed ends."""
+    """Recompute the matrix, and the end of each job whose place changed."""
     jobs = places.count[JOBS]
     old_rows = np.empty(jobs, np.int64)
     old_columns = np.empty((jobs, whole.shape[0]), np.int64)
@@ -264,7 +264,7 @@ def _event(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules, 
 
 @njit(types.void(WORK, PLACES, int64), cache=True)
 def _take_out(work: Work, places: Places, now: int) -> None:
-    """Jobs that end now leave the matrix."""
+    """Remove the jobs that end now from the matrix."""
     kept = 0
     for index in range(places.count[JOBS]):
         job = places.order[index]
@@ -289,14 +289,14 @@ def _enqueue(places: Places, job: int) -> None:
 
 @njit(int64(_CLOCK, WORK, PLACES, ROW, RULES), cache=True)
 def run(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules) -> int:
-    """Take one instant after the other at which jobs come or end; return how many moves to a file's nodes there were.
+    """Process the instants at which jobs arrive or end, in order; return the number of moves to files' nodes.
 
     Parameters
     ----------
     clock, rules
         The scheduler.
     work, places
-        The jobs in order of submission, none of them in the matrix or the queue; what became of them is in ``work``.
+        The jobs in order of submission, all outside the matrix and the queue at first; results are in ``work``.
     whole
         All columns.
     """
@@ -319,7 +319,7 @@ def run(clock: Clock, work: Work, places: Places, whole: Ints, rules: Rules) -> 
                     _serve(clock, work, job, now)
                     _settle_in(clock, work, places, job)
             if now != end and now != submit:
-                continue  # the matrix has been laid out for them already
+                continue  # the matrix has been computed for them already
         while coming < total and work.submit[coming] == now:
             _enqueue(places, coming)
             coming += 1

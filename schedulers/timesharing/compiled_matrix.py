@@ -1,5 +1,6 @@
-"""The steps of a scheduling event, compiled: those of :mod:`spillway.schedulers.timesharing`, without streams, buffers
-and nodes that are out. Jobs are rows of arrays; a set of columns is a row of words with :data:`WORD` bits each.
+"""Compiled steps of :mod:`spillway.schedulers.timesharing`, without streams, buffers and nodes that are out.
+
+Jobs are rows of arrays; a set of columns is a row of words with :data:`WORD` bits each.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numba import boolean, int64, types
 from spillway.base.kernel_cache import drop_older_than, njit
 
 WORD = 60
-"""Columns in a word: whole numbers with a sign keep clear of its bit."""
+"""Columns in a word: the sign bit of whole numbers stays free."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -22,12 +23,12 @@ ROWS = types.Array(types.int64, 2, "C")
 
 
 class Rules(NamedTuple):
-    """What the steps follow: each field a whole number, 0 for no.
+    """Rules of the steps; each field is a whole number, 0 for no.
 
     Attributes
     ----------
     where
-        0: anywhere, 1: on the file's nodes, 2: there first.
+        0: anywhere, 1: on the file's nodes, 2: on these first.
     local_first, migrate, fullest, compaction, scan
         As in :class:`spillway.schedulers.timesharing.recomputing.Rules`.
     """
@@ -44,21 +45,21 @@ RULES = types.NamedUniTuple(types.int64, 6, Rules)
 
 
 class Places(NamedTuple):
-    """The jobs in the matrix; arrays by number of the job, but ``order``.
+    """The jobs in the matrix; all arrays except ``order`` and ``count`` are indexed by the number of the job.
 
     Attributes
     ----------
     order
         Jobs in order of their start; the first ``count[0]``.
     count
-        How many there are; how many tasks have migrated in the running slice; migrations; of the queue the first and
-        the last job (-1: none).
+        Number of jobs in the matrix; tasks that have migrated in the running slice; migrations; first and last job of
+        the queue (-1: no job).
     home, rows
         Home row; mask of the rows.
     columns, files
         Sets of columns.
     following
-        Next job of the queue (-1: none).
+        Next job of the queue (-1: no job).
     """
 
     order: Ints
@@ -73,7 +74,7 @@ class Places(NamedTuple):
 
 PLACES = types.NamedTuple((ROW, ROW, ROW, ROW, ROWS, ROWS, ROW, ROW), Places)
 JOBS, USED, MOVES, FIRST, LAST = range(5)
-"""Places in ``count``."""
+"""Indices in ``count``."""
 
 
 @njit(int64(int64), cache=True)
@@ -115,7 +116,7 @@ def empty(mask: Ints) -> bool:
 
 @njit(types.void(ROW, ROW), cache=True)
 def _take(mask: Ints, columns: Ints) -> None:
-    """Take columns out of a set, in place: an expression would make arrays."""
+    """Take columns out of a set, in place: an expression would allocate arrays."""
     for place in range(mask.shape[0]):
         mask[place] &= ~columns[place]
 
@@ -143,7 +144,7 @@ def _free(places: Places, level: int, whole: Ints) -> Ints:
 
 @njit(int64(ROWS, ROW, int64, ROW), cache=True)
 def _fitting(free: Ints, files: Ints, own: int, columns: Ints) -> int:
-    """Mask of the rows in which the file's columns are free, the job's own columns in its own row being so."""
+    """Mask of the rows in which the file's columns are free; the job's own columns count as free in its own row."""
     found = 0
     for row in range(free.shape[0]):
         good = True
@@ -159,7 +160,7 @@ def _fitting(free: Ints, files: Ints, own: int, columns: Ints) -> int:
 
 @njit(int64(ROWS, int64), cache=True)
 def _fullest(free: Ints, rows: int) -> int:
-    """Of some rows the one with the least free cells, the first of equals; -1 of none."""
+    """The row of ``rows`` (a mask) with the fewest free cells, the first of equals; -1 if the mask is empty."""
     best, least = -1, 0
     for row in range(free.shape[0]):
         if rows >> row & 1:
@@ -179,7 +180,7 @@ def _first(rows: int) -> int:
 
 @njit(int64(ROW, ROW, ROW), cache=True)
 def _apart(files: Ints, columns: Ints, somewhere: Ints) -> int:
-    """How many of the file's columns a job is not on; 0 where one of these is free in no row."""
+    """Number of the file's columns that a job is not on; 0 if one of these is free in no row."""
     found = 0
     for place in range(files.shape[0]):
         away = files[place] & ~columns[place]
@@ -237,7 +238,7 @@ def _compact(places: Places, level: int, whole: Ints) -> None:
     changed = True
     while changed:
         changed = False
-        for row in range(level):  # from the least populated, equals as they stand
+        for row in range(level):  # from the least populated, equals in their order
             at = row
             while at > 0 and tasks[order[at - 1]] > tasks[row]:
                 order[at] = order[at - 1]
@@ -270,7 +271,7 @@ def _compact(places: Places, level: int, whole: Ints) -> None:
 
 @njit(types.void(ROWS, int64, int64, ROW), cache=True)
 def _freest(free: Ints, row: int, size: int, chosen: Ints) -> None:
-    """Choose columns of a row that are free in the most others, of equals the lowest."""
+    """Choose columns of a row that are free in the most other rows, of equals the lowest."""
     level, words = free.shape
     at_least = np.empty((level, words), np.int64)
     at_least[0] = free[row]
@@ -300,7 +301,7 @@ def _freest(free: Ints, row: int, size: int, chosen: Ints) -> None:
 
 @njit(int64(ROWS, PLACES, int64, int64, ROW), cache=True)
 def _choose(free: Ints, places: Places, job: int, where: int, chosen: Ints) -> int:
-    """Row and columns for a waiting job; -1 where there are none."""
+    """Choose columns for a waiting job and return their row; -1 where it does not fit."""
     files = places.files[job]
     if where and not empty(files):
         row = _fullest(free, _fitting(free, files, -1, files))
@@ -389,8 +390,7 @@ def _fill(places: Places, level: int, whole: Ints, local_first: int) -> None:
 
 @njit(types.void(PLACES, int64, ROW, RULES, int64), cache=True)
 def recompute(places: Places, level: int, whole: Ints, rules: Rules, tasks: int) -> None:
-    """Lay the matrix out anew at an arrival or a departure
-    (:func:`spillway.schedulers.timesharing.recomputing.recompute`).
+    """Recompute the matrix as in :func:`spillway.schedulers.timesharing.recomputing.recompute`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a job's blocks cost by its place, and what moving costs; whole microseconds.
+"""Costs of a job's blocks by its place, and of its migration, in whole microseconds.
 
 References
 ----------
@@ -16,9 +16,9 @@ class Costs(NamedTuple):
     Attributes
     ----------
     local_us, remote_us
-        Of a block on the task's own node, and of one on another.
+        Costs of a block on the task's own node, and on another one.
     migration_us
-        Checkpoint and restart of a job that changes nodes: it goes on with its work only after that.
+        Checkpoint and restart of a job that changes nodes; its work continues only after that.
     """
 
     local_us: int = 30_000
@@ -30,7 +30,7 @@ class Costs(NamedTuple):
         return cpu_us + blocks * (self.local_us if local else self.remote_us)
 
     def at_home_us(self, left_us: int, cpu_us: int, blocks: int) -> int:
-        """What is left of a remote job's time once it is local: blocks are spread evenly over its life."""
+        """Time left of a remote job once it is local; its blocks are spread evenly over its life."""
         remote = self.length_us(cpu_us, blocks, local=False)
         local = self.length_us(cpu_us, blocks, local=True)
         return max((left_us * local + remote // 2) // remote, 1)

@@ -1,8 +1,8 @@
-"""Where a job's file lies, from its description on the wire.
+"""Location of a job's file, from the job's description on the wire.
 
-A job may state ``io_blocks``, how many blocks of a file it reads and writes over its life, and ``file_nodes``, the
-nodes that hold the file's partitions: as many as it has tasks, by their number in the scheduler's order of nodes (by
-location, then by the number in the name), from 0.
+A job may state ``io_blocks``, the number of blocks of a file that it reads and writes over its life, and
+``file_nodes``, the nodes that hold the file's partitions: one node per task, by its number in the scheduler's order of
+nodes (by location, then by the number in the name), from 0.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FIELDS = (
 
 
 def file_columns(job: Job, width: int) -> int:
-    """Mask of the nodes of a job's file; 0 where it states none.
+    """Mask of the nodes of a job's file; 0 without the field.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def file_columns(job: Job, width: int) -> int:
 
 
 def block_count(job: Job) -> int:
-    """Blocks that a job needs; 0 where it states none.
+    """Blocks that a job reads and writes; 0 without the field.
 
     Raises
     ------

@@ -7,18 +7,18 @@ from spillway.schedulers.timesharing.matrix import Matrix
 
 
 def fill(matrix: Matrix, local_first: bool = False, closed: int = 0, streams: Streams = NO_STREAMS) -> Matrix:
-    """Fill holes: jobs in order of their start get one further row each, again and again until no job fits.
+    """Fill free cells: jobs get one further row each, in order of their start, repeatedly until no job fits.
 
     Parameters
     ----------
     matrix
         A matrix, usually without replicas.
     local_first
-        Two queues: remote jobs get what local jobs have left (the adaptive policies).
+        Two queues: remote jobs get the cells that local jobs leave free (the adaptive policies).
     closed
         Mask of columns that take no further replicas.
     streams
-        What jobs stream: no row takes more than its links carry.
+        Bandwidth that jobs stream: no row takes more than its links carry.
     """
     room = streams.room(matrix)
     usable = matrix.all_columns & ~closed
@@ -27,7 +27,7 @@ def fill(matrix: Matrix, local_first: bool = False, closed: int = 0, streams: St
     somewhere = 0
     for mask in free:
         somewhere |= mask
-    # a job with a column that is free in no row, or without a row now, will get none later: rows only fill up
+    # a job with a column that is free in no row, or that fits into no row now, will not fit later: rows only fill up
     queue = [index for index, place in enumerate(matrix.places) if not place.columns & ~somewhere]
     queues = [queue]
     rates = [streams.rate(place.job) for place in matrix.places]

@@ -33,7 +33,7 @@ class Request(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a job is in the matrix.
+    """The rows and columns of a job in the matrix.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Place(NamedTuple):
     columns
         Mask of its columns, the same in all its rows.
     home
-        Row that it was scheduled into or moved to since.
+        Row into which it was scheduled, or moved since.
     rows
-        Mask of the rows that it runs in: its home, and those that it was replicated to.
+        Mask of the rows in which it runs: its home, and the rows of its replicas.
     files
         As in :class:`Request`.
     """
@@ -61,7 +61,7 @@ class Place(NamedTuple):
         return self.columns == self.files or not self.files
 
     def within(self, rows: int) -> Place:
-        """The same job in other rows (a mask with its home); itself where these are its rows."""
+        """The same job in other rows (a mask that includes its home); ``self`` if the rows are the same."""
         return self if rows == self.rows else Place(self.job, self.columns, self.home, rows, self.files)
 
     def moved(self, row: int, columns: int) -> Place:
@@ -116,7 +116,7 @@ class Matrix(NamedTuple):
         return self._replace(places=tuple(place for place in self.places if place.job not in gone))
 
     def cells(self) -> list[list[int | None]]:
-        """What each cell holds: a job's number or ``None``, row by row."""
+        """Contents of the cells, row by row: a job's number or ``None``."""
         table: list[list[int | None]] = [[None] * self.width for _ in range(self.level)]
         for place in self.places:
             for row in columns_of(place.rows):
@@ -125,10 +125,10 @@ class Matrix(NamedTuple):
         return table
 
     def check(self) -> None:
-        """Prove the invariants.
+        """Check the invariants.
 
         A job has one place; it has columns, all within the width; its home is one of its rows, all within the level
-        (its tasks share a row and its replicas the columns by the way a place is written); no cell has two jobs.
+        (by the definition of a place, its tasks share a row and its replicas the columns); no cell has two jobs.
         """
         seen: set[int] = set()
         occupied = [0] * self.level

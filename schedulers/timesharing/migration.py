@@ -12,22 +12,22 @@ from spillway.schedulers.timesharing.slices import Slices
 
 
 class Target(enum.Enum):
-    """Which row a job goes to when its file's nodes are free in several."""
+    """Choices of a row for a job whose file's nodes are free in several rows."""
 
     FIRST = "first"
     """The first in order of rows: the paper's algorithm."""
     FULLEST = "fullest"
-    """The one with the least free cells: the paper's second option, which it leaves for later."""
+    """The one with the fewest free cells: the paper's second option, which it leaves for later."""
 
 
 class MigrationStart(enum.Enum):
-    """When a job that was moved to other nodes begins to restart there."""
+    """Times at which a job that was moved to other nodes begins to restart there."""
 
     NEXT_QUANTUM = "next-quantum"
-    """At the beginning of the next time slice, as published. In what is left of the running slice the job goes on where
-    it is, unless another job was given those nodes in this slice."""
+    """At the beginning of the next time slice, as published. In the rest of the running slice the job continues on its
+    old nodes, unless another job received them in this slice."""
     AT_ONCE = "at-once"
-    """As soon as it is decided, inside the running slice."""
+    """At the decision, inside the running slice."""
 
     def begins_us(self, now_us: int, slices: Slices) -> int:
         """Instant from which a job that is moved now belongs to its new nodes (microseconds).
@@ -38,7 +38,7 @@ class MigrationStart(enum.Enum):
 
 
 class _Migrated(NamedTuple):
-    """What a migration step did: the new matrix, the jobs moved, and how many tasks changed their node."""
+    """Result of a migration step: the new matrix, the migrated jobs, the number of tasks that changed their node."""
 
     matrix: Matrix
     jobs: tuple[int, ...]
@@ -48,20 +48,20 @@ class _Migrated(NamedTuple):
 def migrate(
     matrix: Matrix, tasks: int, target: Target = Target.FIRST, closed: int = 0, streams: Streams = NO_STREAMS
 ) -> _Migrated:
-    """Bring remote jobs home, in order of their start, until nothing changes.
+    """Move remote jobs to their files' nodes, in order of their start, until nothing changes.
 
     Parameters
     ----------
     matrix
         A matrix without replicas.
     tasks
-        Most tasks that may change their node (what the slice's limit Q has left); a job that needs more is passed over.
+        Most tasks that may change their node (the rest of the slice's limit Q); a job that needs more is skipped.
     target
-        Which of several rows.
+        Choice among several rows.
     closed
         Mask of columns that take no further jobs, and whose jobs stay where they are.
     streams
-        What jobs stream: no row takes more than its links carry.
+        Bandwidth that jobs stream: no row takes more than its links carry.
     """
     room = streams.room(matrix)
     places = list(matrix.places)
@@ -78,7 +78,7 @@ def migrate(
         for index, place in enumerate(places):
             away = place.files & ~place.columns
             if not away or away & ~somewhere or place.columns & closed:
-                continue  # at home already, or a file's node is free in no row, or it cannot be moved
+                continue  # local already, or a file's node is free in no row, or it cannot be moved
             need = away.bit_count()
             if need > left:
                 continue
@@ -100,7 +100,7 @@ def migrate(
 
 
 def _row(free: Sequence[int], place: Place, target: Target, usable: int, room: Room, rate: int) -> int | None:
-    """A row in which the file's nodes are free and its links carry the job; its own row is without it."""
+    """A row in which the file's nodes are free and whose links carry the job; its own row is considered without it."""
     own = place.columns & usable
     fitting = [
         row

@@ -17,22 +17,22 @@ from spillway.schedulers.timesharing.scheduling import Hold, Queue, Where, sched
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the four policies differ in.
+    """Differences between the four policies.
 
     Attributes
     ----------
     where
-        Where a waiting job may be put.
+        Columns on which a waiting job may be placed.
     local_first
         Whether local jobs are replicated before remote ones.
     migrate
-        Whether remote jobs are brought home.
+        Whether remote jobs are moved to their files' nodes.
     target
-        Which row they go to.
+        Row to which they are moved.
     compaction
         Whether rows are compacted.
     queue
-        Whether waiting jobs behind one without a place are tried.
+        Whether waiting jobs behind one that does not fit are tried.
     """
 
     where: Where = Where.ANYWHERE
@@ -44,8 +44,7 @@ class Rules:
 
 
 class Outcome(NamedTuple):
-    """A new matrix, how many waiting jobs it took in (the last of its places), which jobs migrated, and how many of
-    their tasks changed node."""
+    """A new matrix, the number of started jobs (its last places), the migrated jobs, the number of moved tasks."""
 
     matrix: Matrix
     started: int
@@ -77,9 +76,9 @@ def recompute(
     closed
         Mask of columns that are out: they take no further jobs, and their jobs stay in their cells.
     hold
-        What waiting jobs need beside cells; by default nothing.
+        Takes the resources that waiting jobs need besides cells; by default they need only cells.
     streams
-        What the jobs in the matrix and the waiting ones stream; by default nothing.
+        Bandwidth that the jobs in the matrix and the waiting ones stream; by default 0.
 
     References
     ----------

@@ -11,7 +11,7 @@ from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
 
 
 class Where(enum.Enum):
-    """Where a waiting job may be put."""
+    """Columns on which a waiting job may be placed."""
 
     ANYWHERE = "anywhere"
     """On the columns that are free in most rows: plain gang scheduling."""
@@ -22,7 +22,7 @@ class Where(enum.Enum):
 
 
 class Queue(enum.Enum):
-    """What a waiting job without a place means for those behind it."""
+    """Treatment of the jobs behind a waiting job that does not fit."""
 
     STOP = "stop"
     """They wait, too (sections 3.2 and 3.3: no job after the first that cannot be placed)."""
@@ -31,7 +31,7 @@ class Queue(enum.Enum):
 
 
 Hold = Callable[[Request, int], bool]
-"""Takes what a job needs beside cells (a burst buffer) for these columns; false where that is lacking."""
+"""Takes the resources that a job needs besides cells (a burst buffer) for these columns; false if they are not free."""
 
 
 def schedule(
@@ -50,22 +50,22 @@ def schedule(
     matrix
         A matrix without replicas.
     queue
-        Waiting jobs, the first first.
+        Waiting jobs in their order.
     where
-        Where a job may be put.
+        Columns on which a job may be placed.
     closed
         Mask of columns that take no further jobs (nodes that are not available).
     hold
-        What jobs need beside cells; by default nothing.
+        Takes the resources that jobs need besides cells; by default they need only cells.
     streams
-        What jobs stream: no row takes more than its links carry.
+        Bandwidth that jobs stream: no row takes more than its links carry.
     discipline
         Whether a job that does not fit ends the step.
 
     Returns
     -------
     tuple
-        The matrix with the placed jobs at its end, and how many there are.
+        The matrix with the placed jobs at its end, and their number.
     """
     usable = matrix.all_columns & ~closed
     free = [usable & ~mask for mask in matrix.occupied()]
@@ -96,9 +96,9 @@ Chosen = tuple[int, int] | None
 
 
 def _anywhere(free: Sequence[int], request: Request, room: Room, rate: int) -> Chosen:
-    """The row with the least free cells that are enough; in it the columns free in most other rows.
+    """The row with the fewest free cells that suffice; in it the columns that are free in most other rows.
 
-    Where the job streams, enough of the cells must be carried by the row's links together.
+    For a job that streams, the row's links must carry all chosen columns together.
     """
     fitting = [(mask.bit_count(), row) for row, mask in enumerate(free) if mask.bit_count() >= request.size]
     if rate:
@@ -125,7 +125,7 @@ def _others(free: Sequence[int], row: int) -> list[int]:
 
 
 def _on_files(free: Sequence[int], request: Request, room: Room, rate: int) -> Chosen:
-    """The row with the least free cells in which all file nodes are free; a job without files is at home anywhere."""
+    """The row with the fewest free cells in which all file nodes are free; a job without files is local anywhere."""
     files = request.files
     if not files:
         return _anywhere(free, request, room, rate)

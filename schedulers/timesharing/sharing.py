@@ -1,4 +1,4 @@
-"""How nodes are shared in time under a policy: read by the one place that assembles sessions."""
+"""Time sharing of nodes under a policy, read where sessions are assembled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.schedulers.timesharing.slices import Slices
 
 
 class Sharing(NamedTuple):
-    """Rows and quantum; what blocks and moves cost; when moves begin."""
+    """Rows and quantum; costs of blocks and migrations; start of migrations."""
 
     slices: Slices
     costs: Costs
@@ -22,5 +22,5 @@ class SharesNodes(Protocol):
     """A policy whose jobs take turns on nodes."""
 
     def sharing(self) -> Sharing:
-        """How they do."""
+        """Parameters of its time sharing."""
         ...

@@ -1,8 +1,8 @@
-"""The arithmetic of slices, in whole microseconds: which row runs when, how much time a job receives, when it has
-received enough. Slice ``n`` is ``[n quantum, (n + 1) quantum)`` and belongs to row ``n mod level``.
+"""The arithmetic of slices in whole microseconds: running rows, time received by jobs, instants at which they end.
 
-Whole cycles are never walked through: a job that runs in ``k`` rows receives ``k`` quanta in each, so that both
-directions (time to service, service to time) are a division and a look at one cycle. Integers make that exact.
+Slice ``n`` is ``[n quantum, (n + 1) quantum)`` and belongs to row ``n mod level``. A job that runs in ``k`` rows
+receives ``k`` quanta per cycle, so both directions (time to service, service to time) need only a division and one
+partial cycle. Integers make that exact.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Slices(NamedTuple):
     quantum_us: int
 
     def number(self, now_us: int) -> int:
-        """Number of the slice that an instant lies in."""
+        """Number of the slice at an instant."""
         return now_us // self.quantum_us
 
     def row(self, now_us: int) -> int:
@@ -49,7 +49,7 @@ class Slices(NamedTuple):
         return -(-now_us // self.quantum_us) * self.quantum_us
 
     def service_us(self, now_us: int, rows: int) -> int:
-        """What a job in these rows (a mask, not 0) would have received since time 0."""
+        """Time that a job in these rows (a mask, not 0) would have received since time 0."""
         cycles, left = divmod(now_us, self.quantum_us * self.level)
         row, within = divmod(left, self.quantum_us)
         before = (rows & ((1 << row) - 1)).bit_count()
@@ -65,5 +65,5 @@ class Slices(NamedTuple):
         return (cycles * self.level + row) * self.quantum_us + within + 1
 
     def end_us(self, now_us: int, need_us: int, rows: int) -> int:
-        """When a job that still needs ``need_us`` (more than 0) has received it, if it stays in these rows."""
+        """Instant at which a job in these rows has received a further ``need_us`` (more than 0)."""
         return self.instant_us(self.service_us(now_us, rows) + need_us, rows)

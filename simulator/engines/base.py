@@ -1,12 +1,12 @@
-"""What every engine offers: parallel tasks over the hosts of a platform, and a clock.
+"""The interface of every engine: parallel tasks over the hosts of a platform, and a clock.
 
 An engine has no jobs, profiles or schedulers. A caller starts tasks at the current clock and moves the clock; the
 engine returns which tasks ended. The loop of a caller is::
 
     ended = engine.advance(next_timer)      # returns early, at the first completion
     now = engine.clock
-    ...                                     # react to the ends, and to the timer where now == next_timer
-    handles = engine.start_many(tasks)      # start what comes next, all at this instant
+    ...                                     # react to the ends, and to the timer if now == next_timer
+    handles = engine.start_many(tasks)      # start the next tasks, all at this instant
 
 ``advance`` is enough: no call for the next completion need precede it, and the ``simgrid`` engine
 cannot look ahead. Many tasks that start at one instant are cheaper in one ``start_many`` than in as many ``start``.
@@ -32,7 +32,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 
 class EngineUnavailable(InputError):
-    """The chosen engine cannot run on this machine; the message says what to install."""
+    """The chosen engine cannot run on this machine; the message names the package to install."""
 
 
 class EngineFailed(SpillwayError):
@@ -98,7 +98,7 @@ class TaskSpec(msgspec.Struct, frozen=True, eq=False):
     flops
         Work of every position (one number), or one number per position. At least 0.
     comm
-        What is transferred; a tuple adds several patterns up.
+        Transfers; a tuple adds several patterns up.
     """
 
     hosts: tuple[int, ...]
@@ -125,7 +125,7 @@ class Engine(Protocol):
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
 
     def start(self, task: TaskSpec) -> int:
         """Start a task at the current clock.
@@ -146,14 +146,14 @@ class Engine(Protocol):
         Raises
         ------
         TaskError
-            If one of them cannot run; none has started then.
+            If one of them cannot run; no task has started then.
         """
 
     def sleep(self, seconds: float) -> int:
-        """Start something that uses nothing and ends after a time, such as a delay job.
+        """Start a task that uses no resource and ends after a time, such as a delay job.
 
-        SimGrid counts down what is left of a sleep, and takes less than 1e-9 s as 0; instants met so agree with
-        its clock to the last bit, those given to ``advance`` only up to rounding.
+        SimGrid counts down the rest of a sleep, and takes less than 1e-9 s as 0; ends of sleeps agree with its clock
+        to the last bit, instants given to ``advance`` only up to rounding.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Engine(Protocol):
         """
 
     def next_completion(self) -> float:
-        """Time at which the next task ends if nothing is started or cancelled before; ``inf`` if none is active.
+        """Time at which the next task ends if nothing is started or cancelled before; ``inf`` without tasks.
 
         Raises
         ------
@@ -200,19 +200,19 @@ class Engine(Protocol):
         -------
         list of int
             Handles of all tasks that ended at the new clock, in SimGrid's order: that of their starts. Empty when
-            ``until`` came first. The clock stays where it is if ``until`` is infinite and no task is active, or
-            none of them can make progress (hosts of speed 0; there the ``simgrid`` engine fails instead).
+            ``until`` came first. The clock stays the same if ``until`` is infinite and no task is active, or no task
+            can make progress (hosts of speed 0; then the ``simgrid`` engine fails instead).
 
         Raises
         ------
         TaskError
-            If ``until`` lies before the clock or is not a number.
+            If ``until`` is before the clock or is not a number.
         """
 
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
-        """Move the clock to one moment after another, and start a task at each; stop where tasks end.
+        """Move the clock to one moment after another, and start a task at each; stop when tasks end.
 
         Same as ``advance`` to each moment and ``start`` of its task, but much cheaper.
 
@@ -221,18 +221,18 @@ class Engine(Protocol):
         moments
             Seconds, ascending.
         tasks
-            What starts at each moment, ``None`` for nothing; empty: nothing at all.
+            The task that starts at each moment, ``None`` for no task; empty: no tasks at all.
 
         Returns
         -------
         tuple
-            How many moments have been dealt with; the handles of the tasks started, in order; the handles of the tasks
-            that ended on the way to the next moment (empty: all moments have been dealt with).
+            Number of moments passed; the handles of the tasks started, in order; the handles of the tasks that ended on
+            the way to the next moment (empty: all moments have been passed).
 
         Raises
         ------
         TaskError
-            If one of the tasks cannot run; none has started then.
+            If one of the tasks cannot run; no task has started then.
         """
         handles: list[int] = []
         for number, moment in enumerate(moments):
@@ -245,7 +245,7 @@ class Engine(Protocol):
         return len(moments), handles, []
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """Change the speed of a host to that of one of its power states; running tasks go on at the new speed.
+        """Change the speed of a host to that of one of its power states; running tasks continue at the new speed.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class Engine(Protocol):
         """
 
     def close(self) -> None:
-        """Give everything back; a closed engine cannot be used any more. Closing twice does no harm."""
+        """Release all resources; a closed engine cannot be used any more. Closing twice does no harm."""
 
     def __enter__(self) -> Self:
         return self

@@ -15,7 +15,7 @@ from spillway.simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, Tas
 
 _Array: TypeAlias = npt.NDArray[Any]
 BatchArrays: TypeAlias = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array, _Array]
-"""What kernels take (:data:`spillway.simulator.engines.fluid_state.BATCH`)."""
+"""Arguments of kernels (:data:`spillway.simulator.engines.fluid_state.BATCH`)."""
 
 _KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
 _Lists: TypeAlias = tuple[list[int], list[int], list[float], list[float], list[int], list[int], list[int], list[float]]
@@ -34,7 +34,7 @@ def listed(tasks: Sequence[TaskSpec], n_hosts: int) -> _Lists:
     Raises
     ------
     TaskError
-        Names the first task that is wrong, by its position, and what is wrong with it.
+        Names the first invalid task, by its position, and its fault.
     """
     hosts: list[int] = []
     ends = [0]
@@ -48,7 +48,7 @@ def listed(tasks: Sequence[TaskSpec], n_hosts: int) -> _Lists:
         places = task.hosts
         n = len(places)
         if not n:
-            raise TaskError(f"task {position}: needs at least one host, got none")
+            raise TaskError(f"task {position}: needs at least one host")
         hosts += places
         ends.append(len(hosts))
         flops = task.flops
@@ -106,7 +106,7 @@ def _check_amounts(what: str, values: list[float], ends: Sequence[int]) -> None:
 
 def _per_position(flops: Any, n: int, position: int) -> list[float]:
     values = np.asarray(flops, np.float64)
-    if values.ndim == 0:  # a number of NumPy's own
+    if values.ndim == 0:  # a NumPy number
         return [float(values)] * n
     if values.shape != (n,):
         raise TaskError(f"task {position}: needs flops for {n} hosts, got an array of shape {values.shape}")

@@ -1,4 +1,4 @@
-"""The engines by name. Each is imported when it is made, for each needs something else."""
+"""The engines by name. Each is imported when it is made, because each has other dependencies."""
 
 from __future__ import annotations
 
@@ -39,4 +39,4 @@ ENGINES: Mapping[str, Callable[[Platform, Path], Engine]] = {
     "fixed": _fixed,
     "waterfill": _waterfill,
 }
-"""How to make each engine that plays in this process, or below it, from a platform and the file that it is from."""
+"""Maker of each engine, in this process or a child process, from a platform and the file that it was read from."""

@@ -1,7 +1,7 @@
-"""Given durations: a task takes as long as its slowest host needs, whatever else runs. For teaching and for tests.
+"""Given durations: a task takes as long as its slowest host needs, without contention. For teaching and for tests.
 
-Transfers take no time, latency neither; hosts, links and memory are never contended. Schedules made so show what a
-scheduler decides, without the machine's influence.
+Transfers and latencies take no time; hosts, links and memory are never contended. Such schedules show the decisions of
+a scheduler without the machine's influence.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from spillway.simulator.engines.batch import listed
 
 
 class _Running(msgspec.Struct, eq=False):
-    """A task: work per host (empty for a sleep), progress at an instant, seconds from there to the end, and the end at
-    the present speed (s).
-    """
+    """A task: work per host (empty for a sleep), progress at an instant, seconds from then to the end, and the end."""
 
     work: dict[int, float]
     done: float
@@ -32,7 +30,7 @@ class _Running(msgspec.Struct, eq=False):
     end_s: float
 
     def progress(self, now_s: float) -> float:
-        """Share of the task that is done."""
+        """Done share of the task."""
         if self.left_s <= 0.0:
             return 1.0
         return self.done + (1.0 - self.done) * (now_s - self.since_s) / self.left_s
@@ -62,7 +60,7 @@ class FixedEngine(Engine):
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
         return len(self._running)
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
@@ -141,7 +139,7 @@ class FixedEngine(Engine):
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         ends = self._ends
-        if not ends or until < ends[0][0]:  # what was cancelled, or is slower now, is no reason to look at all
+        if not ends or until < ends[0][0]:  # no end is due, not even one of a cancelled or slowed task
             if until == math.inf:
                 return []
             self.clock = until
@@ -171,4 +169,4 @@ class FixedEngine(Engine):
                 heapq.heappush(self._ends, (running.end_s, handle))
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there are no resources to release."""

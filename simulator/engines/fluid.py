@@ -67,7 +67,7 @@ class FluidEngine(Engine):
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
         return int(self._state.counters[N_ACTIVE])
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
@@ -85,7 +85,7 @@ class FluidEngine(Engine):
             self._make_room(tasks[done])
 
     def _make_room(self, task: TaskSpec) -> None:
-        """Add what a task lacked that could not start: routes, or room for its elements."""
+        """Add the routes, or the rows for elements, that a task lacked to start."""
         unknown = int(self._missing[0])
         if unknown:
             self._routes.add(self._missing[1 : 1 + unknown].tolist())
@@ -133,7 +133,7 @@ class FluidEngine(Engine):
             self._ended = np.zeros(len(self._state.task_ints), np.int64)
 
     def _row(self, handle: int) -> int:
-        """Where an active task is kept."""
+        """Row of an active task."""
         active = self._state.lists[ACTIVE, : self._state.counters[N_ACTIVE]]
         handles = self._state.task_ints[active, HANDLE]
         at = int(np.searchsorted(handles, handle))
@@ -207,4 +207,4 @@ class FluidEngine(Engine):
         assert held <= state.counters[N_ELEMENTS], "more elements than were made"
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there are no resources to release."""

@@ -1,16 +1,16 @@
-"""The fluid engine's inner loops: which task gets which rate, and what happens next.
+"""The fluid engine's inner loops: the rates of tasks, and the next event.
 
 This is SimGrid's ``ptask_L07`` with its *fair bottleneck* sharing, reproduced operation by operation and in its order,
-so that even rounding agrees: whether a resource counts as exhausted may hang on the last bit, and one round more or
-less changes rates visibly. Only its cost differs: rates are found again in the part of the machine that a change can
-reach (tasks linked through common resources), and what other tasks get is left unchanged; rounds in one part never
-depend on another part.
+so that even rounding agrees: whether a resource counts as exhausted may depend on the last bit, and one round more or
+less changes rates visibly. Only its cost differs: rates are computed again in the part of the machine that a change can
+reach (tasks linked by common resources), and the rates of other tasks stay unchanged; rounds in one part never depend
+on another part.
 
 The sharing, in rounds, over tasks that are still *open* and resources still in play: a resource offers each of its
 open tasks an equal part of its free capacity (a fat pipe: all of it to each); a task raises its rate by the smallest
-offer/weight, at most up to its bound; the raise is taken from all its resources. A resource whose free capacity falls
-below 1e-5 leaves, and settles its tasks; so does reaching the bound. Tasks that are settled go on taking their last
-raise from resources in play in every later round: that is SimGrid's behaviour, and what makes it differ from max-min.
+offer/weight, at most up to its bound; the raise is taken from all its resources. A resource with free capacity below
+1e-5 leaves, and settles its tasks; so does reaching the bound. Settled tasks continue to take their last raise from
+resources in play in every later round: this is SimGrid's behaviour, and its difference from max-min.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ from spillway.simulator.engines.fluid_state import (
 )
 
 RATE_PRECISION = 1e-5
-"""Free capacity below this is none (SimGrid's ``maxmin/precision``)."""
+"""Free capacity below this counts as 0 (SimGrid's ``maxmin/precision``)."""
 TIME_PRECISION = 1e-9
-"""Latency below this is over (SimGrid's ``surf/precision``), in s."""
+"""Latency below this counts as 0 (SimGrid's ``surf/precision``), in s."""
 WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
-"""Remaining work below this is none."""
+"""Remaining work below this counts as 0."""
 _PATIENCE = 100_000_000
 """Work, in tasks and resources visited, without any task settled, after which the rounds are cut short: a second or
-two. Fat pipes with very unequal users take that long to fill; SimGrid goes on, for hours in some cases."""
+two. Fat pipes with very unequal users take that long to fill; SimGrid continues, for hours in some cases."""
 _LAST_ROUNDS = 100
 """Rounds from then on; bounds count as reached within a slack that grows by 1e-15 with each."""
 
@@ -141,7 +141,7 @@ def begin_work(row: int, state: Any) -> None:
 
 @inner(nb.types.UniTuple(nb.int64, 2)(STATE))
 def reach(state: Any) -> Any:
-    """Collect the tasks and resources that the dirty resources can influence, at their initial state; their numbers."""
+    """Collect the tasks and resources that the dirty resources can influence, in their initial state; count both."""
     _, counters, floats, ints, _, resource_floats, resource_ints, element_resource, _, links, dirty, scratch = state
     counters[EPOCH] += 1
     epoch = counters[EPOCH]
@@ -178,7 +178,7 @@ def reach(state: Any) -> Any:
 
 @inner(nb.int64(nb.int64, STATE))
 def _make_offers(resources: int, state: Any) -> int:
-    """First part of a round: what every resource offers; how many have open tasks left."""
+    """First part of a round: set the offer of every resource; return the number of resources with open tasks."""
     _, _, _, ints, _, resource_floats, resource_ints, _, _, links, _, scratch = state
     kept = 0
     for k in range(resources):
@@ -199,7 +199,7 @@ def _make_offers(resources: int, state: Any) -> int:
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
 def _raise_rates(tasks: int, slack: float, state: Any) -> None:
-    """Second part: every open task takes what it can, and is settled if that meets its bound (within a slack)."""
+    """Second part: raise every open task by its smallest offer, and settle it if it meets its bound (with a slack)."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
     for k in range(tasks):
         row = scratch[TASKS, k]
@@ -219,7 +219,7 @@ def _raise_rates(tasks: int, slack: float, state: Any) -> None:
 def _take_raises(resources: int, state: Any) -> int:
     """Third part: take the last raises of all users, settled ones too, and settle the users of exhausted resources.
 
-    Returns how many resources are left.
+    Returns the number of resources left.
     """
     _, _, floats, ints, _, resource_floats, resource_ints, _, weight, links, _, scratch = state
     kept = 0
@@ -253,7 +253,7 @@ def _take_raises(resources: int, state: Any) -> int:
 
 @inner(nb.int64(nb.int64, STATE))
 def _still_open(tasks: int, state: Any) -> int:
-    """Keep the tasks that are not settled yet; how many."""
+    """Keep the tasks that are not settled yet; return their number."""
     ints, scratch = state[3], state[11]
     kept = 0
     for k in range(tasks):
@@ -283,7 +283,7 @@ def solve(state: Any) -> None:
 
 @inner(nb.float64(STATE))
 def _time_to_event(state: Any) -> float:
-    """Seconds to the next end of a latency or a task at the present rates; negative if there will be none."""
+    """Seconds to the next end of a latency or a task at the present rates; negative if no such end will come."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
     soonest = -1.0
     for k in range(counters[N_ACTIVE]):
@@ -301,7 +301,7 @@ def _time_to_event(state: Any) -> float:
 
 @inner(nb.int64(nb.float64, STATE))
 def _pass_time(delta: float, state: Any) -> int:
-    """Let ``delta`` seconds pass for all tasks; how many of them ended (stage ``ENDED``)."""
+    """Let ``delta`` seconds pass for all tasks; return the number of those that ended (stage ``ENDED``)."""
     _, counters, floats, ints, lists, _, _, _, _, _, _, _ = state
     ended = 0
     for k in range(counters[N_ACTIVE]):
@@ -329,7 +329,7 @@ def _pass_time(delta: float, state: Any) -> int:
 
 @kernel(nb.int64(nb.float64, STATE))
 def run(until: float, state: Any) -> int:
-    """Move the clock to ``until`` or to the first end of a task; how many ended. They stay in until ``retire``."""
+    """Move the clock to ``until`` or the first end of a task; return the number of ended tasks, kept for ``retire``."""
     clock = state[0]
     while True:
         solve(state)
@@ -349,7 +349,7 @@ def run(until: float, state: Any) -> int:
 
 @kernel(nb.int64(STATE, nb.int64[::1]))
 def retire(state: Any, handles: Any) -> int:
-    """Take tasks out that ended; their handles in the order of their starts, and how many."""
+    """Remove ended tasks; write their handles in the order of their starts, and return their number."""
     _, counters, _, ints, lists, _, _, _, _, _, _, _ = state
     ended = 0
     kept = 0

@@ -1,8 +1,8 @@
-"""The arrays of the fluid engine: what each column means, how they grow, and how kernels over them are compiled.
+"""The arrays of the fluid engine: their columns, their growth, and the compilation of kernels over them.
 
 Numba kernels take arrays, not objects; all of an engine's arrays travel together in one tuple (:data:`STATE`).
 Resources are numbered links first, then the processors of the hosts. A task's demand on one resource is an *element*;
-the elements of a task lie side by side. While a task works, its elements are in the doubly linked lists of their
+the elements of a task are contiguous. While a task works, its elements are in the doubly linked lists of their
 resources, those of the task that began last in front.
 """
 
@@ -28,14 +28,14 @@ HANDLE, FIRST, COUNT, STAGE, ENTRY, OPEN, TASK_MARK = range(7)
 work (0: not yet); 1 until its rate is settled in the present rounds; last traversal that met it."""
 
 WAITING, WORKING, SLEEPING, ENDED = range(4)
-"""Stages of a task: its latency passes; it works; it only lets time pass; it is over but not yet taken out."""
+"""Stages of a task: its latency passes; it works; it sleeps; it has ended but is not yet removed."""
 
 # Columns of a resource: floats, then integers.
 CAPACITY, UNUSED, OFFER, CORE_SPEED = range(4)
-"""Units per second; what of them is not given out yet; what each user is offered in this round; flop/s of one core
-(links: ``inf``)."""
+"""Units per second; the units not given out yet; the offer to each user in this round; flop/s of one core (links:
+``inf``)."""
 FATPIPE, HEAD, RESOURCE_MARK, DIRTY, ELEMENT_AT = range(5)
-"""1 if users do not share; first element (-1: none); last traversal that met it; 1 if its users changed; scratch: its
+"""1 if users do not share; first element, or -1; last traversal that met it; 1 if its users changed; scratch: its
 element in the task that is being built."""
 
 # Columns of an element.
@@ -67,7 +67,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _SOURCES = tuple(
     str(Path(__file__).with_name(name)) for name in ("fluid_state.py", "routes.py", "fluid_kernels.py", "weights.py")
 )
-"""Files whose kernels call each other, or share the layout."""
+"""Files with kernels that call each other or share the layout."""
 
 
 @cache
@@ -96,7 +96,7 @@ def kernel(signature: Any) -> Callable[[_Function], _Function]:
 def inner(signature: Any) -> Callable[[_Function], _Function]:
     """Compile a function that only kernels call, with the first of them.
 
-    Leaving out its way in from Python saves a third of the time; see also
+    Leaving out its wrapper for Python saves a third of the time; see also
     :func:`spillway.base.kernel_cache.compile_for_callers`.
     """
 
@@ -114,9 +114,9 @@ class FluidState:
     Parameters
     ----------
     bandwidths, fatpipe
-        Of the links, in bytes/s; which of them are not shared.
+        Bandwidths of the links, in bytes/s; flags of the links that are not shared.
     speeds, cores
-        Of the hosts: flop/s of one core; number of cores.
+        flop/s of one core, and number of cores, of each host.
     rows, elements
         Initial capacity: numbers of tasks and of elements.
 
@@ -189,7 +189,7 @@ class FluidState:
         self._pack()
 
     def room_for_elements(self, count: int) -> list[int]:
-        """Make sure that ``count`` more elements fit: close the gaps that ended tasks left, then double if need be.
+        """Make sure that ``count`` more elements fit: close the gaps that ended tasks left, then double if needed.
 
         The lists of the resources are empty afterwards; the caller puts the elements of the returned tasks in again,
         in this order.

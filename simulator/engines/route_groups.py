@@ -20,11 +20,11 @@ from spillway.platforms.model import Platform
 from spillway.simulator.engines.fluid_state import Array
 
 MOST_HOSTS = 512
-"""Hosts beyond which only what holds by construction is used (:class:`KnownGroups`): else all routes are compared."""
+"""Most hosts to compare all routes of; beyond, only groups by construction are used (:class:`KnownGroups`)."""
 _MOST_GROUPS = 2048
-"""Groups beyond which these are not used either: there is a core for each pair of them."""
+"""Most groups by construction; beyond, no groups are used, because there is a core for each pair of them."""
 _LEAST_GAIN = 1.5
-"""Hosts per group below which counting pairs is kept."""
+"""Fewest hosts per group; below, pairs are counted."""
 
 
 class _Route(Protocol):
@@ -41,9 +41,9 @@ class RouteGroups(NamedTuple):
     Attributes
     ----------
     group
-        ``int64[hosts]``, -1 for hosts that were not looked at.
+        ``int64[hosts]``, -1 for hosts that were not examined.
     begins, links
-        Parts of routes one behind the other, and where each begins: the way up of each host, then the way down to each
+        Parts of routes one behind the other, and the begin of each: the way up of each host, then the way down to each
         host, then the core of each pair of groups (row: source).
     latencies
         Seconds of the whole route, by pair of groups.
@@ -56,12 +56,12 @@ class RouteGroups(NamedTuple):
 
 
 def no_groups(hosts: int) -> RouteGroups:
-    """Nothing known."""
+    """Arrays without any known group."""
     return RouteGroups(np.full(hosts, -1), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
 
 
 def find_groups(route: Callable[[int, int], _Route], members: Sequence[int], hosts: int) -> RouteGroups | None:
-    """Group some hosts of a platform; None where that gains nothing.
+    """Group some hosts of a platform; ``None`` if that gains nothing.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def find_groups(route: Callable[[int, int], _Route], members: Sequence[int], hos
 
 
 class KnownGroups:
-    """Groups of a large machine from what its platform knows of its routes, those of the hosts in use alone.
+    """Groups of a large machine by the construction of its routes, only for the hosts in use.
 
     Each host's way up and way down are the first and the last link of its routes; that these and the core between two
     groups make up a route is checked once for each host and direction, inside and outside of its group.
@@ -124,7 +124,7 @@ class KnownGroups:
     def __init__(self, platform: Platform) -> None:
         self._find = platform.finder.find  # each pair is looked up once: nothing is gained by keeping the routes
         self._hosts = len(platform.hosts)
-        self._groups = sorted(platform.alike(), key=len, reverse=True)  # what stands alone after the others
+        self._groups = sorted(platform.alike(), key=len, reverse=True)  # single hosts last
         self._group_of = {host: number for number, alike in enumerate(self._groups) for host in alike}
         self._used: list[list[int]] = []
         self._cores: dict[tuple[int, int], _Route] = {}
@@ -132,7 +132,7 @@ class KnownGroups:
         self._group = np.full(self._hosts, -1)
 
     def include(self, members: Iterable[int]) -> RouteGroups | None:
-        """The groups in use, these hosts' included; None where nothing is known of one of them, or nothing gained."""
+        """The groups in use, these hosts' included; ``None`` if one of them has no group, or nothing is gained."""
         found = sorted({self._group_of.get(host, -1) for host in members})
         new = [number for number in found if number >= 0 and self._group[self._groups[number][0]] < 0]
         if not new or found[0] < 0 or len(self._used) + len(new) > _MOST_GROUPS:
@@ -150,11 +150,11 @@ class KnownGroups:
         return RouteGroups(self._group.copy(), begins, links, np.array([core.latency for core in cores]))
 
     def _add(self, alike: list[int]) -> bool:
-        """Add a group; false if routes are not what the platform says of them."""
+        """Add a group; return false if its routes contradict the platform's construction."""
         number, find = len(self._used), self._find
         self._used.append(alike)
         second = alike[1] if len(alike) > 1 else self._used[0][0]
-        self._cores[number, number] = find(alike[0], second)  # of no use to a host alone
+        self._cores[number, number] = find(alike[0], second)  # unused for a single host
         for other, group in enumerate(self._used[:-1]):
             self._cores[number, other], self._cores[other, number] = find(alike[0], group[0]), find(group[0], alike[0])
         for host in alike:
@@ -178,7 +178,7 @@ class KnownGroups:
 
 
 def _ends(links: list[list[tuple[int, ...]]], longest: int) -> tuple[list[int], list[int]] | None:
-    """How many links all routes from each host begin with, and all to it end with; None if they overlap."""
+    """Numbers of first links that all routes from a host share, and of last links to it; ``None`` if they overlap."""
     n = len(links)
     ups = [min(longest, _common([links[i][j] for j in range(n) if j != i])) for i in range(n)]
     downs = [min(longest, _common([links[i][j][::-1] for i in range(n) if i != j])) for j in range(n)]
@@ -187,7 +187,7 @@ def _ends(links: list[list[tuple[int, ...]]], longest: int) -> tuple[list[int], 
 
 
 def _common(sequences: list[tuple[int, ...]]) -> int:
-    """How many items all sequences begin with."""
+    """Length of the common beginning of all sequences."""
     first, last = min(sequences), max(sequences)
     length = 0
     while length < min(len(first), len(last)) and first[length] == last[length]:

@@ -1,9 +1,9 @@
 """The routes of a platform as arrays for kernels, filled on demand.
 
 Every ordered host pair has a key, ``source * hosts + destination``; a hash table leads from keys to routes, so that
-memory follows the pairs in use and not the square of the machine. Where hosts are alike to routing
-(:mod:`spillway.simulator.engines.route_groups`), groups of hosts are kept beside; they are looked for once all-to-alls
-have visited so many pairs that the search is cheap in comparison.
+memory follows the pairs in use and not the square of the machine. Groups of hosts that routing treats alike
+(:mod:`spillway.simulator.engines.route_groups`) are kept, too; they are searched for once all-to-alls have visited so
+many pairs that the search is cheap in comparison.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from spillway.simulator.engines.fluid_state import Array, kernel
 from spillway.simulator.engines.route_groups import MOST_HOSTS, KnownGroups, find_groups, no_groups
 
 MANY = 1000
-"""Routes missing at once, of a machine too large for a search, from which on its known groups are used."""
+"""Fewest routes missing at once for which a machine too large for a search uses its known groups."""
 _VISITS_BEFORE_SEARCH = 20
-"""How often all pairs of hosts must have been visited on average before groups are looked for."""
+"""Mean number of visits of each pair of hosts before groups are searched for."""
 _F1, _I1, _S1 = nb.float64[::1], nb.int64[::1], nb.int32[::1]
 ROUTES = nb.types.Tuple((_I1, _S1, _I1, _S1, _F1, _I1, _I1, _S1, _F1, _I1))
 """Hash keys, route ids; begin of each route in the links, links, latencies in s; groups, as in ``RouteGroups``; notes:
@@ -33,7 +33,7 @@ _SHIFT = 40
 
 @kernel(nb.int64(nb.int64[::1], nb.int64))
 def place_of(keys: Any, key: int) -> int:
-    """Where a key stands in the hash table, or the empty place where it would; the table is never full."""
+    """Place of a key in the hash table, or the empty place for it; the table is never full."""
     mask = len(keys) - 1
     place = int((np.uint64(key) * np.uint64(_MIX)) >> np.uint64(_SHIFT)) & mask
     while keys[place] != key and keys[place] >= 0:
@@ -56,12 +56,12 @@ class RouteTable:
     Parameters
     ----------
     platform
-        Where routes come from.
+        Source of the routes.
 
     Attributes
     ----------
     arrays
-        What kernels take (:data:`ROUTES`).
+        Arguments of kernels (:data:`ROUTES`).
     """
 
     def __init__(self, platform: Platform) -> None:
@@ -92,7 +92,7 @@ class RouteTable:
         price = _VISITS_BEFORE_SEARCH * len(members) ** 2
         if self._notes[0] >= price:
             self.group(members)
-            price *= 2  # the next search can only be about hosts that are new by then
+            price *= 2  # only new hosts can justify the next search
             self._notes[0] = 0
         self._next_search = price
 
@@ -104,7 +104,7 @@ class RouteTable:
             self._pack()
 
     def add(self, keys: Sequence[int]) -> None:
-        """Look up the platform's routes of pairs that are not stored yet; of a large machine's many, by groups."""
+        """Store the platform's routes of pairs that are not stored yet; many routes of a large machine by groups."""
         if self._hosts > MOST_HOSTS and len(keys) >= MANY:
             self._known = self._known or KnownGroups(self._platform)
             known = self._known.include({host for key in keys for host in divmod(key, self._hosts)})
@@ -138,7 +138,7 @@ class RouteTable:
 
 
 def _long_enough(array: Array, size: int) -> Array:
-    """The array, or a longer copy with zeros behind, of at least so many elements."""
+    """The array, or a longer copy with zeros behind, of at least ``size`` elements."""
     if size <= len(array):
         return array
     longer: Array = np.zeros(max(size, 2 * len(array)), array.dtype)

@@ -1,8 +1,8 @@
 """The reference engine: SimGrid itself, through Debian's ``python3-simgrid``, in a child process per engine.
 
 SimGrid allows one simulation per process, ends the process on errors, and its binding runs every actor in a thread;
-the child (:mod:`spillway.simulator.engines.simgrid_child`) keeps all that away, is pinned to one core, and dies with
-its parent.
+the child (:mod:`spillway.simulator.engines.simgrid_child`) isolates all that, is pinned to one core, and ends with its
+parent.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from spillway.simulator.engines.base import (
 from spillway.simulator.engines.batch import flatten, transfers
 
 FOLDERS = ("/usr/lib/python3/dist-packages", "/usr/local/lib/python3/dist-packages")
-"""Where distributions put the binding, beside the interpreter's own folders."""
+"""Folders in which distributions install the binding, beside the interpreter's own folders."""
 _HINT = (
     "`apt-get install python3-simgrid` (Debian 12 or later), or use the engine `fluid`, which gives the same results"
 )
 _ENDED_WITHIN_S = 5.0
-"""Seconds that a child gets to leave before it is killed."""
+"""Seconds that a child has to exit before it is killed."""
 _LOG_SHOWN = 2000
-"""Bytes of what SimGrid printed last that an error shows."""
+"""Last bytes of SimGrid's output that an error shows."""
 
 
 class Binding(NamedTuple):
@@ -59,7 +59,7 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
     Raises
     ------
     EngineUnavailable
-        If there is none, or none that an interpreter of this machine can load.
+        If it is not installed, or no interpreter of this machine can load it.
     """
     if importlib.machinery.PathFinder.find_spec("simgrid", [path for path in sys.path if path]) is not None:
         return Binding(sys.executable, tuple(path for path in sys.path if path))
@@ -76,15 +76,14 @@ def find_binding(folders: Sequence[str] = FOLDERS) -> Binding:
 
 
 class SimgridEngine(Engine):
-    """See :class:`spillway.simulator.engines.base.Engine`. It cannot look ahead: ``next_completion`` is not
-    implemented.
+    """See :class:`spillway.simulator.engines.base.Engine`; ``next_completion`` is not implemented.
 
     Parameters
     ----------
     path
         SimGrid XML, also packed (``.xz``).
     platform
-        The same platform as read by :func:`platforms.load_platform`, whose host order counts; read here by default.
+        The same platform as read by :func:`platforms.load_platform`; its host order counts. Read here by default.
 
     Raises
     ------
@@ -129,7 +128,7 @@ class SimgridEngine(Engine):
         return process
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """Let the child go: it leaves when its input closes."""
+        """End the child: it exits when its input closes."""
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with suppress(BrokenPipeError):
@@ -147,14 +146,14 @@ class SimgridEngine(Engine):
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
         return len(self._active)
 
     def _queue(self, name: str, *arguments: Any) -> None:
         self._queued.append((name, arguments))
 
     def _ask(self, name: str, *arguments: Any) -> Any:
-        """Send all queued commands and one more; its result."""
+        """Send all queued commands and one more; return its result."""
         self._queue(name, *arguments)
         if self._process.stdin is None or self._process.stdin.closed:
             raise EngineFailed("the engine `simgrid` is closed")
@@ -224,7 +223,7 @@ class SimgridEngine(Engine):
         return float(self._ask("progress", self._known(handle)))
 
     def next_completion(self) -> float:
-        """SimGrid cannot look ahead."""
+        """Not implemented: SimGrid cannot look ahead."""
         raise NotImplementedError("the engine `simgrid` cannot look ahead; use advance")
 
     def advance(self, until: float) -> list[int]:
@@ -234,14 +233,14 @@ class SimgridEngine(Engine):
         if until == math.inf and not self._active:
             return []
         now, late, ended = self._ask("advance", until)
-        # SimGrid ends the wait for `until` up to a nanosecond early, together with what ends then: that came first
+        # SimGrid ends the wait for `until` up to a nanosecond early, together with tasks that end then: they came first
         self._clock = until if late and not ended else max(self._clock, min(now, until))
         self._active.difference_update(ended)
         return list(ended)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
-        speed_in(self._platform, host, pstate)  # refuses what is unknown
+        speed_in(self._platform, host, pstate)  # refuses unknown hosts and states
         self._queue("pstate", host, pstate)
 
     def cpu_s(self) -> float:

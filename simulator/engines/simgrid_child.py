@@ -1,12 +1,12 @@
-"""The process in which SimGrid runs for :mod:`spillway.simulator.engines.simgrid`. Standard library and SimGrid's
-binding only.
+"""The process in which SimGrid runs for :mod:`spillway.simulator.engines.simgrid`.
 
-It may run under another interpreter than its parent (the binding is built for one version of Python), so nothing of
-spillway is imported here. It reads lists of commands from standard input and answers on standard output, both pickled;
-the last command of a list moves the clock or is a query, and only that has an answer.
+It may run under another interpreter than its parent (the binding is built for one version of Python), so it imports
+only the standard library and SimGrid's binding, nothing of spillway. It reads lists of commands from standard input and
+answers on standard output, both pickled; the last command of a list moves the clock or is a query, and only that has an
+answer.
 
 One actor, the *driver*, executes the commands; every running task has a *waiter*, an actor that waits for its end.
-Waiters are used again: each is a thread, and the binding never gives the arguments of a new actor back.
+Waiters are used again: each is a thread, and the binding never frees the arguments of a new actor.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 _CLOSED = 0
 """Exit code when the parent has closed the pipe."""
 SHORTEST_S = 1e-15
-"""Seconds to wait where no time shall pass: SimGrid takes 0 for no limit."""
+"""Seconds to wait if no time may pass: SimGrid takes 0 for no limit."""
 FAILED = 70
 """Exit code after an error, which was sent as the last answer."""
 
@@ -83,8 +83,8 @@ class _Driver:
                 for name, arguments in batch:
                     result = self.handlers[name](*arguments)
                 self.answer(("done", result))
-        except self.simgrid.ActorKilled:  # what SimGrid does to all actors when it finds a deadlock
-            self.answer(("failed", "none of the tasks can make progress"))
+        except self.simgrid.ActorKilled:  # SimGrid kills all actors when it finds a deadlock
+            self.answer(("failed", "no task can make progress"))
             os._exit(FAILED)
         except BaseException:
             self.fail()
@@ -95,7 +95,7 @@ class _Driver:
         self.answers.flush()
 
     def fail(self) -> None:
-        """Report an error as the last answer: SimGrid would end the process without a word."""
+        """Report an error as the last answer: SimGrid would end the process without a message."""
         self.answer(("failed", traceback.format_exc()))
         os._exit(FAILED)
 
@@ -151,7 +151,7 @@ class _Driver:
                     if not self.signalled:
                         self.signalled = True
                         self.ends.release()
-                self.waiters.pop(handle, None)  # not there yet if a new waiter's sleep was of no length
+                self.waiters.pop(handle, None)  # absent if a new waiter's sleep was of no length
                 self.idle.append((place, me))
                 self.simgrid.this_actor.suspend()
         except self.simgrid.ActorKilled:
@@ -160,7 +160,7 @@ class _Driver:
             self.fail()
 
     def wait_for(self, handle: int) -> bool:
-        """Wait for the end of one task; whether it came to it."""
+        """Wait for the end of one task; return whether it ended, or else was cancelled."""
         if handle in self.sleeps:
             self.simgrid.this_actor.sleep_for(self.sleeps[handle][1])
             del self.sleeps[handle]
@@ -173,7 +173,7 @@ class _Driver:
         return True
 
     def progress(self, handle: int) -> float:
-        """Share of a task that is done."""
+        """Done share of a task."""
         if handle in self.sleeps:
             begin, seconds = self.sleeps[handle]
             return (self.now - begin) / seconds if seconds else 1.0
@@ -195,7 +195,7 @@ class _Driver:
         self.hosts[host].pstate = pstate
 
     def advance(self, until: float) -> tuple[float, bool, list[int]]:
-        """Move the clock; where it stands, whether that is ``until``, and which tasks ended there."""
+        """Move the clock; return its time, whether that is ``until``, and the tasks that ended there."""
         span = until - self.now
         late = False
         if span == float("inf"):
@@ -213,7 +213,7 @@ class _Driver:
 
 
 def main(path: str, names_file: str, *folders: str) -> None:
-    """Load a platform and execute what the parent sends."""
+    """Load a platform and execute the parent's commands."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # SimGrid ends the process on it; the parent handles it
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that SimGrid prints may get between the answers

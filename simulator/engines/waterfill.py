@@ -1,10 +1,10 @@
 """Constant I/O streams beside computation, under the contention model of Herbein et al. (HPDC 2016, section 4.4).
 
-A task computes for ``max(flops / speed)`` over its hosts, and what it moves between a compute host and a storage host
-is a stream of constant rate over that time. Where more is requested of links than they have, bandwidth is shared by
-water-filling from the file system down, a task gets what its worst host gets, and its computation goes on at that share
-of its speed (interference factor). Between two starts or ends all shares are constant. Transfers between compute hosts,
-and latencies, take no time: the paper's model has none.
+A task computes for ``max(flops / speed)`` over its hosts, and its transfer between a compute host and a storage host
+is a stream of constant rate over that time. If the requests of links exceed their bandwidth, it is shared by
+water-filling from the file system down, a task gets the share of its worst host, and computes at that share of its
+speed (interference factor). Between two starts or ends all shares are constant. Transfers between compute hosts, and
+latencies, take no time: they are not in the paper's model.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from spillway.simulator.engines.contention.tree import IoTree
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What became of one task.
+    """Record of one task that has ended.
 
     Attributes
     ----------
     host
         Its first host: identifies the job, together with the start.
     start_s, end_s
-        When it started, and ended or was taken away.
+        Its start, and its end or removal.
     computing_s
-        Time that it spent computing; in the remaining time it was blocked on I/O.
+        Time spent computing; in the remaining time it was blocked on I/O.
     """
 
     host: int
@@ -44,8 +44,11 @@ class Stream:
 
 @dataclass(slots=True)
 class _Task:
-    """A running task. ``demand``: bytes/s by host; ``places``: these hosts by the link above them; ``factor``: share of
-    its speed since ``since_s``."""
+    """A running task.
+
+    ``demand``: bytes/s by host; ``places``: these hosts by the link above them; ``factor``: share of its speed since
+    ``since_s``.
+    """
 
     host: int
     demand: dict[int, int]
@@ -67,7 +70,7 @@ class _Task:
         return self.since_s + (self.nominal_s - self.done_s) / self.factor
 
     def turn(self, now_s: float, factor: float) -> None:
-        """Go on at another share of the speed."""
+        """Continue at another share of the speed."""
         self.done_s, self.since_s, self.factor = self.computed_s(now_s), now_s, factor
 
 
@@ -82,7 +85,7 @@ class WaterfillEngine(Engine):
     whole_units
         The authors' arithmetic: bandwidth in whole MB/s.
     on_end
-        Called with every task that ended or was taken away.
+        Called with every task that ended or was removed.
 
     Attributes
     ----------
@@ -117,7 +120,7 @@ class WaterfillEngine(Engine):
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
         return len(self._running)
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
@@ -174,7 +177,7 @@ class WaterfillEngine(Engine):
         return {host: rate for host, amount in moved.items() if (rate := round(amount / nominal_s)) > 0}
 
     def _places(self, demand: Iterable[int]) -> dict[int, list[int]]:
-        """Hosts by the link above them; those without one always get what they request."""
+        """Hosts by the link above them; hosts without a link always get their requests."""
         found: dict[int, list[int]] = {}
         for host in demand:
             link = self._tree.above[host]
@@ -191,7 +194,7 @@ class WaterfillEngine(Engine):
         contended = self._tree.contended
         if not contended and not self._contention:
             return
-        # tasks on one host share what it gets in proportion, so that the host's factor is theirs
+        # tasks on one host share its bandwidth in proportion, so that the host's factor is theirs
         factors = self._tree.factors() if contended else []
         self._contention = False
         for task in self._running.values():
@@ -247,7 +250,7 @@ class WaterfillEngine(Engine):
         return ended
 
     def set_pstate(self, host: int, pstate: int) -> None:
-        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`; streams keep the rate that they began with."""
+        """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`; streams keep their initial rates."""
         self._speeds[host] = speed_in(self.platform, host, pstate)
         for task in self._running.values():
             if host in task.flops:
@@ -256,7 +259,7 @@ class WaterfillEngine(Engine):
                 task.nominal_s, task.done_s = task.nominal_s * stretch, task.done_s * stretch
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there are no resources to release."""
 
 
 def _least(factors: Sequence[float | dict[int, float]], places: Mapping[int, Sequence[int]]) -> float:

@@ -1,7 +1,7 @@
 """Load of a task on every link and processor, and the largest latencies on its way.
 
-An all-to-all counts how often each link occurs, by groups of hosts where these are known, and then turns counts into
-bytes. Sums of bytes are rounded exactly as SimGrid rounds them, which adds pair after pair.
+An all-to-all counts the occurrences of each link, by groups of hosts if these are known, and then turns counts into
+bytes. Sums of bytes are rounded exactly as in SimGrid, which adds pair after pair.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _add_weight(resource: int, amount: float, state: Any) -> None:
 
 @inner(nb.int64(nb.int64, _I1, _I1, _S1))
 def _route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
-    """The id of a pair's route; where it is not stored yet, -1 and a note in ``missing`` (count, then keys)."""
+    """The id of a pair's route; if it is not stored yet, -1 and a note in ``missing`` (count, then keys)."""
     place = place_of(keys, key)
     if keys[place] >= 0:
         return int(ids[place])
@@ -90,7 +90,7 @@ def _route_of(key: int, missing: Any, keys: Any, ids: Any) -> int:
 
 @inner(nb.types.UniTuple(nb.float64, 2)(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
 def _add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> Any:
-    """Weights of a task's listed transfers; the largest latency, and the largest product of latency and bytes."""
+    """Add the weights of a task's listed transfers; return the largest latency and product of latency and bytes."""
     _, _, _, _, pair_ends, sources, destinations, amounts = batch
     keys, ids, begins, links, latencies, _, _, _, _, _ = routes
     latency = 0.0
@@ -109,7 +109,7 @@ def _add_pairs(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, ro
 
 @inner(nb.int64(nb.int64, nb.int64, nb.int64, _I1, _S1, _I2))
 def tally(touched: int, times: int, part: int, begins: Any, links: Any, scratch: Any) -> int:
-    """Count the links of a part of a route ``times`` times; how many different links have been counted by now."""
+    """Count the links of a part of a route ``times`` times; return the number of different links counted so far."""
     for at in range(begins[part], begins[part + 1]):
         if scratch[COUNTS, links[at]] == 0:
             scratch[RESOURCES, touched] = links[at]
@@ -120,7 +120,7 @@ def tally(touched: int, times: int, part: int, begins: Any, links: Any, scratch:
 
 @inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I1, _I2, ROUTES))
 def _count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes: Any) -> Any:
-    """Count the links of an all-to-all pair by pair; how many different ones, and the largest latency."""
+    """Count the links of an all-to-all pair by pair; return the number of different links, and the largest latency."""
     keys, ids, begins, links, latencies, _, _, _, _, notes = routes
     notes[0] += len(hosts) ** 2
     touched = 0
@@ -139,7 +139,7 @@ def _count_by_pairs(hosts: Any, n_hosts: int, missing: Any, scratch: Any, routes
 
 @inner(nb.boolean(_I1, _I1, _I2))
 def _is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
-    """Whether all hosts of a task belong to groups, and none occurs twice."""
+    """Whether all hosts of a task belong to groups, and no host occurs twice."""
     distinct = True
     known = True
     for host in hosts:
@@ -153,7 +153,7 @@ def _is_grouped(hosts: Any, group: Any, scratch: Any) -> bool:
 
 @inner(nb.types.Tuple((nb.int64, nb.float64))(_I1, nb.int64, _I2, ROUTES))
 def _count_by_groups(hosts: Any, n_hosts: int, scratch: Any, routes: Any) -> Any:
-    """Same as ``_count_by_pairs``, for hosts whose groups are known."""
+    """Same as ``_count_by_pairs``, for hosts with known groups."""
     _, _, _, _, _, group, begins, links, latencies, _ = routes
     sizes, present = scratch[GROUP_SIZES], scratch[TASKS]
     n_groups = int(np.sqrt(len(latencies)) + 0.5)
@@ -201,7 +201,7 @@ def _counts_to_bytes(touched: int, amount: float, state: Any) -> None:
 
 @inner(nb.float64(_I1, nb.float64, nb.int64, _I1, STATE, ROUTES))
 def _add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state: Any, routes: Any) -> float:
-    """Weights of an all-to-all; returns the largest latency."""
+    """Add the weights of an all-to-all; return the largest latency."""
     scratch = state[11]
     if _is_grouped(hosts, routes[5], scratch):
         touched, latency = _count_by_groups(hosts, n_hosts, scratch, routes)
@@ -213,7 +213,7 @@ def _add_all_to_all(hosts: Any, amount: float, n_hosts: int, missing: Any, state
 
 @inner(nb.int64(nb.int64, nb.int64, STATE))
 def _take_row(first: int, stage: int, state: Any) -> int:
-    """Begin a task with the elements made since ``first``: its row, with a handle and among the active tasks."""
+    """Begin a task with the elements made since ``first``; return its row, with a handle and among the active tasks."""
     _, counters, _, ints, lists, _, _, _, _, _, _, _ = state
     counters[N_FREE] -= 1
     row = int(lists[FREE, counters[N_FREE]])
@@ -241,7 +241,7 @@ def begin_sleep(seconds: float, state: Any) -> None:
 
 @inner(nb.void(nb.int64, nb.float64, nb.float64, STATE))
 def enter(first: int, latency: float, window: float, state: Any) -> None:
-    """Start the task whose elements were made since ``first``."""
+    """Start the task with the elements made since ``first``."""
     floats, ints = state[2], state[3]
     row = _take_row(first, WAITING, state)
     idle = ints[row, COUNT] == 0
@@ -255,7 +255,7 @@ def enter(first: int, latency: float, window: float, state: Any) -> None:
 
 @inner(nb.boolean(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
 def _admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> bool:
-    """Start a task of a batch at the present clock; whether it could.
+    """Start a task of a batch at the present clock; return whether it could start.
 
     It could not if routes are not stored (their number and keys are in ``missing``) or its elements may not fit
     (then ``missing[0]`` is 0).
@@ -290,9 +290,9 @@ def _admit_one(task: int, n_hosts: int, missing: Any, state: Any, batch: Any, ro
 
 @kernel(nb.int64(nb.int64, nb.int64, _I1, STATE, BATCH, ROUTES))
 def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any) -> int:
-    """Start the tasks of a batch from ``begin`` on, at the present clock; returns the first that could not start.
+    """Start the tasks of a batch from ``begin`` on, at the present clock; return the first that could not start.
 
-    Why it could not: see ``_admit_one``.
+    ``_admit_one`` gives the reasons.
     """
     for task in range(begin, len(batch[3])):
         if not _admit_one(task, n_hosts, missing, state, batch, routes):
@@ -304,10 +304,11 @@ def admit(begin: int, n_hosts: int, missing: Any, state: Any, batch: Any, routes
 def pass_moments(
     begin: int, task: int, moments: Any, starts: Any, n_hosts: int, missing: Any, state: Any, batch: Any, routes: Any
 ) -> Any:
-    """Move to one moment after another from ``begin`` on, and start the next task, from ``task`` on, where one starts.
+    """Move to one moment after another from ``begin`` on, and start the next task, from ``task`` on, at each start.
 
-    Returns the moment and the task that it came to: all of them, or where tasks ended (they stay in until ``retire``),
-    or where a task could not start (see ``_admit_one``); the clock then shows that moment.
+    Returns the numbers of moments and of tasks passed: all of them, or up to the moment before which tasks ended (they
+    stay until ``retire``), or up to the moment at which a task could not start (see ``_admit_one``; the clock then
+    shows that moment).
     """
     at = begin
     while at < len(moments):

@@ -1,4 +1,4 @@
-"""When walltimes end: one timer for all tasks that reach theirs at the same moment and started together."""
+"""Ends of walltimes: one timer for all tasks that started together and reach their walltime at the same moment."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Deadlines:
     Parameters
     ----------
     kernel
-        Time.
+        Clock and timers.
     reached
-        Called with the jobs whose walltime has ended; they are not watched any more.
+        Called with the jobs at the end of their walltimes; they are not watched any more.
     """
 
     def __init__(self, kernel: Kernel, reached: Callable[[list[Job]], None]) -> None:
@@ -25,7 +25,7 @@ class Deadlines:
         self._last = Deadline(-1.0, -1.0, -1)
 
     def limit(self, jobs: Sequence[Job], moments: Sequence[float], first: int) -> None:
-        """Let what is left of the walltimes of jobs, where they have one, end the tasks that start at these moments.
+        """Limit tasks that start at these moments to the remaining walltimes of their jobs, if they have one.
 
         Timers get every second number from ``first`` on.
         """
@@ -46,7 +46,7 @@ class Deadlines:
             self._kernel.at_each(timers)
 
     def release(self, jobs: Iterable[Job]) -> None:
-        """Watch jobs no longer."""
+        """Stop watching jobs."""
         over: list[int] = []
         for job in jobs:
             deadline = job.limit

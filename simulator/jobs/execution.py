@@ -1,4 +1,4 @@
-"""Jobs at work: from their start to their end, their walltime or their kill."""
+"""Execution of jobs: from their start to their end, their walltime or their kill."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TIMEOUT = -1
 KILLED = -2
 
 _SHORTEST_RUNTIME_S = 1e-5
-"""What a runtime of 0 is replaced with."""
+"""Replacement of a runtime of 0."""
 
 WORK_PRECISION = 1e-14
 """A task with no more than this share of its work left has ended (SimGrid's precision)."""
@@ -56,7 +56,7 @@ _IDS = attrgetter("allocation.ids")
 
 
 class Start(msgspec.Struct, frozen=True, eq=False):
-    """What a message of the scheduler starts: a job, where, and as which task (``None``: its profile is none).
+    """The start of a job by a message of the scheduler: job, allocation, task (``None``: its profile is not one task).
 
     ``number`` is the place of its request in the reply.
     """
@@ -74,11 +74,11 @@ class Executor:
     Parameters
     ----------
     kernel, engine, machines, outputs, meter
-        What it works with.
+        Parts of the simulation that it uses.
     ended
-        Called with the jobs that have ended by themselves, at their walltimes, or with a return code at this instant.
+        Called with the jobs that have ended at this instant: on completion, at their walltimes, or with a return code.
     tell
-        Called with a job and the message that it has for the scheduler; the second argument resumes the job.
+        Called with a job, its message for the scheduler, and a function that resumes the job.
     """
 
     def __init__(
@@ -114,11 +114,11 @@ class Executor:
         Parameters
         ----------
         starts
-            The states of the jobs must allow it. Several: only such as :meth:`tasks_ahead` lets begin ahead.
+            Starts that the states of the jobs allow; several only if :meth:`tasks_ahead` lets them begin ahead.
         moments
             Seconds, ascending, the last one not after the present.
         handles
-            Of their tasks, where the engine has these already.
+            Handles of their tasks, if the engine has these already.
         """
         traced = self._outputs.traced
         if not traced:
@@ -145,7 +145,7 @@ class Executor:
             self._launch(jobs, tasks, moments, handles)
 
     def _begin(self, job: Job, place: Placement | None) -> None:
-        """Begin what is no parallel task."""
+        """Begin a job that is not a parallel task."""
         work = job.profile.work
         if isinstance(work, DelayWork):
             self._sleep(job, work.seconds)
@@ -185,13 +185,13 @@ class Executor:
             self._kernel.unsettled = True
 
     def run(self, task: TaskSpec, done: Callable[[], None]) -> None:
-        """Run a task that is no job's, and call ``done`` when it has ended."""
+        """Run a task that belongs to no job, and call ``done`` when it has ended."""
         self._new.append(Errand(self._kernel.next_number(), done))
         self._new_tasks.append(task)
         self._settles(task)
 
     def flush(self) -> None:
-        """Hand what was started in this instant to the engine, all at once."""
+        """Hand the tasks started in this instant to the engine, all at once."""
         if self._new:
             waiting = self._waiting
             for item, handle in zip(self._new, self._engine.start_many(self._new_tasks), strict=True):
@@ -212,7 +212,7 @@ class Executor:
         return self._engine.advance_through(moments, tasks)
 
     def tasks_ahead(self, starts: Iterable[Start | None], until: float) -> list[TaskSpec | None]:
-        """Tasks of the first starts, as far as each surely does nothing but begin its task before ``until`` (s)."""
+        """Tasks of the first starts, up to a start that may have another effect than its task before ``until`` (s)."""
         tasks: list[TaskSpec | None] = []
         short_s = until - self._kernel.clock
         for start in starts:
@@ -227,10 +227,10 @@ class Executor:
             tasks.append(task)
         return tasks
 
-    # ------------------------------------------------------------------ waiting and going on
+    # ------------------------------------------------------------------ waiting and resuming
 
     def _tasks_ended(self, handles: Sequence[int]) -> None:
-        """Tasks have ended at this instant."""
+        """Handle tasks that have ended at this instant."""
         each = self._meter is not None or self._outputs.traced  # they show the machines after each end
         whole: list[Job] = []
         for handle in handles:
@@ -250,13 +250,13 @@ class Executor:
                 self._chain_ended(item)
             elif type(item) is Errand:
                 item.done()
-            # else it has just ended, or was taken away by what happened before in the same instant
+            # else it has just ended, or was removed by an earlier event of the same instant
         if whole:
             self._end_tasks(whole)
             self._end(whole, _OK)
 
     def _end_tasks(self, jobs: Sequence[Job]) -> None:
-        """The parallel tasks of jobs have ended."""
+        """Handle the ends of the parallel tasks of jobs."""
         now = self._kernel.clock
         for job in jobs:
             if self._meter is not None:
@@ -270,20 +270,20 @@ class Executor:
     def _walltime_reached(self, jobs: list[Job]) -> None:
         """Stop tasks at their walltime, unless they end at this very moment: SimGrid prefers the end.
 
-        Real Batsim runs agree: on the thesis's part-4 both one-host jobs whose run time equals their walltime succeed,
-        and the three wider ones, which need the network's latency on top, are stopped. The moment is known up to the
-        rounding of the clock.
+        Real Batsim runs agree: on the thesis's part-4 both one-host jobs with a run time equal to their walltime
+        succeed, and the three wider ones, which need the network's latency on top, are stopped. The moment is known up
+        to the rounding of the clock.
         """
         noise = 4 * math.ulp(self._kernel.clock)
         for job in jobs:
             done = self._drop_tasks(job)
-            missing = (1.0 - done) * job.budget  # (s) of a task of which this share took all of the budget
+            missing = (1.0 - done) * job.budget  # (s), if the done share took the whole budget
             in_time = done > 0.0 and missing <= (WORK_PRECISION * job.budget + noise) * done
             job.budget = 0.0
             self._done(job, _OK if in_time else TIMEOUT)
 
     def _drop_tasks(self, job: Job) -> float:
-        """Take a job's tasks from the engine; the progress of its parallel task."""
+        """Take a job's tasks from the engine; return the progress of its parallel task."""
         self.flush()
         progress = 0.0
         chains = job.chains
@@ -329,7 +329,7 @@ class Executor:
         self._done(job, code)
 
     def _poll(self, job: Job, seconds: float) -> None:
-        """Wait for a message. Nothing is looked at until one comes; the walltime may come first."""
+        """Wait for a message, without polls until one comes; the walltime may end first."""
         now = self._kernel.clock
         job.wait_start = now
         job.poll = seconds
@@ -337,7 +337,7 @@ class Executor:
             job.timer = self._kernel.at(now + job.budget, self._slept, (job, TIMEOUT))
 
     def message_came(self, job: Job) -> None:
-        """A job that may wait for a message has one: it takes it at its next poll, if its walltime allows."""
+        """Wake a job that waits for a message: it takes it at its next poll, if its walltime allows."""
         if job.poll == 0.0:
             return
         waited = (math.floor((self._kernel.clock - job.wait_start) / job.poll) + 1) * job.poll
@@ -350,7 +350,7 @@ class Executor:
         job.timer = self._kernel.at(job.wait_start + waited, self._slept, (job, _OK))
 
     def _done(self, job: Job, code: int) -> None:
-        """What a job waited for is over."""
+        """End or resume a job after its task or pause."""
         if job.stack is None:
             self._end((job,), code)
         else:
@@ -382,7 +382,7 @@ class Executor:
         self._launch((job,), (task,), (self._kernel.clock,))
 
     def _resume(self, job: Job, value: Any) -> None:
-        """Let the innermost program go on with what it waited for."""
+        """Resume the innermost program with the value that it waited for."""
         try:
             self._run_program(job, value)
         except ValueError as fault:
@@ -453,7 +453,7 @@ class Executor:
         self._settles(task)
 
     def _reported(self, job: Job, mailbox: deque[Chain]) -> None:
-        """The job has the report of a chain: it receives the next one, or goes on."""
+        """Handle the report of a chain: the job receives the next one, or resumes."""
         mailbox.popleft()
         job.live_chains -= 1
         if mailbox:
@@ -478,7 +478,7 @@ class Executor:
     # ------------------------------------------------------------------ end
 
     def _end(self, jobs: Sequence[Job], code: int) -> None:
-        """Jobs have ended at this instant, with a return code; 0: with those of their profiles."""
+        """End jobs at this instant with a return code; 0: with the return codes of their profiles."""
         for job in jobs:
             job.return_code = own = code or job.profile.ret
             state = _END_STATES.get(own)
@@ -487,7 +487,7 @@ class Executor:
         self._ended(jobs)
 
     def _close(self, jobs: Sequence[Job], stopped: bool) -> None:
-        """Free the machines and write down how long it took."""
+        """Free the machines and record the runtimes."""
         now = self._kernel.clock
         places: list[tuple[int, ...]] = []
         for job in jobs:
@@ -503,7 +503,7 @@ class Executor:
             job.stack = job.root = job.plan = job.leaf = None
 
     def stop(self, job: Job) -> TaskProgress:
-        """Kill a running job now; its progress as it is reported."""
+        """Kill a running job now; return its progress as it is reported."""
         self.flush()
         in_parallel_task = job.handle >= 0
         share = self._drop_tasks(job)

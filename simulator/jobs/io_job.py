@@ -60,7 +60,7 @@ def merged_task(
 
 
 def dense(task: TaskSpec) -> tuple[FloatArray, FloatArray]:
-    """Flops per position, and bytes between positions, written out."""
+    """Flops per position, and bytes between positions, as dense arrays."""
     count = len(task.hosts)
     flops = np.broadcast_to(np.asarray(task.flops, np.float64), (count,))
     com = np.zeros((count, count))

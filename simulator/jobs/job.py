@@ -1,4 +1,4 @@
-"""A job in the simulator's memory, and what it waits for: the end of its walltime, chains of tasks."""
+"""Jobs in the simulator's memory, with the ends of their walltimes and their chains of tasks."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ class Job(msgspec.Struct, eq=False):
     id, name, workload
         ``id`` is ``workload!name``.
     profile
-        What it does.
+        Its work.
     subtime, res, walltime
-        Submission time (s), number of resources, walltime (s, -1 if none).
+        Submission time (s), number of resources, walltime (s, -1: no limit).
     source
-        Its object as sent with JOB_SUBMITTED; None when it will not be sent.
+        Its object as sent with JOB_SUBMITTED; ``None`` if it will not be sent.
     group
-        The sub-jobs that one request of a scheduler in this process has started together; else None.
+        The sub-jobs that one request of a scheduler in this process has started together; else ``None``.
     state, metadata, kill_requested
-        Where it stands.
+        Its present state.
     allocation, start, runtime, return_code, energy
-        Of its execution; times in s, energy in J (-1 when not measured).
+        Results of its execution; times in s, energy in J (-1 when not measured).
     budget
-        Once it runs, what is left of the walltime (s); negative: no limit (any more).
+        Remaining walltime of a running job (s); negative: no limit (any more).
     handle, timer
-        Engine task and kernel timer that it waits for; -1 if none.
+        Engine task and kernel timer that it waits for, or -1.
     limit
-        When the walltime ends the task that it runs.
+        End of the walltime, for the task that it runs.
     wait_start, poll
-        When its present pause began (s), and how often it polls for a message (s, 0 when it does not).
+        Start of its present pause (s), and the interval of its polls for a message (s, 0 without polls).
     task_number
         Place of its task among all timers and tasks.
     root, leaf, stack, plan
-        Tree of running tasks for the progress and the leaf that runs; the running programs, outermost first; where they
-        run. Only for jobs whose profile is a program.
+        Tree of running tasks for the progress, and its running leaf; the running programs, outermost first; their
+        placement. Only for jobs with a program as their profile.
     chains, live_chains, mailbox
-        Chains of tasks that run side by side, how many have not been reported, and those whose reports wait; the
-        first is on its way.
+        Chains of tasks that run side by side, the number of unreported ones, and the chains with waiting reports; the
+        first report is on its way.
     inbox
         Messages from the scheduler not yet taken.
     """
@@ -105,7 +105,7 @@ _COMPLETE = frozenset(
 
 
 class Group:
-    """Sub-jobs that were started together: the number of those whose end has not reached the server."""
+    """Sub-jobs that were started together; ``left``: number of ends that have not reached the server."""
 
     __slots__ = ("left",)
 
@@ -114,16 +114,16 @@ class Group:
 
 
 class Deadline(msgspec.Struct, eq=False):
-    """Jobs whose walltime ends at the same moment.
+    """Jobs with walltimes that end at the same moment.
 
     Attributes
     ----------
     time, made
-        That moment, and when the tasks started (s).
+        That moment, and the start of the tasks (s).
     number
-        Of the kernel's timer.
+        Number of the kernel's timer.
     jobs, live
-        All of them; how many are still watched.
+        All these jobs; the number of those still watched.
     """
 
     time: float

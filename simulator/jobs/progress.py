@@ -1,4 +1,4 @@
-"""How far a job had come when it was killed, as it is reported."""
+"""Progress of a killed job, as it is reported."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def job_progress(job: Job, share: float, now: float) -> TaskProgress:
     job
         The job, before it is removed.
     share
-        Done share of its parallel task, if it was in one.
+        Done share of its running parallel task, if any.
     now
         Time (s).
 
     Returns
     -------
     TaskProgress
-        A leaf has its share; a program the index of its running part and that part's progress, or -1 where it has none.
+        A leaf has its share; a program the index of its running part and that part's progress, or -1 if no part runs.
     """
 
     def leaf(profile: Profile) -> TaskProgress:

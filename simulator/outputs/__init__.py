@@ -1,4 +1,4 @@
-"""Batsim's output files. :class:`Outputs` receives what happens and passes it to the files that were requested."""
+"""Batsim's output files. :class:`Outputs` receives the events and passes them to the requested files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Outputs:
     Parameters
     ----------
     options
-        What is to be written, and where.
+        Files to write, and their prefix.
     machines
-        Their states, for the traces.
+        States of the machines, for the traces.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Outputs:
         self.paths: list[str] = []
 
     def job_started(self, job: Job, now: float) -> None:
-        """A job starts; its machines' states are up to date."""
+        """Write the start of a job; its machines' states are up to date."""
         assert job.allocation is not None
         if self.paje is not None:
             self.paje.started(job, job.allocation.ids, now)
@@ -59,7 +59,7 @@ class Outputs:
             self.states.add(now)
 
     def job_ended(self, job: Job, now: float, stopped: bool) -> None:
-        """A job ends; ``stopped``: at its walltime, or in the middle of a parallel task by a kill."""
+        """Write the end of a job; ``stopped``: at its walltime, or in the middle of a parallel task by a kill."""
         assert job.allocation is not None
         if self.paje is not None:
             if stopped:
@@ -88,7 +88,7 @@ class Outputs:
             self.paths.append(self.paje.file.path)
 
     def abandon(self) -> None:
-        """Leave what was written under temporary names."""
+        """Leave the files written so far under temporary names."""
         self.jobs.settle()
         for file in self._files():
             file.abandon()

@@ -13,7 +13,7 @@ _CHUNK = 512
 
 
 def check_export(prefix: str) -> None:
-    """Make sure that files can be written under a prefix; :class:`SimulatorInputError` states why they cannot."""
+    """Make sure that files can be written under a prefix; :class:`SimulatorInputError` gives the reason if not."""
     folder = Path(prefix + "_jobs.csv").parent
     if not folder.is_dir():
         raise SimulatorInputError(
@@ -33,7 +33,7 @@ class OutputFile:
     Parameters
     ----------
     path
-        Name that the file has in the end.
+        Final name of the file.
     """
 
     __slots__ = ("_lines", "_stream", "_temporary", "path")
@@ -56,12 +56,12 @@ class OutputFile:
             lines.clear()
 
     def finish(self) -> None:
-        """Write what is left and give the file its name, for good (:mod:`spillway.base.durable`)."""
+        """Write the remaining texts and give the file its name, durably (:mod:`spillway.base.durable`)."""
         self.abandon()
         durable.settle(Path(self._temporary), Path(self.path))
 
     def abandon(self) -> None:
-        """Write what is left; the file keeps its temporary name."""
+        """Write the remaining texts; the file keeps its temporary name."""
         if not self._stream.closed:
             with self._stream as stream:
                 stream.write("".join(self._lines))

@@ -56,17 +56,17 @@ class Totals:
 
 @dataclass(slots=True)
 class Span:
-    """From the first start to the last end of a workload's jobs (s, as printed), and how much of it they ran."""
+    """First start and last end of a workload's jobs (s, as printed), and the sum of their run times."""
 
     start_s: float
     finish_s: float
     received_s: float = 0.0
     jobs: int = 0
     nodes: str = ""
-    """Where the last one ran (an interval set)."""
+    """Machines of the job that ended last (an interval set)."""
 
     def add(self, rows: Iterable[tuple[float, float, str]]) -> None:
-        """Count more jobs: start and finish (s) of each, and where it ran."""
+        """Count more jobs: start and finish (s) of each, and its machines."""
         for start_s, finish_s, nodes in rows:
             if not self.nodes or finish_s > self.finish_s:
                 self.nodes, self.finish_s = nodes, max(self.finish_s, finish_s)
@@ -82,12 +82,12 @@ class JobsTable:
     Attributes
     ----------
     jobs
-        How many jobs there were so far.
+        Number of jobs so far.
 
     Parameters
     ----------
     path
-        The file; None only adds up.
+        The file; ``None``: only the sums are kept.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -108,8 +108,7 @@ class JobsTable:
 
     @property
     def spans(self) -> dict[str, Span]:
-        """Of the workloads that the scheduler made in this process
-        (:attr:`spillway.simulator.reading.registry.Workload.local`), by name."""
+        """Spans of local workloads (:attr:`spillway.simulator.reading.registry.Workload.local`), by name."""
         self.settle()
         return self._spans
 
@@ -137,7 +136,7 @@ class JobsTable:
             self.settle()
 
     def settle(self) -> None:
-        """Write and add up what was collected."""
+        """Write and add up the collected rows."""
         lines = self._formatted(self._rows) if self._rows else []
         for place, line in reversed(self._rejected):
             lines.insert(place, line)
@@ -179,7 +178,7 @@ class JobsTable:
     def _note_spans(
         self, workloads: Sequence[Any], starts: Sequence[str], finishes: Sequence[str], nodes: Sequence[str]
     ) -> None:
-        """Note when jobs of local workloads ran; what is printed of times counts."""
+        """Note the spans of jobs of local workloads, from times as printed."""
         rows: dict[str, list[tuple[float, float, str]]] = {}
         for workload, start, finish, where in zip(workloads, starts, finishes, nodes, strict=True):
             if workload.local:

@@ -1,4 +1,4 @@
-"""``_machine_states.csv``: how many machines are in each state, after each change."""
+"""``_machine_states.csv``: number of machines in each state, after each change."""
 
 from __future__ import annotations
 

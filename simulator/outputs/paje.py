@@ -1,4 +1,4 @@
-"""``_schedule.trace``: which job each machine computes, in the Paje format.
+"""``_schedule.trace``: the job on each machine over time, in the Paje format.
 
 Codes and names are Batsim's: containers ``m<id>`` under ``root``, states ``w`` and ``j<job id>`` of the state type
 ``machine_state``, kill events ``kk`` (on the killer) and ``km`` (on the machines). Batsim shuffles its 64 colours;
@@ -75,7 +75,7 @@ class PajeTrace:
             write(f"{_STATE} 0.000000 machine_state m{machine.id} w\n")
 
     def started(self, job: Job, ids: tuple[int, ...], now: float) -> None:
-        """A job starts; on a shared machine the job that started first is shown."""
+        """Write the start of a job; a shared machine shows the job that started first."""
         if job.id not in self._defined:
             self._defined.add(job.id)
             self.file.write(f'{_VALUE} j{job.id} machine_state "{job.id}" {self._colours[self._count % COLOURS]}\n')
@@ -87,7 +87,7 @@ class PajeTrace:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} j{job.id}\n")
 
     def ended(self, job: Job, ids: tuple[int, ...], now: float) -> None:
-        """A job ends; a machine that is out meanwhile goes on to show it."""
+        """Write the end of a job; an unavailable machine continues to show it."""
         for number in ids:
             jobs = self._on[number]
             shown = jobs[0]
@@ -101,7 +101,7 @@ class PajeTrace:
         self._defined.discard(job.id)
 
     def killed(self, job: Job, ids: tuple[int, ...], now: float) -> None:
-        """A job was stopped, at its walltime or by the scheduler."""
+        """Write that a job was stopped, at its walltime or by the scheduler."""
         self.file.write(f'{_EVENT} {now:.6f} kk k "{job.id}"\n')
         for number in ids:
             self.file.write(f'{_EVENT} {now:.6f} km m{number} "{job.id}"\n')

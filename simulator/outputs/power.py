@@ -1,4 +1,4 @@
-"""``_pstate_changes.csv`` and ``_consumed_energy.csv``: what power states did, and the energy at each event."""
+"""``_pstate_changes.csv`` and ``_consumed_energy.csv``: changes of power states, and the energy at each event."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EnergyTable:
     def add(self, now: float, joules: float, kind: str, wattmin: float) -> None:
         """Write a row, all with six decimals; ``epower`` is the mean power (W) since the last row.
 
-        ``wattmin`` is what all machines draw at least while they work (Epsilon), in W.
+        ``wattmin`` is the least power of all machines while they work (Epsilon), in W.
         """
         elapsed = now - self._last_time
         power = f"{(joules - self._last_energy) / elapsed:.6f}" if elapsed > 0 else "NA"

@@ -66,5 +66,5 @@ def schedule_figures(
 
 
 def _ratio(total: float, count: int) -> float:
-    """Mean over all jobs; not a number when there is none, as in Batsim, which prints it as ``-nan``."""
+    """Mean over all jobs; not a number without jobs, as in Batsim, which prints it as ``-nan``."""
     return total / count if count else float("nan")

@@ -1,8 +1,8 @@
 """External events: machines that become unavailable and available again, and events of the user's own.
 
 A file has one JSON object per line, such as ``{"timestamp": 10, "type": "machine_unavailable", "resources": "0-3"}``.
-To the simulator, as to Batsim, the event that drains a part of storage nodes (:mod:`spillway.protocol.drains`) is one
-of the user's own: it is passed on.
+As in Batsim, the event that drains a part of storage nodes (:mod:`spillway.protocol.drains`) is one of the user's own:
+the simulator passes it on.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ExternalEvent:
     Attributes
     ----------
     time
-        When it happens (s).
+        Time of the event (s).
     kind
         Its type.
     resources
@@ -75,7 +75,7 @@ def load_events(
     also
         Unknown types that are passed on in any case.
     rules
-        Of the version of Batsim: Batsim 5 knows the type ``generic`` only, which has a text ``data``.
+        Rules of the version of Batsim: Batsim 5 has only the type ``generic``, with a text ``data``.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _check_ids(resources: tuple[int, ...], machine_count: int) -> None:
 
 
 class EventHandler:
-    """What the server does when external events happen."""
+    """Effects of external events on the server and the machines."""
 
     def __init__(self, server: Server, machines: Machines) -> None:
         self._server = server
@@ -156,12 +156,12 @@ class EventHandler:
         self._kinds = {UNAVAILABLE: self._unavailable, AVAILABLE: self._available}
 
     def occurred(self, events: list[ExternalEvent]) -> None:
-        """Events of one time happen."""
+        """Apply the events of one time."""
         for event in events:
             self._kinds.get(event.kind, self._generic)(event)
 
     def _unavailable(self, event: ExternalEvent) -> None:
-        """Running jobs go on; new ones cannot start there."""
+        """Make machines unavailable: running jobs continue, new ones cannot start there."""
         machines = self._machines
         now = self._server.kernel.clock
         for number in event.resources:

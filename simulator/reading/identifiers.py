@@ -42,7 +42,7 @@ def with_full_id(data: Any, full_id: str) -> Any:
 
 
 def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
-    """Workload name and job name of a job whose object has ``id``.
+    """Workload name and job name of a job with this ``id`` in its object.
 
     Batsim's rule: an id that contains the workload's name anywhere is taken as full already, any other gets the name in
     front. So the id ``w01`` in the workload ``w0`` is refused.
@@ -59,7 +59,7 @@ def resolve_id(value: object, workload: str, where: str) -> tuple[str, str]:
         text = value
         if _STOPS.search(text):
             raise ValueError(
-                f"{where}: field 'id' must not contain any of {' '.join(ID_STOPS)}, which Batsim stumbles over: "
+                f"{where}: field 'id' must not contain any of {' '.join(ID_STOPS)}, which end Batsim's search for ids: "
                 f"{shown(value)}"
             )
     else:

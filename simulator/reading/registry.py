@@ -1,8 +1,8 @@
-"""Which workloads, profiles and jobs exist, and which names were ever used.
+"""Registry of workloads, profiles and jobs, and of all names ever used.
 
 Batsim never lets a name be used twice, even after the job or profile is gone, so names are kept when their
-objects are dropped; job names that count up from 0 take no memory. Workloads that a scheduler made stay, for it may
-name their profiles again; those without a job are packed.
+objects are dropped; job names that count up from 0 take no memory. Workloads that a scheduler made stay, because it
+may name their profiles again; those without a job are packed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
 
 _PACKED_AT_A_TIME = 32
-"""Workloads that are packed, and unpacked, together: what they have in common takes memory once."""
+"""Workloads that are packed, and unpacked, together, so that their common parts take memory once."""
 
 
 class UsedNames:
@@ -34,7 +34,7 @@ class UsedNames:
     def __init__(self) -> None:
         self._count = 0
         self._next = "0"
-        self._others: set[str] | tuple[()] = ()  # most workloads that a scheduler makes need none
+        self._others: set[str] | tuple[()] = ()  # most workloads that a scheduler makes need no set
 
     def add(self, name: str) -> bool:
         """Add a name; False if it was used before."""
@@ -75,9 +75,9 @@ class Workload(ProfileLookup):
     job_names
         Names ever used.
     rules
-        Of the version of Batsim that reads it.
+        Rules of the version of Batsim that reads it.
     live
-        Number of its jobs that have not been reported as ended; one more where it has a file.
+        Number of its jobs that have not been reported as ended; one more if it has a file.
     """
 
     __slots__ = ("file", "job_names", "jobs", "live", "nb_res", "rules")
@@ -99,10 +99,10 @@ class Workload(ProfileLookup):
         data
             The object.
         where
-            What it is, for messages.
+            Name of the object in messages.
         printed
-            Whether Batsim 4 reads it after printing it (registered jobs): real numbers lose what lies beyond the sixth
-            decimal.
+            Whether Batsim 4 reads it after printing it (registered jobs): real numbers lose the digits beyond the
+            sixth decimal.
         keep
             Whether the job's object will be sent to the scheduler.
 
@@ -163,7 +163,7 @@ class Registry:
         self.jobs: dict[str, Job] = {job.id: job for workload in self._workloads.values() for job in workload.jobs}
 
     def find(self, name: str) -> Workload | None:
-        """The workload of that name; ``None`` where there is none."""
+        """The workload of that name; ``None`` if it does not exist."""
         if name in self._packed:
             for workload in pickle.loads(zlib.decompress(self._packed[name])):
                 del self._packed[workload.name]
@@ -172,7 +172,7 @@ class Registry:
         return self._workloads.get(name)
 
     def workload(self, name: str) -> Workload:
-        """The workload of that name, made if there is none."""
+        """The workload of that name, made if it does not exist."""
         found = self.find(name)
         if found is None:
             found = self._workloads[name] = Workload(name, rules=self._rules)
@@ -186,7 +186,7 @@ class Registry:
             workload.live += 1
 
     def forget(self, jobs: Iterable[Job]) -> None:
-        """Drop jobs that have been reported as ended, and with its last one a workload that only lives in memory."""
+        """Drop jobs that have been reported as ended, and a local workload with its last job; pack idle workloads."""
         for job in jobs:
             del self.jobs[job.id]
             workload = job.workload
@@ -209,7 +209,7 @@ class Registry:
         self._packed.update(dict.fromkeys(names, packed))
 
     def job(self, job_id: str) -> Job:
-        """The job of that id; :class:`ValueError` states what is wrong with the id."""
+        """The job of that id; :class:`ValueError` states the fault of the id."""
         job = self.jobs.get(job_id)
         if job is not None:
             return job

@@ -30,7 +30,7 @@ def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -
     name
         Name of the workload; files are called ``w0``, ``w1``, ... in the order of the command line.
     rules
-        Of the version of Batsim that it is made for.
+        Rules of the version of Batsim that it is made for.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _checked(data: Any, name: str, file: str, rules: Rules) -> Workload:
 
 
 def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
-    """Read the object of a file; its jobs and profiles are taken out as they are read, so that none is there twice."""
+    """Read the object of a file; jobs and profiles are removed from it as they are read, to save memory."""
     if not isinstance(data, dict):
         raise ValueError("must be an object with the fields nb_res, jobs and profiles")
     fields = Fields(data, "the file")

@@ -1,4 +1,4 @@
-"""One simulation: everything put together, and what comes out of it."""
+"""One simulation, from its parts to its result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from spillway.simulator.world.power import PowerSwitches
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """What a simulation came to.
+    """Result of a simulation.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class SimulationResult:
 
 
 class Simulation:
-    """Plays Batsim's part for one platform, some workloads and one scheduler.
+    """Simulates one platform and some workloads for one scheduler, as Batsim does.
 
     Parameters
     ----------
@@ -172,8 +172,7 @@ class Simulation:
         Raises
         ------
         SchedulerFault
-            The scheduler requested something that makes Batsim abort. What was written so far stays under temporary
-            names.
+            A request of the scheduler makes Batsim abort. The files written so far keep their temporary names.
         Deadlock
             Nothing can happen any more, and ``options.fail_on_deadlock`` is set.
         """
@@ -183,7 +182,7 @@ class Simulation:
         return result
 
     def begin(self) -> SimulationResult | None:
-        """Simulate until the end, or until the link has no reply yet: then ``None``, and :meth:`answer` goes on.
+        """Simulate until the end, or until the link has no reply yet: then return ``None``; :meth:`answer` continues.
 
         Raises
         ------
@@ -193,11 +192,11 @@ class Simulation:
         return self._play(self._begin)
 
     def answer(self, reply: Reply) -> SimulationResult | None:
-        """Go on with the reply that the link did not have; as :meth:`begin`."""
+        """Continue with the reply that the link did not have; as :meth:`begin`."""
         return self._play(lambda: self.conversation.answer(reply))
 
     def abandon(self) -> None:
-        """Give up a simulation that waits for a reply; what was written so far stays under temporary names."""
+        """Give up a simulation that waits for a reply; the files written so far keep their temporary names."""
         self.outputs.abandon()
 
     def _play(self, first: Callable[[], None]) -> SimulationResult | None:
@@ -305,7 +304,7 @@ class Simulation:
 
 
 def _machine_limit(options: SimulationOptions, workloads: Sequence[Workload]) -> int:
-    """The smaller of the two limits on compute hosts; 0: none."""
+    """The smaller of the two limits on compute hosts; 0: no limit."""
     limits = [options.machine_limit] if options.machine_limit else []
     if options.machine_limit_from_workload and workloads:
         limits.append(max(workload.nb_res for workload in workloads))

@@ -1,10 +1,10 @@
 """``spillway simulate -p PLATFORM -w WORKLOAD -s ENDPOINT -e PREFIX ...``: Batsim's part, with Batsim 4's options.
 
-With ``--batsim 5`` it speaks that version's protocol, and the scheduler requests in its hello what these options say.
+With ``--batsim 5`` it speaks that version's protocol, in which the scheduler's hello requests the same settings.
 
 Exit codes: 0 the simulation ended (also in a deadlock, as with Batsim), 1 the scheduler broke a rule, 2 an input or
-option is wrong or the scheduler ended the conversation, 3 it went silent or has gone, 4 deadlock with
-``--fail-on-deadlock``, 130 interrupted.
+option is wrong or the scheduler ended the conversation, 3 the scheduler does not answer or has disconnected, 4 deadlock
+with ``--fail-on-deadlock``, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from spillway.simulator.wire.zmq_link import ZmqLink
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code."""
+    """Run the command line; return the exit code."""
     parser = build_parser()
     parser.set_defaults(handler=command)
     return play(parser, arguments)
 
 
 def command(options: argparse.Namespace) -> int:
-    """Simulate, or print what an option wants to know."""
+    """Simulate, or print the information that an option requests."""
     text = information(options)
     if text is not None:
         print(text)
@@ -59,12 +59,12 @@ def simulate(command: CommandLine) -> SimulationResult:
         engine = stack.enter_context(ENGINES[command.engine](platform, command.platform))
         link, options = _link(command, stack)
         simulation = Simulation(platform, workloads, engine, link, options)
-        gc.freeze()  # what has been loaded lives until the end
+        gc.freeze()  # all loaded objects stay until the end
         return simulation.run()
 
 
 def _link(command: CommandLine, stack: ExitStack) -> tuple[Link, SimulationOptions]:
-    """The scheduler, greeted where its protocol has it so, and the options that are then in force."""
+    """The link to the scheduler, after the handshake of its protocol, if any, and the options that then apply."""
     options = command.options
     if options.no_scheduler:
         return InProcessLink(_no_receiver), options

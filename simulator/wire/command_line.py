@@ -45,11 +45,11 @@ class CommandLine:
     platform, workloads
         Input files.
     endpoint
-        Where the scheduler listens.
+        Address of the scheduler.
     engine
         Name of the engine.
     peer_timeout_s
-        Longest time to wait for a reply (s); None: for ever, as Batsim does.
+        Longest time to wait for a reply (s); ``None``: for ever, as Batsim does.
     max_message_bytes
         Largest reply that is read.
     quiet
@@ -103,24 +103,28 @@ def _inputs(group: argparse._ArgumentGroup) -> None:
         "-E", "--energy", "--energy-host", action="store_true", help="measure energy, allow power states"
     )  # fmt: skip
     group.add_argument("--mmax", type=int, metavar="N", default=0, help="use only the first N compute hosts (0: all)")
-    group.add_argument("--mmax-workload", action="store_true", help="use as many as the workloads' largest nb_res")
+    group.add_argument(
+        "--mmax-workload", action="store_true", help="use as many compute hosts as the workloads' largest nb_res"
+    )
 
 
 def _context(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "-s", "--socket-endpoint", metavar=("ENDPOINT", "TEXT"), nargs="+", default=[_DEFAULT_ENDPOINT],
-        help=f"where the scheduler listens (default {_DEFAULT_ENDPOINT}); with --batsim 5 also the text handed to it",
+        help=f"address of the scheduler (default {_DEFAULT_ENDPOINT}); with --batsim 5 also the text handed to it",
     )  # fmt: skip
     group.add_argument("-e", "--export", metavar="PREFIX", default="out", help="prefix of the files written (out)")
     group.add_argument("--sched-cfg", metavar="TEXT", default=None, help="text handed to the scheduler")
-    group.add_argument("--sched-cfg-file", type=Path, metavar="FILE", help="file whose text is handed to the scheduler")
+    group.add_argument("--sched-cfg-file", type=Path, metavar="FILE", help="file with the text handed to the scheduler")
     group.add_argument("--disable-schedule-tracing", action="store_true", help="write no _schedule.trace")
     group.add_argument("--disable-machine-state-tracing", action="store_true", help="write no _machine_states.csv")
     group.add_argument("-q", "--quiet", action="store_true", help="same as --verbosity quiet")
-    group.add_argument("-v", "--verbosity", choices=_VERBOSITIES, default="information", help="how much to print")
-    group.add_argument("--dump-execution-context", action="store_true", help="print where things are (JSON) and leave")
-    group.add_argument("--version", action="store_true", help="print the version of Batsim that is played, and leave")
-    group.add_argument("--simgrid-version", action="store_true", help="print the version of SimGrid's model, and leave")
+    group.add_argument("-v", "--verbosity", choices=_VERBOSITIES, default="information", help="amount of output")
+    group.add_argument(
+        "--dump-execution-context", action="store_true", help="print endpoint and prefix (JSON) and exit"
+    )
+    group.add_argument("--version", action="store_true", help="print the version of Batsim that is simulated, and exit")
+    group.add_argument("--simgrid-version", action="store_true", help="print the version of SimGrid's model, and exit")
 
 
 def _jobs(group: argparse._ArgumentGroup) -> None:
@@ -141,13 +145,13 @@ def _jobs(group: argparse._ArgumentGroup) -> None:
 
 def _own(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--engine", choices=tuple(ENGINES), default="fluid", help="what simulates the tasks (default fluid)"
+        "--engine", choices=tuple(ENGINES), default="fluid", help="engine that simulates the tasks (default fluid)"
     )
     group.add_argument(
         "--batsim", type=int, choices=(4, 5), default=4, metavar="4|5",
         help="version of Batsim's protocol, workload files and numbers of hosts (default %(default)s)",
     )  # fmt: skip
-    group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 where Batsim ends in silence")
+    group.add_argument("--fail-on-deadlock", action="store_true", help="exit with code 4 in a deadlock (Batsim: 0)")
     group.add_argument("--peer-timeout", type=float, metavar="SECONDS", help="longest wait for a reply (no limit)")
     group.add_argument(
         "--max-message-bytes", type=int, metavar="N", default=MAX_MESSAGE_BYTES,
@@ -161,7 +165,7 @@ def _own(group: argparse._ArgumentGroup) -> None:
 
 def _legacy(group: argparse._ArgumentGroup) -> None:
     for name in ("--sg-cfg", "--sg-log"):
-        group.add_argument(name, metavar="TEXT", action="append", default=[], help="ignored: it is SimGrid's")
+        group.add_argument(name, metavar="TEXT", action="append", default=[], help="ignored: an option of SimGrid")
     group.add_argument("-W", "--workflow", metavar="FILE", action="append", default=[], help="refused")
     group.add_argument(
         "--WS",
@@ -182,7 +186,7 @@ def _legacy(group: argparse._ArgumentGroup) -> None:
 
 
 def information(given: argparse.Namespace) -> str | None:
-    """What an option that only prints something prints; None when a simulation is to run."""
+    """Text of an option that only prints information; ``None`` if a simulation is to run."""
     if given.version:
         return BATSIM_VERSION
     if given.simgrid_version:

@@ -21,24 +21,24 @@ from spillway.simulator.wire.server import Server
 class Conversation:
     """Sends the server's events to the scheduler, and plays the reply back to the server.
 
-    Batsim does this with an actor of its own: it walks through the requests in their order, sleeps until the time of
-    each, and hands it to the server as a message, one after another; last it reports that the scheduler is ready again.
-    It reads the next request just before the server deals with the last one, unless that one had to be waited for. So
-    whether registration is open is judged by what held before the last request.
+    Batsim does this with an actor of its own: it takes the requests in their order, sleeps until the time of each, and
+    hands it to the server as a message, one after another; last it reports that the scheduler is ready again. It reads
+    the next request just before the server handles the last one, unless it had to wait for the time of the last one. So
+    the state before the last request decides whether registration is open.
 
-    Where such messages take no time at the clock's resolution and nothing else waits for the server
-    (:meth:`~spillway.simulator.wire.kernel.Kernel.at_once`), they are dealt with one after another without a step of
-    the kernel each. Where they take time, messages that register or start jobs share a step as far as nothing can come
-    between: the engine passes all their moments and starts each task at its own.
+    If such messages take no time at the clock's resolution and nothing else waits for the server
+    (:meth:`~spillway.simulator.wire.kernel.Kernel.at_once`), they are handled one after another without a step of the
+    kernel each. If they take time, messages that register or start jobs share a step while no other event can come
+    between them: the engine passes all their moments and starts each task at its own moment.
 
     Parameters
     ----------
     kernel, server, requests, executor, link
-        What it works with.
+        Parts of the simulation that it uses.
     wall_clock
-        Whether to measure how long the scheduler takes to answer.
+        Whether to measure the time in which the scheduler answers.
     decimals
-        Of the times of messages.
+        Decimals of the times of messages.
 
     Attributes
     ----------
@@ -80,12 +80,12 @@ class Conversation:
         self._kernel.spawn(self._exchange)
 
     def maybe_send(self) -> None:
-        """Send what is pending, if its time has come."""
+        """Send the pending events, if a message is due."""
         server = self._server
         if not server.ready or self._kernel.mailbox:
             return
         if not server.pending and server.completed != server.submitted and not server.forced:
-            return  # nothing to tell, and it is not over
+            return  # no event to send, and the simulation is not over
         events = server.next_message()
         if events is not None:
             self._outgoing = events
@@ -106,7 +106,7 @@ class Conversation:
             self._start(reply)
 
     def answer(self, reply: Reply) -> None:
-        """Go on with the reply to the last message, which the link did not have at once."""
+        """Continue with the reply to the last message, which the link did not have at once."""
         self._kernel.paused = False
         self._start(reply)
 
@@ -120,7 +120,7 @@ class Conversation:
         self._proceed()
 
     def _proceed(self) -> None:
-        """Send the next request, or that the scheduler is ready; at its time."""
+        """Send the next request at its time, or the note that the scheduler is ready."""
         kernel, own_s = self._kernel, self._kernel.own_message_s
         further, count = self._further, len(self._events)
         while True:
@@ -149,7 +149,7 @@ class Conversation:
                 return
 
     def _look_ahead(self) -> None:
-        """Collect what the next messages start, up to a request that must be carried out in its time, or is wrong."""
+        """Collect the starts of the next messages, up to a request that is wrong or has to wait for its time."""
         kernel, events, index = self._kernel, self._events, self._index
         checked = index
         while index < len(events):
@@ -167,9 +167,9 @@ class Conversation:
             self._index = index = index + 1
 
     def _pass_messages(self) -> bool:
-        """Let the messages collected reach the server, one after another; whether to go on at once.
+        """Deliver the collected messages to the server, one after another; return whether to continue at once.
 
-        As far as nothing else can come between, the engine passes their moments in one go.
+        While no other event can come between them, the engine passes their moments in one call.
         """
         kernel, executor, further = self._kernel, self._executor, self._further
         moments = kernel.own_arrivals(len(further))
@@ -186,7 +186,7 @@ class Conversation:
         return not ended
 
     def _begin(self, count: int, moments: Sequence[float], handles: Sequence[int] = ()) -> None:
-        """Begin what the first messages collected start, each at its moment (s)."""
+        """Carry out the starts of the first collected messages, each at its moment (s)."""
         starts: list[Start] = []
         begun: list[float] = []
         for moment in moments[:count]:
@@ -198,7 +198,7 @@ class Conversation:
             self._requests.begin(starts, begun, handles)
 
     def _check(self, index: int) -> float:
-        """When a request is to be carried out (s); refuse one that cannot be."""
+        """Time at which a request is to be carried out (s); refuse an invalid one."""
         request = self._events[index]
         moment = request.timestamp
         if not moment <= self._now:
@@ -223,7 +223,7 @@ class Conversation:
         self._begin(1, (self._kernel.clock,))
 
     def _deliver_all(self, _: object) -> None:
-        """Deliver the messages collected, as far as each is received at once."""
+        """Deliver the collected messages while each is received at once."""
         kernel, further = self._kernel, self._further
         while further:
             soon = kernel.clock + max(2.0 * PRECISION, 2.0 * math.ulp(kernel.clock))
@@ -234,7 +234,7 @@ class Conversation:
                 return
 
     def _woken(self, _: object) -> None:
-        """Its time has come; what else ends at this instant may have been sent before."""
+        """Deliver the request that is due; other events of this instant may have sent messages before it."""
         kernel = self._kernel
         more = self._index < len(self._events)
         if kernel.at_once():

@@ -1,4 +1,4 @@
-"""Batsim 5's handshake: the scheduler requests there what Batsim 4 has options for."""
+"""Batsim 5's handshake, in which the scheduler requests settings that are options of Batsim 4."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spillway.simulator.wire.zmq_link import ZmqLink
 
 
 def shake_hands(link: ZmqLink, codec: Batsim5Simulator, options: SimulationOptions) -> SimulationOptions:
-    """Greet a scheduler, and give the options that its hello comes to.
+    """Greet a scheduler, and return the options that follow from its hello.
 
     Hosts are shared, if the scheduler decides so: Batsim 5 does not check it.
 
     Raises
     ------
     PeerLost, Refused, RemoteProtocolError
-        It has gone, ends the conversation, or answers with no hello.
+        The scheduler has disconnected, ends the conversation, or does not answer with a hello.
     """
     wanted = codec.read_hello(link.exchange_bytes(codec.first_frame(options.sched_config)))
     return replace(

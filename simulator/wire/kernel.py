@@ -1,14 +1,15 @@
-"""Simulated time: timers, the server's mailbox, and the order in which things of one instant happen.
+"""Simulated time: timers, the server's mailbox, and the order of the events of one instant.
 
 Batsim's parts are SimGrid actors which send one-byte messages to one server actor. Three facts of that machinery are
 visible to a scheduler and are reproduced here:
 
 * The server receives one message after another; each takes as long as one byte on the route from the sender's host to
   the master. A message sent meanwhile waits in the mailbox, first come first served. A message from the master host
-  itself takes its own route: 1e-10 s where the platform states none, 15 us on some machines.
-* A sender goes on when its message has been received, after the server has dealt with it.
-* Timers end up to a nanosecond early, together with what ends just before them; tasks and messages do not. What ends
-  together is dealt with in the order in which it was begun, and what it sends is in the mailbox only afterwards.
+  itself takes its own route: 1e-10 s if the platform states no such route, 15 us on some machines.
+* A sender continues when its message has been received and handled by the server.
+* Timers end up to a nanosecond early, together with events that end just before them; tasks and messages do not.
+  Events that end together are handled in the order of their beginnings, and their messages are in the mailbox only
+  afterwards.
 
 There are no jobs or schedulers here.
 """
@@ -32,7 +33,7 @@ PRECISION = 1e-9
 Action: TypeAlias = Callable[[Any], None]
 _Timer: TypeAlias = tuple[float, int, Action, Any]
 _Post: TypeAlias = tuple[float, Action, Any, Callable[[], None] | None]
-"""A message on its way: latency (s), what the server does with it, its content, and how its sender goes on."""
+"""A message on its way: latency (s), the server's handler, its content, and the continuation of its sender."""
 
 
 class Kernel:
@@ -43,7 +44,7 @@ class Kernel:
     engine
         Runs parallel tasks; its clock and this one move together.
     own_message_s
-        How long a message from the master to itself takes, s.
+        Seconds that a message from the master to itself takes.
 
     Attributes
     ----------
@@ -54,21 +55,21 @@ class Kernel:
     stopped
         Set it to leave :meth:`run`.
     paused
-        Set by an actor that waits for something from outside of simulated time: :meth:`run` is left at once, with all
-        that is still to happen in this instant. Clear it, let the actor go on, and call :meth:`run` again.
+        Set by an actor that waits for an input from outside of simulated time: :meth:`run` returns at once, and the
+        remaining events of this instant stay due. Clear it, resume the actor, and call :meth:`run` again.
     instant_end
         Whether a task without work has started in this instant: it ends before messages that take no time.
     unsettled
         Whether a task has started in this instant that may end in it (:attr:`..engines.base.Engine.ends_at_once`).
     after_receive
-        Called each time the server has dealt with a message.
+        Called each time the server has handled a message.
     before_advance, starting
-        Called before time moves on, to start what was collected for this instant, where there is any.
+        Called before time advances, to start the items collected for this instant, if there are any.
     tasks_ended
         Called with the handles of tasks that have ended.
     quiet, quiet_ones
-        What the server does with a message that changes nothing but its own notes while further ones wait for it; and
-        with several of them, called with their contents and the moments (s) at which they arrive.
+        Handler of a message that changes only the server's own state while further messages wait; and the handler of
+        several such messages, called with their contents and the moments (s) at which they arrive.
     """
 
     def __init__(self, engine: Engine, own_message_s: float = 0.0) -> None:
@@ -99,10 +100,10 @@ class Kernel:
         self._dead: set[int] = set()
         self._others = 0
 
-    # ------------------------------------------------------------------ what actors do
+    # ------------------------------------------------------------------ actions of actors
 
     def next_number(self, count: int = 1) -> int:
-        """The first of so many numbers greater than all before: the order in which timers and tasks were made."""
+        """First of ``count`` numbers greater than all before: the order in which timers and tasks were made."""
         number = self._sequence + 1
         self._sequence += count
         return number
@@ -114,7 +115,7 @@ class Kernel:
         return number
 
     def at_each(self, calls: Iterable[tuple[float, int, Action, Any]]) -> None:
-        """As :meth:`at`, of several; each a time, a number of :meth:`next_number`, an action and its argument."""
+        """As :meth:`at`, for several; each a time, a number of :meth:`next_number`, an action and its argument."""
         for call in calls:
             heapq.heappush(self._timers, call)
 
@@ -134,12 +135,12 @@ class Kernel:
         handler, content
             The server calls ``handler(content)``.
         resume
-            Called when the message has been dealt with.
+            Called when the message has been handled.
         """
         self._posts.append((latency, handler, content, resume))
 
     def post_all(self, latencies: Sequence[float], handler: Action, contents: Sequence[Any]) -> None:
-        """As :meth:`post` of one after another, without senders that go on."""
+        """As :meth:`post`, for one message after another, without senders to resume."""
         self._posts.extend(zip(latencies, repeat(handler), contents, repeat(None)))
 
     def post_here(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
@@ -147,14 +148,14 @@ class Kernel:
         self._posts.append((self.own_message_s, handler, content, resume))
 
     def post_first(self, handler: Action, content: Any = None, resume: Callable[[], None] | None = None) -> None:
-        """As :meth:`post_here`, before what new actors have sent in this round.
+        """As :meth:`post_here`, before the messages that new actors have sent in this round.
 
         Actors woken by the server's work run before the actors which that work created.
         """
         self._posts.insert(self._first_post, (self.own_message_s, handler, content, resume))
 
     def send_first(self, handler: Action) -> None:
-        """As :meth:`post_first`; without a step of the loop where only tasks may end until the message arrives."""
+        """As :meth:`post_first`, without a step of the loop if only tasks may end until the message arrives."""
         moments = self.own_arrivals(1)
         if not moments:
             self.post_first(handler)
@@ -172,7 +173,7 @@ class Kernel:
         self.after_receive()
 
     def spawn(self, actor: Callable[[], None]) -> None:
-        """Run a new actor at this instant, once those that run now have sent what they send."""
+        """Run a new actor at this instant, after the present actors have sent their messages."""
         self._spawned.append(actor)
 
     @property
@@ -183,8 +184,8 @@ class Kernel:
     def at_once(self) -> bool:
         """Whether a message from the master host that is sent now arrives at this very instant, before all else.
 
-        So it is where the clock's resolution is coarser than :attr:`own_message_s`, and nothing waits: its content can
-        be dealt with as if it had been posted, and nothing can tell the difference.
+        It does if the clock's resolution is coarser than :attr:`own_message_s` and nothing waits: its content can then
+        be handled as if it had been posted, with the same results.
         """
         clock = self.clock
         timers = self._timers
@@ -201,9 +202,9 @@ class Kernel:
         )
 
     def own_arrivals(self, messages: int) -> list[float]:
-        """When that many messages from the master host arrive, one after another (s).
+        """Times at which that many messages from the master host arrive, one after another (s).
 
-        Empty if something else may reach the server or fire before (what tasks do is left out), or they take no time.
+        Empty if another message may arrive or a timer fire before (ends of tasks are left out), or they take no time.
         """
         own_s, timers = self.own_message_s, self._timers
         if (
@@ -241,7 +242,7 @@ class Kernel:
         self._ended = ended
 
     def deal(self, handler: Action, content: Any = None) -> None:
-        """Let the server deal with a message that :meth:`at_once` allows, as if it had been posted and received."""
+        """Let the server handle a message that :meth:`at_once` allows, as if it had been posted and received."""
         self._first_post = 0
         handler(content)
         self.after_receive()
@@ -249,7 +250,7 @@ class Kernel:
     # ------------------------------------------------------------------ the loop
 
     def run(self) -> bool:
-        """Let time pass until stopped or paused; False when nothing can happen any more (a deadlock)."""
+        """Advance time until stopped or paused; return ``False`` if no event can happen any more (a deadlock)."""
         self._settle()
         timers, dead, mailbox, starting = self._timers, self._dead, self.mailbox, self.starting
         engine = self._engine
@@ -295,7 +296,7 @@ class Kernel:
                 self._posts.clear()
 
     def _happen(self, now: float, ended: list[int]) -> None:
-        """Do what ends at this instant: timers, tasks, the receipt of a message, in the order of their beginnings."""
+        """Handle the ends of this instant: timers, tasks, receipt of a message, in the order of their beginnings."""
         due = self._due(now)
         if now >= self._arrival:
             due.append((now, self._arriving_number, self._deal_with, self._arriving))
@@ -315,7 +316,7 @@ class Kernel:
         )
 
     def _advance(self, until: float) -> list[int]:
-        """Move the engine to the next instant at which more happens than the receipt of quiet messages; what ends."""
+        """Move the engine to the next event other than the receipt of quiet messages; return the ended tasks."""
         ended, self._ended = self._ended, []
         if ended:
             return ended
@@ -329,11 +330,11 @@ class Kernel:
         return self._engine.advance(until)
 
     def _quiet_arrivals(self) -> list[float]:
-        """When the next quiet messages arrive, as long as each is followed by one that waits and no timer fires."""
+        """Times at which the next quiet messages arrive, while each is followed by a waiting one and no timer fires."""
         latest = self._timers[0][0] - 2.0 * PRECISION if self._timers else math.inf
         moments: list[float] = []
         moment, quiet = self._arrival, self.quiet
-        for post in self.mailbox:  # waits while the one before it is dealt with
+        for post in self.mailbox:  # waits while the one before it is handled
             if moment >= latest:
                 break
             moments.append(moment)
@@ -343,7 +344,7 @@ class Kernel:
         return moments
 
     def _receive_quiet(self, moments: Sequence[float], count: int) -> None:
-        """Deal with the first quiet messages, each at its moment; the next one is on its way then, if its moment is."""
+        """Handle the first quiet messages, each at its moment; then the next one is on its way, if it has a moment."""
         post, mailbox = self._arriving, self.mailbox
         contents: list[Any] = []
         for following in range(1, count + 1):
@@ -379,13 +380,13 @@ class Kernel:
         self._others = len(due)
         for _, number, action, argument in due:
             self._others -= 1
-            if number in dead:  # stopped by one that rang just before
+            if number in dead:  # stopped by one that fired just before
                 dead.discard(number)
             else:
                 action(argument)
 
     def _deal_with(self, post: _Post) -> None:
-        """The server has received a message; then its sender goes on."""
+        """Let the server handle a message that it has received; then resume its sender."""
         self._first_post = len(self._posts)
         post[1](post[2])
         self.after_receive()
@@ -393,7 +394,7 @@ class Kernel:
             post[3]()
 
     def _settle(self) -> None:
-        """Deliver what was sent in this round, then let new actors run until none is left."""
+        """Deliver the messages of this round, then run new actors until no actor is left."""
         actors = self._round
         while True:
             while actors:
@@ -420,11 +421,11 @@ def _nothing() -> None:
 
 
 def _ignore(_: Any) -> None:
-    """Do nothing with something."""
+    """Do nothing with an argument."""
 
 
 def _pass_over(_: Any, __: Any) -> None:
-    """Do nothing with something at some moments."""
+    """Do nothing with some messages at some moments."""
 
 
 def _identity(number: int) -> int:

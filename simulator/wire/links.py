@@ -1,4 +1,4 @@
-"""How a message reaches the scheduler: in process; over ZeroMQ see :mod:`spillway.simulator.wire.zmq_link`."""
+"""Links to the scheduler: the one in process; over ZeroMQ see :mod:`spillway.simulator.wire.zmq_link`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from spillway.protocol.messages import Message, Reply
 
 
 class Link(Protocol):
-    """A conversation partner. Both kinds get the same messages: numbers are rounded before they come here."""
+    """The connection to a scheduler. Both kinds get the same messages: numbers are rounded before they come here."""
 
     def exchange(self, message: Message) -> Reply | None:
-        """Send a message, wait for the reply; ``None``: it comes by :meth:`.broker.Simulation.answer`."""
+        """Send a message, wait for the reply; ``None``: the reply comes by :meth:`.broker.Simulation.answer`."""
 
     def close(self) -> None:
-        """Give everything back; closing twice does no harm."""
+        """Release all resources; closing twice does no harm."""
 
 
 class InProcessLink:
@@ -31,4 +31,4 @@ class InProcessLink:
         self.exchange = handle
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""

@@ -13,12 +13,12 @@ from spillway.simulator.world.placing import check_flops, placement
 
 
 def start_all(jobs: list[Job], executor: Executor, machines: Machines) -> None:
-    """Start jobs on the machines ``0..res-1`` each, all at the present time, whatever their submission times.
+    """Start jobs on the machines ``0..res-1`` each, all at the present time, regardless of submission times.
 
     Raises
     ------
     SimulatorInputError
-        A job requests no machine, more than there are, or cannot run on them.
+        A job requests no machine, more than the platform has, or cannot run on them.
     """
     allocations = Allocations(machines)
     for job in jobs:

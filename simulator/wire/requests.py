@@ -1,4 +1,4 @@
-"""What the server does with each request of the scheduler, and the rules whose breach makes Batsim abort."""
+"""The server's handlers of the scheduler's requests, with the rules that Batsim enforces by aborting."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ from spillway.simulator.world.placing import check_flops, placement
 from spillway.simulator.world.power import PowerSwitches
 
 _SHORTEST_WAIT_S = 1e-5
-"""A call requested sooner than this comes after this."""
+"""Shortest wait for a requested call, s; a call requested sooner comes after this time."""
 
 _PERIOD_PRECISION = 1e-9
-"""Periods are whole milliseconds: what their numbers differ by from whole ones is rounding."""
+"""Rounding error allowed in ratios of periods, which are whole milliseconds."""
 
 _MOST_KEPT = 2000
-"""Operations of jobs whose tasks are kept in case that they are run again."""
+"""Most operations of jobs with tasks kept for another run."""
 
 
 class _Placed(NamedTuple):
-    """Where a job runs; its task, where it is a single one; its place, where something of it has to find it."""
+    """A job's allocation; its task, if it is a single one; its placement, except for a delay without mapping."""
 
     allocation: Allocation
     task: TaskSpec | None
@@ -69,7 +69,7 @@ class _Placed(NamedTuple):
 
 @dataclass(slots=True)
 class _Period:
-    """Periodic calls: their period (s), how many are left (0 or less: without end), when the next comes (s)."""
+    """Periodic calls: period (s), number of calls left (0 or less: without end), time of the next one (s)."""
 
     seconds: float
     left: int
@@ -79,7 +79,7 @@ class _Period:
 class Requests:
     """Carries out the scheduler's requests.
 
-    Every method named after a request raises :class:`ValueError` where Batsim aborts; :meth:`handle` turns it into a
+    Every method named after a request raises :class:`ValueError` if Batsim aborts; :meth:`handle` turns it into a
     :class:`SchedulerFault` that names the job and the place in the reply.
     """
 
@@ -128,7 +128,7 @@ class Requests:
     def handle(self, request: Request, index: int) -> list[Start | None]:
         """Carry out one request; ``index`` is its place in the reply.
 
-        Returns what further messages of the same request start, in their order (``None``: nothing).
+        Returns the starts of further messages of the same request, in their order (``None``: no start).
         """
         try:
             handler = self._handlers[type(request)]
@@ -140,9 +140,9 @@ class Requests:
             self._fail(request, index, str(fault))
 
     def ahead(self, request: Request, index: int) -> list[Start | None] | None:
-        """What the messages of a request start (``None``: nothing), which are registered or made ready now.
+        """Starts of the messages of a request (``None``: no start), registered or made ready now.
 
-        ``None`` where it matters when the request is carried out.
+        ``None`` instead of a list if the time of the request matters.
         """
         kind = type(request)
         if kind is ExecuteJob:
@@ -156,7 +156,7 @@ class Requests:
             return [None, *self.handle(request, index)]
         if isinstance(request, SetJobMetadata):
             job = self._registry.jobs.get(request.job_id)
-            if job is not None and job.state is JobState.SUBMITTED:  # nothing but the scheduler can do anything to it
+            if job is not None and job.state is JobState.SUBMITTED:  # only the scheduler can change it
                 return [None, *self.handle(request, index)]
         return None
 
@@ -170,7 +170,7 @@ class Requests:
         self._begin((self._ready(request, 0),), (self._kernel.clock,))
 
     def _ready(self, request: ExecuteJob, index: int) -> Start:
-        """What a request starts, and where."""
+        """The start that a request demands."""
         job = self._registry.jobs.get(request.job_id) or self._registry.job(request.job_id)
         if job.state is not JobState.SUBMITTED:
             _refuse_state(job)
@@ -192,7 +192,7 @@ class Requests:
         mapping: Mapping[int, int] | None,
         storage: Mapping[str, int] | None,
     ) -> _Placed:
-        """Where a job of ``res`` resources runs on these hosts, and as which task."""
+        """Allocation, task and placement of a job of ``res`` resources on these hosts."""
         allocation = self._allocations.of(hosts)
         if not self._options.rules.sized:
             if mapping is None and res not in (0, len(allocation.ids)):
@@ -217,9 +217,9 @@ class Requests:
         return _Placed(allocation, None, None)
 
     def begin(self, starts: Sequence[Start], moments: Sequence[float], handles: Sequence[int] = ()) -> None:
-        """Start jobs, each at its moment (s): several only such as :meth:`.Executor.tasks_ahead` lets begin ahead.
+        """Start jobs, each at its moment (s); several only if :meth:`.Executor.tasks_ahead` lets them begin ahead.
 
-        ``handles`` are those of their tasks, where these run already.
+        ``handles`` are those of their tasks, if these run already.
         """
         if len(starts) > 1 and self._all_free(starts):
             self._server.running += len(starts)
@@ -240,7 +240,7 @@ class Requests:
         self._executor.start(starts, moments, handles)
 
     def _all_free(self, starts: Sequence[Start]) -> bool:
-        """Whether jobs can surely start one after another: looked at as a whole."""
+        """Whether jobs can surely start one after another, checked all together."""
         machines, options = self._machines, self._options
         if not options.storage_sharing or self._meter is not None:
             return False
@@ -352,7 +352,7 @@ class Requests:
     # ------------------------------------------------------------------ registration
 
     def check_registration(self, index: int, closed: bool) -> None:
-        """Whether jobs and profiles may be registered; ``index`` is the request's place in the reply."""
+        """Refuse a registration that is not allowed; ``index`` is the request's place in the reply."""
         if self._options.dynamic_jobs and not closed:
             return
         path = f"$.events[{index}]"
@@ -403,7 +403,7 @@ class Requests:
     def _run_sub_jobs(self, request: RunSubJobs) -> list[Start | None]:
         """Register sub-jobs of one profile; on the wire that takes a message for each, and one to start each.
 
-        Their workload is forgotten when the last of them has been reported, and made again when there are new ones.
+        Their workload is forgotten when the last of them has been reported, and made again for new ones.
         """
         workload = self._registry.workload(request.workload_name)
         workload.local = True
@@ -425,9 +425,9 @@ class Requests:
         return starts
 
     def _placed_tasks(self, request: RunSubJobs) -> tuple[Profile, list[_Placed]]:
-        """The profile of sub-jobs, where they run and as which tasks; kept for the next request of the same ones.
+        """Profile, allocations, tasks and placements of sub-jobs; kept for the next request of the same sub-jobs.
 
-        Sub-jobs with one and the same task share its place, too.
+        Sub-jobs with the same task share its placement, too.
         """
         key = request.workload_name, request.profile_name
         kept = self._kept.get(key)
@@ -476,7 +476,7 @@ class Requests:
             self._kernel.post_here(self._server.waiting_done, call)
 
     def _call_again_and_again(self, request: CallMeLater) -> None:
-        """Batsim 5 calls at the multiples of the period, counted from the start of the simulation."""
+        """Begin periodic calls; Batsim 5 calls at multiples of the period, counted from the simulation's start."""
         name, period_s = request.name, request.period_s
         if name in self._periods:
             raise ValueError(f"calls of the name {shown(name)} are under way already")
@@ -499,7 +499,7 @@ class Requests:
         self._ticker = self._kernel.at(min(moments), self._tick) if moments else None
 
     def _tick(self, _: object) -> None:
-        """The periodic calls of this moment, in the order of their names."""
+        """Send the periodic calls of this moment, in the order of their names."""
         self._ticker = None
         for name, period in sorted(self._periods.items()):
             if period.next_s > self._kernel.clock + PRECISION:
@@ -512,7 +512,7 @@ class Requests:
         self._await_tick()
 
     def _stop_calls(self, request: StopCalls) -> None:
-        """Names without periodic calls mean nothing."""
+        """Stop periodic calls; a name without periodic calls is ignored."""
         if self._periods.pop(request.name, None) is not None:
             self._server.waiters -= 1
             self._await_tick()
@@ -530,7 +530,7 @@ class Requests:
         self._server.pending.append(EnergyAnswer(self._server.now, round(joules, 6)))
 
     def _answer_estimate(self, _: AnswerEstimate) -> None:
-        """Batsim reads it and does nothing with it."""
+        """Do nothing: Batsim reads an answer and ignores it."""
 
 
 def _elastic(profile: Profile) -> bool:

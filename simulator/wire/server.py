@@ -1,4 +1,4 @@
-"""The server: what reaches it, what it sends to the scheduler and when, and when the simulation is over."""
+"""The server: incoming messages, the messages to the scheduler and their times, and the end of the simulation."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Server:
     registration_finished
         Whether the scheduler announced that no more jobs will be registered.
     forced
-        Whether the scheduler has ended the simulation, whatever runs or waits.
+        Whether the scheduler has ended the simulation, regardless of running or waiting jobs.
     submitted, completed, running, switching, waiters, killers
-        Counters; the simulation is over when all that was submitted has ended and nothing is under way.
+        Counters; the simulation is over when all submitted jobs have ended and nothing is under way.
     """
 
     def __init__(self, kernel: Kernel, registry: Registry, outputs: Outputs, options: SimulationOptions) -> None:
@@ -72,31 +72,31 @@ class Server:
         """The clock as it is printed (s)."""
         return round(self.kernel.clock, self._decimals)
 
-    # ------------------------------------------------------------------ what reaches it
+    # ------------------------------------------------------------------ incoming messages
 
     def hello(self, _: Any) -> None:
-        """A submitter introduces itself."""
+        """Receive the first message of a submitter."""
 
     def job_submitter_left(self, _: Any) -> None:
-        """A workload has been submitted completely."""
+        """Note that a workload has been submitted completely."""
         self.job_submitters -= 1
         if self.job_submitters == 0:
             self.pending.append(Notify(self.now, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
 
     def event_submitter_left(self, _: Any) -> None:
-        """An event file is finished."""
+        """Note that an event file is finished."""
         self.event_submitters -= 1
         if self.event_submitters == 0:
             self.pending.append(Notify(self.now, NotifyKind.NO_MORE_EXTERNAL_EVENT_TO_OCCUR.value))
 
     def jobs_submitted(self, jobs: list[Job]) -> None:
-        """Static jobs enter the queue."""
+        """Add static jobs to the queue."""
         self.submitted += len(jobs)
         for job in jobs:
             self.announce(job)
 
     def announce(self, job: Job) -> None:
-        """A job is submitted: notify the scheduler."""
+        """Submit a job: notify the scheduler."""
         job.state = JobState.SUBMITTED
         assert job.source is not None
         profile = job.profile.source if self.options.forward_profiles else None
@@ -104,11 +104,11 @@ class Server:
         job.source = None
 
     def job_completed(self, job: Job) -> None:
-        """A job has ended; its message has arrived."""
+        """Receive the message that a job has ended."""
         self.jobs_completed((job,), (self.kernel.clock,))
 
     def jobs_completed(self, jobs: Sequence[Job], moments: Sequence[float]) -> None:
-        """Jobs have ended; their messages have arrived, each at its moment (s)."""
+        """Receive the messages that jobs have ended, each at its moment (s)."""
         self.running -= len(jobs)
         self.completed += len(jobs)
         pending, decimals = self.pending, self._decimals
@@ -134,14 +134,14 @@ class Server:
         self._reported += jobs
 
     def job_rejected(self, job: Job) -> None:
-        """The scheduler has refused a job."""
+        """Note that the scheduler has rejected a job."""
         job.state = JobState.REJECTED
         self.completed += 1
         self.outputs.jobs.add((job,))
         self._reported.append(job)
 
     def killing_done(self, content: tuple[list[Job], dict[str, TaskProgress]]) -> None:
-        """A kill was carried out: report the jobs that it really ended, then the kill."""
+        """Report the jobs that a kill has really ended, then the kill."""
         jobs, progress = content
         for job in jobs:
             if job.state is JobState.COMPLETED_KILLED:
@@ -150,17 +150,17 @@ class Server:
         self.killers -= 1
 
     def waiting_done(self, call: tuple[str, bool]) -> None:
-        """A call that the scheduler requested is due: its name, and whether it is the last one of that name."""
+        """Send a requested call that is due: its name, and whether it is the last one of that name."""
         self.pending.append(RequestedCall(self.now, *call))
         if call[1]:
             self.waiters -= 1
 
     def job_says(self, content: tuple[Job, Any]) -> None:
-        """A job has a message for the scheduler."""
+        """Send a job's message to the scheduler."""
         job, message = content
         self.pending.append(FromJobMsg(self.now, job.id, message))
 
-    # ------------------------------------------------------------------ what it sends
+    # ------------------------------------------------------------------ outgoing messages
 
     @property
     def finished(self) -> bool:
@@ -177,10 +177,10 @@ class Server:
         )
 
     def next_message(self) -> list[Event] | None:
-        """The events to send now, or None.
+        """The events to send now, or ``None``.
 
-        A message goes out when the scheduler is idle, something has happened, and no message waits for the server. Jobs
-        whose end it reports are dropped with it.
+        A message is sent when the scheduler is idle, an event is pending, and no message waits for the server. Jobs
+        reported as ended are dropped with it.
         """
         if not self.ready or self.kernel.mailbox or self.kernel.stopped:
             return None
@@ -200,7 +200,7 @@ class Server:
         return events
 
     def _count_idle_calls(self, events: list[Event]) -> None:
-        """Refuse a scheduler that is called for ever while nothing else can happen."""
+        """Refuse a scheduler that is called for ever while no other event can happen."""
         if type(events[-1]) is not RequestedCall:
             self._completed_before, self._idle_calls = self.completed, 0
             return
@@ -211,7 +211,7 @@ class Server:
         self._idle_calls += 1
         if self._idle_calls > MOST_IDLE_CALLS:
             raise SchedulerFault(
-                f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs and none is to come "
+                f"{MOST_IDLE_CALLS} calls (CALL_ME_LATER) one after another, while no job runs or is to come "
                 f"({self.submitted - self.completed} wait): the simulation would never end"
             )
 
@@ -222,7 +222,7 @@ class Server:
         self._reported.clear()
 
     def reply_done(self, _: Any) -> None:
-        """The scheduler's reply has been carried out, and its time has come."""
+        """Note that the scheduler's reply has been carried out, and its time has come."""
         self.ready = True
         if self._stale_profiles:
             for job in self._stale_profiles:
@@ -234,7 +234,7 @@ class Server:
             self.kernel.stopped = True
 
     def _check_end(self) -> None:
-        """After the last reply nothing may be left."""
+        """Check that nothing is left after the last reply."""
         left = {
             "running jobs": self.running,
             "machines that change their power state": self.switching,

@@ -1,7 +1,7 @@
 """Submitters bring static jobs and external events to the server, each at its time.
 
-What happens at the same time goes in one message. A submitter that had to wait for the server is late by as much: it
-sleeps for the time between two submissions, counted from when the server has taken the last message.
+Items of the same time share one message. A submitter that had to wait for the server is late by the same time: it
+sleeps for the time between two submissions, counted from the receipt of the last message by the server.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ from spillway.simulator.wire.kernel import PRECISION, Action, Kernel
 
 
 class Submitter:
-    """Brings things to the server, and lets go of them: an ended job needs no memory.
+    """Brings jobs or events to the server, and keeps no reference to them: an ended job needs no memory.
 
     Parameters
     ----------
     kernel
         Time and mailbox.
     items
-        Things in the order of their times.
+        Jobs or events in the order of their times.
     when
-        The time of a thing (s).
-    deliver
-        What the server does with those of one time.
-    leave
-        What it does when all have been brought.
+        The time of an item (s).
+    hello, deliver, leave
+        Handlers of the server: at the begin; for the items of one time; at the end.
     first
-        Called once before the first is sent.
+        Called once before the first item is sent.
     """
 
     def __init__(
@@ -56,7 +54,7 @@ class Submitter:
 
     @property
     def things(self) -> list[Any]:
-        """What is still to be brought."""
+        """Items still to be brought."""
         return list(self._items)
 
     def begin(self) -> None:
@@ -64,7 +62,7 @@ class Submitter:
         self._kernel.post_here(self._hello, None, self._go_on)
 
     def _go_on(self) -> None:
-        """Collect what is due, send it, sleep until the next."""
+        """Collect the due items, send them, sleep until the next one."""
         self._since = self._kernel.clock
         self._collect([])
 
@@ -98,10 +96,10 @@ class Submitter:
 
 
 submission_time = attrgetter("subtime")
-"""When a job is to be submitted (s)."""
+"""Submission time of a job (s)."""
 
 occurrence_time = attrgetter("time")
-"""When an event happens (s)."""
+"""Time of an event (s)."""
 
 
 def in_order_of_submission(jobs: Sequence[Job]) -> list[Job]:

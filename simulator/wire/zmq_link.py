@@ -1,6 +1,6 @@
-"""How a message reaches a scheduler in another process: over ZeroMQ.
+"""The link to a scheduler in another process, over ZeroMQ.
 
-Apart from :mod:`spillway.simulator.wire.links`, because runs within one process need not load ZeroMQ.
+It is separate from :mod:`spillway.simulator.wire.links`, because runs within one process need not load ZeroMQ.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from spillway.simulator.errors import Refused
 class ZmqLink:
     """A scheduler behind a ZeroMQ request socket.
 
-    As with Batsim, it does not matter which side starts first, and without a time limit a missing scheduler is waited
-    for. One that was there and closed its connection can never answer: the reply would belong to another connection.
+    As with Batsim, either side may start first, and without a time limit the link waits for a missing scheduler. A
+    scheduler that has closed its connection can never answer: the reply would belong to another connection.
 
     Parameters
     ----------
     endpoint
-        Where the scheduler listens (``tcp://localhost:28000``, ``ipc:///tmp/x``).
+        Address of the scheduler (``tcp://localhost:28000``, ``ipc:///tmp/x``).
     timeout_s
-        Give up when a reply takes longer; None: never.
+        Longest wait for a reply, s; ``None``: no limit.
     max_message_bytes
         Largest reply that is read.
     check_alive
-        Called while a reply is waited for, about once a second; raises where none will come.
+        Called during the wait for a reply, about once a second; raises if no reply will come.
     codec
         The wire format.
 
@@ -83,11 +83,11 @@ class ZmqLink:
         Raises
         ------
         PeerLost
-            The scheduler has gone, or needs longer than the time limit.
+            The scheduler has disconnected, or needs longer than the time limit.
         Refused
-            The scheduler ended the conversation and says why.
+            The scheduler ended the conversation with a reason.
         RemoteProtocolError
-            The reply is none.
+            The reply is malformed.
         """
         return self._codec.decode_reply(self.exchange_bytes(self._codec.encode_message(message)))
 

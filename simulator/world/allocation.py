@@ -1,4 +1,4 @@
-"""Sets of machines that jobs run on, with what is needed of them at every start, kept."""
+"""Sets of machines that jobs run on, kept with the values that every start needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Allocation:
     storage
         Ids of the storage hosts among them.
     latency
-        Of messages from the job, which live on the first machine, s.
+        Latency of messages from the job, which come from the first machine, s.
     """
 
     ids: tuple[int, ...]

@@ -6,8 +6,8 @@ Idle), states separated by commas::
     <prop id="wattage_per_state" value="95.0:120.0:200.0, 93.0:110.0:170.0"/>
 
 A host without load draws Idle; with a load it draws Epsilon and, in proportion to the share of its speed that is used,
-up to AllCores. As in SimGrid, energy is counted when something happens on a host (and on all hosts, when a job starts
-or ends or the energy is read), and *the load at that moment* stands for the whole time since the last count: a task's
+up to AllCores. As in SimGrid, energy is counted at every event of a host (and on all hosts, when a job starts or ends
+or the energy is read), and *the load at that moment* is taken for the whole time since the last count: a task's
 latency, and a wait before it, count with the load that follows. A power state without speed counts as fully used.
 """
 
@@ -30,14 +30,14 @@ _PROPERTIES = ("wattage_per_state", "watt_per_state")
 
 
 class _WithHandle(Protocol):
-    """What runs a task: it holds the engine's handle, -1 while there is none."""
+    """The owner of a task: it has the engine's handle, or -1."""
 
     handle: int
 
 
 @runtime_checkable
 class _WithRates(Protocol):
-    """An engine that states how fast a task was just before its clock; else its mean since the last count is taken."""
+    """An engine that states a task's rate just before its clock; for others, the mean since the last count is taken."""
 
     def rate(self, handle: int) -> float:
         """Share of its work per second at which a task ran, also one that has just ended."""
@@ -83,7 +83,7 @@ class EnergyMeter:
     Parameters
     ----------
     platform, machines, engine, outputs
-        What it reads, and where it writes.
+        Sources of the loads, and the output files.
 
     Attributes
     ----------
@@ -99,15 +99,15 @@ class EnergyMeter:
         self._by_host: dict[int, list[_Meter]] = {}
         for machine, meter in zip(machines.all, self._meters, strict=True):
             self._by_host.setdefault(machine.host, []).append(meter)
-        read_watts(platform.hosts[machines.master_host])  # not counted, but SimGrid needs them of every host
+        read_watts(platform.hosts[machines.master_host])  # not counted, but SimGrid needs them for every host
         self._running: dict[int, list[tuple[_Meter, _Load]]] = {}
         self.at_first_submission = -1.0
         self.at_last_end = -1.0
 
-    # ------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------ events
 
     def task_starts(self, item: _WithHandle, task: TaskSpec) -> None:
-        """A task starts at the engine's clock."""
+        """Note the start of a task at the engine's clock."""
         flops, alone = task.flops, len(task.hosts) == 1  # SimGrid counts at the start of tasks of one host only
         parts: list[tuple[_Meter, _Load]] = []
         for position, host in enumerate(task.hosts):
@@ -123,7 +123,7 @@ class EnergyMeter:
         self._running[id(item)] = parts
 
     def task_ends(self, item: _WithHandle, progress: float) -> None:
-        """A task ends, or is taken away, with so much of it done; what held its handle holds it still."""
+        """Note the end or the removal of a task at this progress; its owner still has its handle."""
         parts = self._running.pop(id(item), ())
         for meter, _ in parts:
             self._update(meter, self._engine.clock, {id(item): progress})
@@ -131,25 +131,25 @@ class EnergyMeter:
             meter.loads.remove(load)
 
     def sleep_ends(self, machine_id: int) -> None:
-        """What waited on a machine without work goes on."""
+        """Note the end of a pause on a machine without work."""
         self._update(self._meters[machine_id], self._engine.clock)
 
     def job_starts(self, job: Job, ids: Iterable[int], now: float) -> None:
-        """A job starts on these machines."""
+        """Note the start of a job on these machines."""
         job.energy = -self.energy_of(ids, now)
         self._write(now, "s")
 
     def job_ends(self, job: Job, ids: Iterable[int], now: float) -> None:
-        """A job ends on these machines."""
+        """Note the end of a job on these machines."""
         job.energy += self.energy_of(ids, now)
         self.at_last_end = self._write(now, "e")
 
     def pstate_event(self, now: float) -> None:
-        """A change of power states was requested, or is complete."""
+        """Note that a change of power states was requested, or is complete."""
         self._write(now, "p")
 
     def set_pstate(self, machine_id: int, pstate: int, now: float, busy: bool) -> None:
-        """A machine is in another power state from now on; ``busy``: it works on the transition."""
+        """Note another power state of a machine from now on; ``busy``: the machine works on the transition."""
         meter = self._meters[machine_id]
         self._update(meter, now)
         meter.pstate = pstate
@@ -177,7 +177,7 @@ class EnergyMeter:
             return load.seen
         try:
             return self._engine.progress(load.item.handle)
-        except TaskError:  # it ended at this very instant and is still to be dealt with
+        except TaskError:  # it ended at this very instant and has not been handled yet
             return 1.0
 
     def _write(self, now: float, kind: str) -> float:

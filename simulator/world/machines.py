@@ -1,7 +1,7 @@
-"""The machines as Batsim numbers them: roles, ids, states, and how long each state lasted.
+"""The machines as Batsim numbers them: roles, ids, states, and the time spent in each state.
 
-Compute hosts get the ids 0..C-1 and storage hosts C..C+S-1, each in plain text order of their names (that is what
-Batsim 4.0 to 4.2.1 do; the documented order that compares digits as numbers is that of Batsim 5). The master has no id.
+Compute hosts get the ids 0..C-1 and storage hosts C..C+S-1, each in plain text order of their names (as in Batsim 4.0
+to 4.2.1; the documented order that compares digits as numbers is that of Batsim 5). The master has no id.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spillway.simulator.errors import SimulatorInputError
 
 
 class State(enum.IntEnum):
-    """What a machine is doing; the value is its place in counters."""
+    """State of a machine; the value is its place in counters."""
 
     SLEEPING = 0
     SWITCHING_ON = 1
@@ -29,7 +29,7 @@ class State(enum.IntEnum):
 
 
 class Role(enum.Enum):
-    """What a host is for."""
+    """Role of a host."""
 
     COMPUTE = "compute_node"
     STORAGE = "storage"
@@ -58,11 +58,11 @@ class Machines:
     platform
         Hosts and routes.
     roles
-        Roles given on the command line, by host name; as in Batsim, those of hosts that do not exist mean nothing.
+        Roles given on the command line, by host name; as in Batsim, those of hosts that do not exist are ignored.
     master
-        Name of the master host; used where no host has that role.
+        Name of the host that is the master if it states no role.
     limit
-        Keep only the first so many compute hosts; 0 keeps all.
+        Number of compute hosts to keep, the first ones; 0 keeps all.
     by_number
         Whether digits in names count as numbers in their order.
 
@@ -92,7 +92,7 @@ class Machines:
     ) -> None:
         found = _hosts_by_role(platform, roles, master)
         if len(found[Role.MASTER]) != 1:
-            names = ", ".join(sorted(platform.hosts[i].name for i in found[Role.MASTER])) or "none"
+            names = ", ".join(sorted(platform.hosts[i].name for i in found[Role.MASTER])) or "no host"
             raise SimulatorInputError(
                 f"{platform.source or 'the platform'}: exactly one host must have the role master, found {names}; "
                 f"name it with -m or -r HOST:master"
@@ -151,10 +151,10 @@ class Machines:
         return len(self.all)
 
     def latency(self, machine_id: int) -> float:
-        """How long a message of one byte takes from a machine to the master while nothing else is on the way, s.
+        """Seconds that an uncontended message of one byte takes from a machine to the master.
 
-        The route is looked up when it is first needed: storage hosts send nothing themselves, and published platforms
-        state no route from theirs to the master.
+        The route is looked up at its first use: storage hosts send no messages, and published platforms state no route
+        from storage hosts to the master.
 
         Raises
         ------
@@ -168,7 +168,7 @@ class Machines:
 
     @property
     def own_message_s(self) -> float:
-        """How long a message of one byte takes from the master to itself, s."""
+        """Seconds that a message of one byte takes from the master to itself."""
         return self._one_byte(self.master_host)
 
     def _one_byte(self, host: int) -> float:
@@ -198,7 +198,7 @@ class Machines:
             self.state[machine_id] = state
 
     def occupy(self, places: Iterable[Iterable[int]], moments: Iterable[float]) -> None:
-        """Jobs start, each on its machines at its moment (s)."""
+        """Note the starts of jobs, each on its machines at its moment (s)."""
         states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
         computing = State.COMPUTING
         for ids, now in zip(places, moments, strict=True):
@@ -213,7 +213,7 @@ class Machines:
                     states[machine_id] = computing
 
     def leave(self, places: Iterable[Iterable[int]], now: float) -> None:
-        """Jobs end, each on its machines; an unavailable machine stays so."""
+        """Note the ends of jobs, each on its machines; an unavailable machine stays unavailable."""
         states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
         idle, out = State.IDLE, State.UNAVAILABLE
         for ids in places:

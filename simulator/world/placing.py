@@ -1,4 +1,4 @@
-"""Where the executors of a job go, and what they may do there."""
+"""Placement of a job's executors, and the check of their computation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_nothing(task: TaskSpec) -> bool:
 def placement(
     allocation: Allocation, mapping: Mapping[int, int] | None, storage: Mapping[str, int] | None, machines: Machines
 ) -> Placement:
-    """Where the executors of a job go: one per host, or as the scheduler mapped them.
+    """Place the executors of a job: one per host, or as the scheduler mapped them.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Power states: which a host has, and how it changes between them.
+"""Power states of hosts, and the changes between them.
 
 The host property ``sleep_pstates`` lists ``sleep:off:on`` triplets separated by commas: a state in which the host
 sleeps, and the virtual states in which it computes one flop to fall asleep and to wake up. All other states are for
@@ -28,7 +28,7 @@ _PROPERTY = "sleep_pstates"
 
 
 class Kind(enum.Enum):
-    """What a power state is for."""
+    """Purpose of a power state."""
 
     COMPUTATION = "computation"
     SLEEP = "sleep"
@@ -42,7 +42,7 @@ class _PowerStates:
     Attributes
     ----------
     kinds
-        What each is for.
+        Purpose of each state.
     off, on
         Virtual state for falling asleep to, and for waking up from, each sleep state.
     """
@@ -58,7 +58,7 @@ def read_power_states(host: Host) -> _PowerStates:
     Raises
     ------
     SimulatorInputError
-        The property is no list of triplets, names states that do not exist, or one for two purposes.
+        The property is no list of triplets, names states that do not exist, or uses one for two purposes.
     """
     kinds = [Kind.COMPUTATION] * len(host.speeds)
     off: dict[int, int] = {}
@@ -102,7 +102,7 @@ class PowerSwitches:
     Attributes
     ----------
     grouped, machines_switched
-        Number of requests, and of machines they named.
+        Number of requests, and of the machines in them.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class PowerSwitches:
         return self._states[number].kinds[self.pstate[number]] is Kind.COMPUTATION
 
     def request(self, ids: tuple[int, ...], target: int) -> None:
-        """Begin to change machines to a power state; :class:`ValueError` where Batsim aborts."""
+        """Begin to change machines to a power state; :class:`ValueError` if Batsim aborts."""
         if self._meter is None:
             raise ValueError("changing power states needs --energy")
         ids = tuple(sorted(set(ids)))
@@ -208,7 +208,7 @@ class PowerSwitches:
             self._mark(number, target)
 
     def _transit(self, number: int, virtual: int, target: int) -> None:
-        """One flop in the virtual state, then arrive."""
+        """Compute one flop in the virtual state, then arrive."""
         self._server.switching += 1
         self._set(number, virtual, busy=True)
         host = self._machines.all[number].host
@@ -228,7 +228,7 @@ class PowerSwitches:
         self._kernel.post(self._machines.latency(number), self._switched, (number, target))
 
     def _switched(self, argument: tuple[int, int]) -> None:
-        """A machine has arrived in its state; the server is notified."""
+        """Notify the server that a machine has arrived in its state."""
         number, target = argument
         if self._mark(number, target) and self._outputs.states is not None:
             self._outputs.states.add(self._kernel.clock)

@@ -99,7 +99,10 @@ def test_only_jobs_that_ran_under_every_policy_are_compared() -> None:
     nothing = dataclasses.replace(whole, state=["REJECTED"] * 3, start_s=np.full(3, np.nan))
     key = ("w", "0")
     lines = answer({"whole": {key: whole}, "part": {key: part}, "nothing": {key: nothing}})
-    assert lines[:2] == ["nothing rejected every job.", "Compared are the 2 of 3 jobs that ran under every policy."]
+    assert lines[:2] == [
+        "nothing rejected every job.",
+        "The comparison covers the 2 of 3 jobs that ran under every policy.",
+    ]
     assert lines[2] == "In these runs whole has the smallest mean waiting time: whole 15 s, part 35 s."
     assert answer({"whole": {key: whole}, "nothing": {key: nothing}})[-1] == "There is nothing to compare."
 

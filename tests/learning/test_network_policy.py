@@ -119,7 +119,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
     trained()
     path = tmp_path / "learned.csv"
     path.write_bytes(WEIGHTS.read_bytes() + b"\n")
-    with pytest.raises(OptionError, match="not the one that goes with this version"):
+    with pytest.raises(OptionError, match="does not belong to this version"):
         network.read(path, "0" * 64)
     with pytest.raises(OptionError, match="cannot be read"):
         network.read(tmp_path / "absent.csv")

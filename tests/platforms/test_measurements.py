@@ -109,13 +109,13 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
         "stage-in, private (4 runs of 4 jobs): 2 s/GB",
         "  held-out error: median 0.0%, 90th percentile 0.0%",
         "  constants (buffer 6.5 GB/s, file system 1 GB/s): median 50.0%, 90th percentile 50.0%",
-        "  as one job sees it: 500 MB/s",
+        "  bandwidth of one job: 500 MB/s",
         "run, private, allocation 5, intermediate files in it (4 runs of 4 jobs): 10 s",
         "  held-out error: median 0.0%, 90th percentile 0.0%",
         "  constants (buffer 6.5 GB/s, file system 1 GB/s): median 0.9%, 90th percentile 1.2%",
         "stage-out, private (4 runs of 4 jobs): 0.5 s",
         "  held-out error: median 0.0%, 90th percentile 0.0%",
-        "  constants: none, the bytes are not stated",
+        "  constants: not compared, the bytes are not stated",
     ]
 
 
@@ -124,7 +124,7 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("", "line 1: expected measured runs with a column ID"),
         ("ID FITS BB_TYPE", "line 1: expected measured runs with a column NB_CORES"),
-        ("HEAD", "line 1: expected measured runs below the header, got none"),
+        ("HEAD", "line 1: expected measured runs below the header, got an empty table"),
         ("HEAD\n1 Y PRIVATE 2", "line 2: expected 13 words as in the header, separated by single blanks, got 4"),
         ("HEAD\n1 Y PRIVATE 0 1 1 1 1 5 1 1 1 1", "line 2: NB_CORES: expected a number of at least 1, got '0'"),
         ("HEAD\n1 Y PRIVATE 2 1 1 x 1 5 1 1 1 1", "line 2: BB_SIZE_FILES_MB: expected a number of at least 0, got 'x'"),

@@ -174,7 +174,7 @@ def test_devices_read_and_write(tmp_path: Path) -> None:
 
 FAULTS: dict[str, tuple[Any, str]] = {
     "no table": ({"computes": {}}, "rabbits: expected an object, got nothing"),
-    "no rabbits": ({"computes": {}, "rabbits": {}}, "rabbits: expected one rabbit or more, got none"),
+    "no rabbits": ({"computes": {}, "rabbits": {}}, "rabbits: expected one rabbit or more, got an empty table"),
     "capacity": (
         {"computes": {}, "rabbits": {"r": {"capacity": 1.5, "hostlist": ""}}},
         "rabbits.r.capacity: expected whole bytes, at least 0 and below 2\\^53, got 1.5",
@@ -193,7 +193,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "twins": (
         {"computes": {"r": "r"}, "rabbits": {"r": {"capacity": 1, "hostlist": "r"}}},
-        "'r' stands at 2 places; a host has one",
+        "'r' occurs at 2 places; a host has one",
     ),
 }
 
@@ -243,7 +243,7 @@ GRAPHS: dict[str, tuple[Any, Any, str]] = {
         r"graph.nodes\[2\].metadata.size: expected a whole number, got -1",
     ),
     "name": (vertices("node", name="a/b"), [], r"graph.nodes\[0\].metadata.name: expected a name of letters, .*"),
-    "nothing": (vertices("cluster"), [], "graph.nodes: expected nodes or SSDs, got none"),
+    "nothing": (vertices("cluster"), [], "graph.nodes: expected nodes or SSDs, found neither"),
 }
 
 
@@ -269,9 +269,9 @@ def test_what_is_passed_over_is_said() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (Inventory("", (RackFacts(("n1",), "s", 5),)), "node 'n1' is served by 's', in a file before by 'r'"),
-        (Inventory("", (RackFacts((), "r", 6),)), "'r' has 6 bytes, in a file before 5"),
-        (Inventory("", (RackFacts(("n2",)),), cores=3), "its nodes have 3 cores, in a file before 2"),
+        (Inventory("", (RackFacts(("n1",), "s", 5),)), "node 'n1' is served by 's', in an earlier file by 'r'"),
+        (Inventory("", (RackFacts((), "r", 6),)), "'r' has 6 bytes, in an earlier file 5"),
+        (Inventory("", (RackFacts(("n2",)),), cores=3), "its nodes have 3 cores, in an earlier file 2"),
     ],
 )
 def test_files_that_contradict_each_other(other: Inventory, message: str) -> None:

@@ -15,7 +15,7 @@ from spillway.platforms import Platform, PlatformError, Sharing, load_platform, 
 MALFORMED = Path(__file__).parent / "data" / "malformed"
 
 MESSAGES = {
-    "backbone_outside.xml": "line 4: <backbone> may only stand in a zone with routing",
+    "backbone_outside.xml": "line 4: <backbone> is only allowed in a zone with routing",
     "bad_choice.xml": "line 4: <link>: attribute 'sharing_policy' must be one of SHARED, FATPIPE, .* got 'WIFI'",
     "bad_number.xml": "line 4: link 'l': attribute 'bandwidth': expected a number with a unit .* got 'fast'",
     "bad_routing.xml": "line 2: zone 'z': routing 'Vivaldi' is not understood; known: Full, Floyd",
@@ -36,9 +36,9 @@ MESSAGES = {
     "needless_direction.xml": "line 6: link 'l' is not SPLITDUPLEX: it has no direction 'UP'",
     "negative_latency.xml": "line 4: link 'l': attribute 'latency': must be finite and not negative, got '-1us'",
     "no_cores.xml": "line 3: host 'a': attribute 'core': expected a whole number of at least 1, got '0'",
-    "no_direction.xml": "line 6: link 'l' is SPLITDUPLEX: say direction",
+    "no_direction.xml": "line 6: link 'l' is SPLITDUPLEX: state direction",
     "no_hosts.xml": "the platform has no hosts",
-    "no_xml.xml": "line 1: no well-formed XML: mismatched tag",
+    "no_xml.xml": "line 1: not well-formed XML: mismatched tag",
     "old_version.xml": "line 2: <platform version='3'> is not read, only 4 and 4.1",
     "pstate_out_of_range.xml": "line 3: host 'a': pstate 2 of 2 speeds",
     "radical.xml": "line 3: cluster 'c': attribute 'radical': expected numbers and ranges like '0-3,7', got '0..3'",
@@ -46,11 +46,11 @@ MESSAGES = {
     "route_of_zones.xml": "line 6: <route>: expected a host or router of zone 'z', got 'x'",
     "torus_radical.xml": "line 3: cluster 'c': its topology has 8 nodes, attribute 'radical' names 7",
     "torus_sizes.xml": "line 3: cluster 'c': attribute 'topo_parameters': expected sizes such as '4,3,2', got '2,2,x'",
-    "two_roots.xml": "line 3: zone 'y' stands beside zone 'x'",
+    "two_roots.xml": "line 3: zone 'y' is beside zone 'x'",
     "unknown_attribute.xml": "line 4: <host>: attribute 'state_file' is not understood; understood are core, id",
     "unknown_element.xml": "line 4: element <peer> is not understood inside <zone>; understood there: prop, zone",
     "unknown_host.xml": "line 5: <route>: attribute 'dst' names 'b', but no host, router or zone of that name",
-    "unknown_link.xml": "line 5: no link 'l' stands before it",
+    "unknown_link.xml": "line 5: no link 'l' is defined before it",
     "zero_bandwidth.xml": "line 4: link 'l' has bandwidth 0; it must be greater than 0",
     "zone_route_of_hosts.xml": "line 6: <zoneRoute>: attribute 'src' names 'a', which is no zone",
 }
@@ -198,7 +198,7 @@ def test_no_route_between_zones() -> None:
     """Between zones, what is not stated is an error."""
     text = f'<platform version="4.1"><zone id="z" routing="Full">{_inner_zones()}</zone></platform>'
     platform = parse_platform(text)
-    with pytest.raises(PlatformError, match="no route from 'a1' to 'b2': zone 'z' states none between 'z1' and 'z2'"):
+    with pytest.raises(PlatformError, match="from 'a1' to 'b2': zone 'z' states no route between 'z1' and 'z2'"):
         platform.route(platform.host_index["a1"], platform.host_index["b2"])
 
 

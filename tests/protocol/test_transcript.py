@@ -109,7 +109,7 @@ def test_recording_into_a_full_device() -> None:
         recorder.received(b"{}")
         recorder.sent(b"{}")
     assert warnings == [
-        "the recording ends before exchange 0: No space left on device; what there is stands in '/dev/full'"
+        "the recording ends before exchange 0: No space left on device; the recorded part is in '/dev/full'"
     ]
 
 

@@ -64,12 +64,12 @@ def test_places_without_names():
             r"partition\[0\]: longest_s: expected float \| null, got str",
         ),
         ("[[partition]]\nname = 'p'\nlongest_s = inf", r"partition\[0\]: longest_s: expected a finite number"),
-        ("[[partition]]\nname = 'p'\n[[partition]]\nname = 'p'", "partition 'p' stands 2 times"),
+        ("[[partition]]\nname = 'p'\n[[partition]]\nname = 'p'", "partition 'p' occurs 2 times"),
         (
             "nodes = 'a1,a2'\n[[partition]]\nname = 'p'\nnodes = 'a3'",
-            r"partition\[0\]: nodes: 'a3' is none of the mach",
+            r"partition\[0\]: nodes: 'a3' is not a node of the mach",
         ),
-        ("nodes = 4\n[[partition]]\nname = 'p'\nnodes = '2-4'", "partition 'p': nodes: node 4 is none of the site's 4"),
+        ("nodes = 4\n[[partition]]\nname = 'p'\nnodes = '2-4'", "nodes: node 4 is not one of the site's 4"),
         ("[[partition]]\nname = 'p'\nnodes = 'x'", "partition 'p': nodes: expected resource ids"),
         ("[[partition]]\nname = 'p'\nmost_nodes = 1\nfewest_nodes = 2", "most_nodes is 1, below fewest_nodes 2"),
         ("[[partition]]\nname = 'p'\nlongest_s = 60\ndefault_s = 61", "default_s is 61 s, above longest_s 60 s"),
@@ -77,13 +77,13 @@ def test_places_without_names():
             "[[partition]]\nname='p'\ndefault=true\n[[partition]]\nname='q'\ndefault=true",
             "'p' and 'q' are both the def",
         ),
-        ("[[partition]]\nname = 'p'\nqos = 'q'\n[[qos]]\nname = 'n'", "partition 'p': qos 'q' is none of n"),
-        ("[[qos]]\nname = 'n'\npreempt = ['m']", "qos 'n': preempt: qos 'm' is none of n"),
+        ("[[partition]]\nname = 'p'\nqos = 'q'\n[[qos]]\nname = 'n'", "partition 'p': qos 'q' is not one of n"),
+        ("[[qos]]\nname = 'n'\npreempt = ['m']", "qos 'n': preempt: qos 'm' is not one of n"),
         (
             "[[qos]]\nname='n'\npreempt=['m']\n[[qos]]\nname='m'\npreempt=['n']",
-            "qos 'n': preempt: it preempts itself, or",
+            "qos 'n': preempt: it preempts itself, directly",
         ),
-        ("[[qos]]\nname = 'n'\npreempt = ['n']", "qos 'n': preempt: it preempts itself, or"),
+        ("[[qos]]\nname = 'n'\npreempt = ['n']", "qos 'n': preempt: it preempts itself, directly"),
         ("[[association]]\naccount = 'a'\nuser = 'u'", "user 'u' is below account 'a', which has no association"),
         ("[[association]]\naccount = 'a'\nparent = 'b'", "account 'a' is below account 'b', which has no association"),
         (
@@ -93,7 +93,7 @@ def test_places_without_names():
         ("[[association]]\naccount = 'a'\nshares = -1", r"association\[0\]: shares: expected int >= 0"),
         (
             "[[license]]\nname = 'l'\ncount = 1\n[[resource]]\nname='l'\nmode=1\nlayers=[{name='x'}]",
-            "license 'l' stands 2",
+            "license 'l' occurs 2",
         ),
         ("[[resource]]\nname = 'r'\nmode = 4\nlayers = [{name = 'x'}]", r"resource\[0\]: mode: expected int <= 3"),
         (
@@ -119,12 +119,12 @@ def test_places_without_names():
         (
             "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
             "licenses={k=1}",
-            "reservation 'r': license 'k' is none of l",
+            "reservation 'r': license 'k' is not one of l",
         ),
         (
             "[[license]]\nname='l'\ncount=2\n[[reservation]]\nname='r'\nlength_s=1\nstart=2026-01-01T00:00:00\n"
             "licenses={l=3}",
-            "reservation 'r': it keeps 3 of license 'l', of which there are 2",
+            "reservation 'r': it keeps 3 of license 'l', but the site has 2",
         ),
         ("[[reservation]]\nname = 'r'\nlength_s = 0\nstart = 2026-01-01T00:00:00", "length_s: expected float > 0"),
         ("priority = [1]", "priority: expected a table"),

@@ -130,7 +130,7 @@ def test_future_submission_time() -> None:
         ((profile(), job(walltime=4e-7)), "field 'walltime' must be a number above 0, or -1"),
         ((profile(data={"type": "delay", "delay": 1e-7}),), "field 'delay' must be a number above 0, got 0.0"),
         ((profile(data={"type": "smpi", "trace": "x"}),), "unknown type 'smpi' (SMPI replay is not part"),
-        ((profile(data={"type": "usage_trace", "trace": "x"}),), "can only stand in a workload file"),
+        ((profile(data={"type": "usage_trace", "trace": "x"}),), "is only allowed in a workload file"),
         ((profile(data={"type": "nonsense"}),), "unknown type 'nonsense'"),
         ((profile(data={"type": "parallel_homogeneous", "cpu": 1e25, "com": 0}),), "too many digits to be printed"),
         ((profile(data={"type": "parallel", "cpu": [1, 2], "com": [0, 0, 0, 0]}), job()), "must be 2, the size of its"),

@@ -68,7 +68,7 @@ def test_storage_profiles() -> None:
 
 def test_what_batsim_5_lacks_is_refused() -> None:
     """With the profile's name, where Batsim 5 would end."""
-    with pytest.raises(WorkloadError, match=r"nothing for the profile 'm' of type 'send'"):
+    with pytest.raises(WorkloadError, match=r"no type for the profile 'm' of type 'send'"):
         translated({"profile": "m"}, profiles={"m": {"type": "send", "msg": {}}})
 
 

@@ -106,7 +106,7 @@ def test_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write_text("\n".join(" ".join(row) for row in rows) + "\n")
     assert main(["fit", str(log), "--out", str(tmp_path / "fit")]) == 0
     printed = capsys.readouterr().out
-    assert "log-normal law: sigma " in printed
+    assert "log-normal distribution: sigma " in printed
     assert len(list((tmp_path / "fit").glob("*.png"))) == 8
     model = str(tmp_path / "fit" / "burst-buffer-model.json")
     fitted, none = str(tmp_path / "f.json"), str(tmp_path / "n.json")

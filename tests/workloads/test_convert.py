@@ -112,7 +112,7 @@ def test_nothing_usable_is_an_error() -> None:
 def test_repeated_numbers_are_an_error(small_log: SwfLog) -> None:
     """Batsim dies of repeated ids, so they are refused here."""
     doubled = SwfLog(small_log.header, small_log.records + small_log.records[:1])
-    with pytest.raises(WorkloadError, match="job number 3 stands 2 times"):
+    with pytest.raises(WorkloadError, match="job number 3 occurs 2 times"):
         convert(doubled, MACHINE)
 
 

@@ -80,7 +80,7 @@ def test_faults() -> None:
     with pytest.raises(OptionError, match=r"'share' must be a number from 0 to 1, got '1\.5'"):
         MalleableOptions(share=1.5)
     unknown = Workload("w", 4, (WorkloadJob(1, 0, 1, "p"),), {"p": {"type": "smpi", "trace": "t"}})
-    with pytest.raises(WorkloadError, match="no job whose runtime is known"):
+    with pytest.raises(WorkloadError, match="no job with a runtime known"):
         make_malleable(unknown, THESIS_MACHINE)
 
 

@@ -32,7 +32,7 @@ def test_multiplied_requests_are_said(processors: int, said: bool) -> None:
     options = ConvertOptions(processors_per_node=processors)
     _, report = convert(parse_swf(rows), machine, options)
     remark = (
-        "burst buffers were drawn for each processor: a node of 4 processors requests 4 times what one does (storage "
-        "of the machine should be in proportion)"
+        "burst buffers were drawn for each processor: a node of 4 processors requests 4 times as much as one processor "
+        "(storage of the machine should be in proportion)"
     )
     assert (remark in report.remarks) is said

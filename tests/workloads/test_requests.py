@@ -128,7 +128,7 @@ def test_files_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ("line", "stripes", "inequality"),
     [
         ("#DW jobdw type=xfs capacity=11GB", 1, "11,000,000,000 bytes per node > 10,000,000,000, the largest storage"),
-        ("#DW jobdw type=xfs capacity=6GB", 1, "3 nodes of 6,000,000,000 bytes > 2, what the storage nodes hold"),
+        ("#DW jobdw type=xfs capacity=6GB", 1, "3 nodes of 6,000,000,000 bytes > 2, as many as fit on the storage"),
         ("#DW jobdw type=lustre capacity=11GB", 1, "11,000,000,000 bytes on each of 1 storage nodes > 10,000,000,000"),
         ("#DW jobdw type=lustre capacity=11GB", 3, "3 storage nodes > 2, all that there are"),
         (
@@ -213,7 +213,7 @@ def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
     assert [(job.bb_bytes, job.stripes) for job in read] == [(10**9, 0), (25 * 10**8, 2), (0, 0), (7, 0), (0, 0)]
     assert buffer_requests_of(read[4]) == BufferRequests(4, (Creation("d", 3 * 10**9, 2),), ("e",), ("f",))
     assert [staging_of(job).in_bytes for job in read[:2]] == [10**9, 0]
-    with pytest.raises(WorkloadError, match="none of the 1 jobs has one of the 5 scripts"):
+    with pytest.raises(WorkloadError, match=r"no job has a script \(1 jobs, 5 scripts\)"):
         scripted(replace(made, jobs=made.jobs[3:4]), read_scripts(tmp_path).by_job, Site())
 
 

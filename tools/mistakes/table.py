@@ -57,7 +57,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway workload synth --jobs 5",
         "spillway study thesis --quik",
     ),
-    "What is played": (
+    "Inputs": (
         "spillway run --workload yours.swf",
         "spillway run --workload mime.swf",
         "spillway run --workload logs/mine.swf",
@@ -139,7 +139,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway whatif mine.swf --set policy=pln",
         "spillway whatif mine.swf --set load",
     ),
-    "How it is run": (
+    "Engines, workers and outputs": (
         "spillway run --workload mine.swf --engine fluide",
         "spillway run --workload mine.swf --workers 0",
         "spillway run --workload mine.swf --out notes.txt",
@@ -163,7 +163,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway explain mine.swf",
         "spillway export mine.swf",
     ),
-    "Processes of their own": (
+    "Services, simulators and others": (
         "spillway serve",
         "spillway serve esay",
         "spillway serve easy --bind nonsense",
@@ -213,8 +213,9 @@ def page(lines: Mapping[str, str]) -> str:
     """The page, from the line of each command."""
     count = sum(map(len, GROUPS.values()))
     parts = [
-        "# Mistakes\n\nA wrong command line or file ends a command with exit code 2 and one line: what was expected, "
-        f"what came, where, and what to do. {count} of them, as printed; a test makes each of them again.\n"
+        "# Mistakes\n\nA wrong command line or file ends a command with exit code 2 and one line, which says what was "
+        f"expected, what was given, where, and what to do. These are {count} examples, as printed; a test repeats each of "
+        "them.\n"
     ]
     for group, commands in GROUPS.items():
         shown = "\n\n".join(f"$ {command}\n{lines[command]}" for command in commands)

@@ -1,7 +1,7 @@
 """Bytes that jobs moved, as Darshan recorded them: the totals of each job's logs.
 
-Read are what ``darshan-parser --total`` prints (``*.txt``), and ``.darshan`` files themselves with the extra
-``darshan``. POSIX and STDIO calls are added up; MPI-IO is made of POSIX calls and would count twice.
+Its input is output of ``darshan-parser --total`` (``*.txt``), or ``.darshan`` files with the extra ``darshan``. POSIX
+and STDIO calls are added up; MPI-IO is made of POSIX calls and would count twice.
 
 References
 ----------
@@ -29,12 +29,12 @@ _MODULES = ("POSIX", "STDIO")
 
 @dataclass(frozen=True)
 class Moved:
-    """What a job moved.
+    """Bytes that a job moved.
 
     Attributes
     ----------
     read_bytes, written_bytes
-        Of all its processes, in all its recorded programs.
+        Bytes of all its processes, in all its recorded programs.
     """
 
     read_bytes: int
@@ -50,7 +50,7 @@ def read_totals(path: Path | str) -> dict[int, Moved]:
     Raises
     ------
     WorkloadError
-        A file cannot be read or is none of Darshan's; with its line where it has lines.
+        A file cannot be read or is not from Darshan; the message states the line of a text.
     """
     moved: dict[int, Moved] = {}
     for file in _files(Path(path)):
@@ -76,7 +76,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
-    """Totals of each log in a text: several texts may stand one after another."""
+    """Totals of each log in a text: several texts may follow one another."""
     try:
         text = text_of(read_file(path))
     except InputError as error:
@@ -95,7 +95,7 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
             seen = True
     if not seen or job < 0:
         raise WorkloadError(
-            "expected what darshan-parser --total prints: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
+            "expected output of darshan-parser --total: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
             str(path),
         )
     yield job, Moved(totals["READ"], totals["WRITTEN"])
@@ -114,7 +114,7 @@ def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
     except ImportError:
         raise WorkloadError(
             "a .darshan file needs Darshan's library, which the extra 'darshan' installs: pip install "
-            "'spillway[darshan]'; or give what darshan-parser --total prints",
+            "'spillway[darshan]'; or give the output of darshan-parser --total",
             str(path),
         ) from None
     try:
@@ -126,7 +126,7 @@ def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
             yield int(report.metadata["job"]["jobid"]), total
     except WorkloadError:
         raise
-    except Exception as error:  # the library raises what it likes for a damaged file
+    except Exception as error:  # the library raises exceptions of any type for a damaged file
         raise WorkloadError(f"cannot be read as a log of Darshan: {str(error)[:120]}", str(path)) from None
 
 

@@ -1,4 +1,4 @@
-"""The job scripts of a folder, and what the directives in each request (:mod:`spillway.workloads.directives`).
+"""The job scripts of a folder, and the requests of their directives (:mod:`spillway.workloads.directives`).
 
 Persistent buffers belong to no job, and the files of ``stage_in`` and ``stage_out`` have no size in a script: both are
 counted, not played.
@@ -29,9 +29,9 @@ class Scripts:
     Attributes
     ----------
     by_job
-        What each requests, by the job's id.
+        Requests of each script, by the job's id.
     unnamed
-        Files whose name ends in no number.
+        Number of files without a number at the end of the name.
     """
 
     by_job: dict[str, Requests]
@@ -63,7 +63,7 @@ def read_scripts(folder: Path | str) -> Scripts:
 
 
 def read_script(path: Path) -> Requests:
-    """What one job script requests; raise :class:`WorkloadError` with file and line where a directive is malformed."""
+    """Requests of a job script; raise :class:`WorkloadError` with file and line where a directive is malformed."""
     try:
         text = text_of(read_file(path, SCRIPT_BYTES))
     except InputError as error:

@@ -71,7 +71,7 @@ def _parts(line: str, where: str) -> list[str]:
 
 
 def _number(text: str) -> int:
-    """A whole number, written with a fraction (``172800.0``) by tools that know no other; -1 if none."""
+    """A whole number, perhaps written with a fraction (``172800.0``); -1 for unknown."""
     if not text or text.lower() in ("nan", "none"):
         return -1
     try:

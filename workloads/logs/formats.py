@@ -1,4 +1,4 @@
-"""Every format of logs, how it is recognised, and the one way from a file to a table of jobs."""
+"""All formats of logs, their recognition, and the reading of a file into a table of jobs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Format:
     Attributes
     ----------
     what
-        What it is, in words.
+        Description in words.
     recognises
         Whether a log's beginning is of this format.
     read
-        Yields the jobs of a text; ``None``: it is no text.
+        Yields the jobs of a text; ``None``: not a text.
     """
 
     what: str
@@ -76,12 +76,12 @@ def read_log(log: LogFile, reading: Reading = STRICT) -> JobTable:
 
 
 def recognised(head: Head, log: LogFile) -> str:
-    """Name of a log's format, by its beginning; a file called ``.swf`` that begins like no other is one.
+    """Name of a log's format, by its beginning; ``swf`` for an empty log, or a file ``.swf`` that fits no format.
 
     Raises
     ------
     WorkloadError
-        It begins like none of the formats, or like several.
+        It begins like no known format, or like several.
     """
     found = [name for name, form in FORMATS.items() if form.recognises(head)]
     if len(found) == 1:
@@ -128,7 +128,7 @@ def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
     if stage_in or stage_out or persistent:
         table.intake.notes.append(
             f"scripts of {stage_in:,} jobs stage in, of {stage_out:,} stage out, of {persistent:,} name persistent "
-            "buffers: none of it is played; 'spillway workload scripts' plays it on the converted workload"
+            "buffers: this is not played; 'spillway workload scripts' plays it on the converted workload"
         )
     if guessed:
         table.intake.notes.append(

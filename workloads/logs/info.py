@@ -1,4 +1,4 @@
-"""What is in a log: the rows of ``spillway workload info``."""
+"""Summary of a log: the rows of ``spillway workload info``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
 
 
 def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
-    """What no run plays of these jobs, where they are converted by default."""
+    """Rows about the omissions of these jobs under the default conversion."""
     order = np.lexsort((table["number"], table["submit_s"]))
     jobs = table.chosen(order)
     found = omissions_of(jobs, sizes[order], depends=waits_of(jobs).depends, limits_are_played=True)
@@ -57,10 +57,10 @@ def _omission_rows(table: JobTable, sizes: Ints) -> list[Row]:
 
 
 def _need_rows(needs: Needs, unit: str) -> list[Row]:
-    """What the jobs need of the machine at least."""
+    """Rows about the least size of the machine, by the needs of its jobs."""
     rows: list[Row] = []
     if needs.nodes:
-        rows.append(("most in use at once", f"{needs.nodes:,} {unit}: the machine has at least so many"))
+        rows.append(("most in use at once", f"{needs.nodes:,} {unit}: the machine has at least as many"))
     if needs.partitions:
         peaks = ", ".join(f"{name} {peak:,}" for name, peak in needs.partitions.items())
         rows.append(("partitions, most in use at once", f"{peaks} {unit}"))
@@ -70,7 +70,7 @@ def _need_rows(needs: Needs, unit: str) -> list[Row]:
             (
                 "burst buffers requested",
                 f"by {needs.buffer_jobs:,} jobs, at most {size_text(needs.largest_buffer)} by one{in_use}: "
-                "the machine has at least so much",
+                "the machine has at least as much",
             )
         )
     return rows
@@ -92,7 +92,7 @@ def _unit(table: JobTable) -> str:
 
 
 def _share_rows(table: JobTable) -> list[Row]:
-    """What each field is, for all records; what the conversion will make up by default is said."""
+    """Rows about the kinds of knowledge of each field, with a remark where the default conversion imputes it."""
     imputed = {name: Mark.IMPUTED in share for name, share in _shares(table, imputing=True).items()}
     rows: list[Row] = [("fields", "share of the records in which each is ...")]
     for name, share in _shares(table, imputing=False).items():

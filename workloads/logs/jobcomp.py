@@ -1,4 +1,4 @@
-"""What Slurm's plugin ``jobcomp/filetxt`` writes: a line per job that has ended, ``KEY=VALUE`` between blanks.
+"""Files of Slurm's plugin ``jobcomp/filetxt``: a line per job that has ended, ``KEY=VALUE`` between blanks.
 
 References
 ----------
@@ -29,7 +29,7 @@ _NEEDED = ("JobId", "StartTime", "EndTime", "NodeCnt")
 
 
 def recognises(head: Head) -> bool:
-    """Whether the first line begins as this plugin's do."""
+    """Whether the first line begins like the lines of this plugin."""
     return head.first.startswith("JobId=")
 
 

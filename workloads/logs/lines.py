@@ -26,7 +26,7 @@ class LogFile:
     where
         Its name in errors.
     path
-        Its file; the suffix says how it is packed.
+        Its file; the suffix states the compression.
     data
         Its bytes, where it is a member of an archive; else it is read from the file.
     """
@@ -91,7 +91,7 @@ class Head:
 
     @property
     def first(self) -> str:
-        """The first line that is not empty; "" where there is none."""
+        """The first line that is not empty; "" for an empty log."""
         return self.lines[0] if self.lines else ""
 
 

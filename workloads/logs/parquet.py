@@ -31,16 +31,16 @@ _BATCH = 65_536
 
 @dataclass(frozen=True)
 class _Schema:
-    """How one data set names its columns.
+    """Columns of one data set.
 
     Attributes
     ----------
     needed
         Columns by which it is recognised.
     record
-        Makes a job of a row: values by column, place of the row, intake.
+        Makes a job of a row, from its values by column and its place in errors; ``None``: never submitted.
     optional
-        Further columns that are read where they are there.
+        Further columns, read where the file has them.
     """
 
     needed: tuple[str, ...]
@@ -108,7 +108,7 @@ def _schema(names: list[str], where: str) -> _Schema:
 
 
 def _time(row: Mapping[str, Any], name: str, where: str) -> int:
-    """Seconds since 1970 of a timestamp (without a time zone: as it stands) or a number; -1 if none."""
+    """Seconds since 1970 of a timestamp (without a time zone: as UTC) or a number; -1 for unknown."""
     value = row.get(name)
     if value is None or value == "":
         return -1
@@ -125,7 +125,7 @@ def _time(row: Mapping[str, Any], name: str, where: str) -> int:
 
 
 def _whole(row: Mapping[str, Any], name: str, where: str, most: float = 2.0**53) -> int:
-    """A number >= 0, rounded; -1 if none."""
+    """A number >= 0, rounded; -1 for unknown."""
     value = row.get(name)
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return -1

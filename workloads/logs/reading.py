@@ -1,4 +1,4 @@
-"""How a log is to be read: the options that every command has."""
+"""Options of reading a log, which every command has."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Reading:
 
     format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; none: as its first lines show")
     lenient: bool = option(
-        False, help="Standard Workload Format: accept more or fewer columns than 18, and say what is left out"
+        False, help="Standard Workload Format: accept more or fewer columns than 18, and note the columns left out"
     )
     fields: str = option(
         "",
-        help="Standard Workload Format: what each column is, separated by commas, such as swf,nodes,- (its 18 fields, "
-        "the number of nodes, and one that is left out); empty: its 18 fields",
+        help="Standard Workload Format: fields of the columns, separated by commas, such as swf,nodes,- (its 18 "
+        "fields, the number of nodes, and one that is left out); empty: its 18 fields",
     )
     scripts: str = option(
         "",
-        help="folder of job scripts, each named by its job's number, whose #BB, #BB_LUA and #DW lines state "
-        "burst buffers",
+        help="folder of job scripts, each named by its job's number: burst buffers are read from #BB, #BB_LUA and #DW "
+        "lines",
     )
     darshan: str = option(
         "",
         help="file or folder of Darshan's totals (texts of darshan-parser --total, or .darshan logs with the extra "
-        "darshan), whose bytes moved go to the jobs",
+        "darshan): bytes moved by the jobs",
     )
     where: tuple[str, ...] = ()
 
@@ -60,7 +60,7 @@ STRICT = Reading()
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add how logs are read to a command line."""
+    """Add the options of reading logs to a command line."""
     group = parser.add_argument_group("reading logs")
     add_declared(group, Reading)
     group.add_argument(
@@ -74,17 +74,17 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def reading_given(options: argparse.Namespace) -> dict[str, Any]:
-    """What a command line gives of it, by name."""
+    """Reading options that a command line gives, by name."""
     return given(options, Reading) | ({"where": tuple(options.where)} if options.where else {})
 
 
 def make_reading(options: Mapping[str, Any]) -> Reading:
-    """Make it of values or texts by name; raise :class:`spillway.base.errors.OptionError` for a wrong one."""
+    """Make a reading of values or texts by name; raise :class:`spillway.base.errors.OptionError` for a wrong one."""
     return build(
         Reading, {name: value for name, value in options.items() if name != "where"}, where=options.get("where", ())
     )
 
 
 def reading_of(options: argparse.Namespace) -> Reading:
-    """How a command line wants logs to be read."""
+    """The reading options of a command line."""
     return make_reading(reading_given(options))

@@ -1,4 +1,4 @@
-"""One job of any log, and what kind of knowledge each of its fields is."""
+"""One job of any log, and the kind of knowledge of each of its fields."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import msgspec
 
 
 class Mark(enum.IntEnum):
-    """What kind of knowledge a field is."""
+    """Kind of knowledge of a field."""
 
     ABSENT = 0
     """The log does not have it."""
 
     MEASURED = 1
-    """Recorded by the system: what happened."""
+    """Recorded by the system as it happened."""
 
     REQUESTED = 2
     """Stated by the user."""
@@ -33,7 +33,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     submit_s
         Submission: since 1970, or since the start of the log.
     eligible_s, start_s, end_s
-        When it could have started (no hold, dependency or wished-for time kept it), started and ended: same clock.
+        Eligible time (no hold, dependency or begin time keeps it back any more), start and end: same clock.
     run_s
         Duration of its execution.
     requested_s
@@ -41,35 +41,35 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     nodes
         Compute nodes.
     requested_processors, allocated_processors
-        What the user requested and what the job got.
+        Processors that the user requested, and that the job got.
     burst_buffer_bytes
-        Burst-buffer capacity that the whole job requested; 0: it requested none.
+        Burst-buffer capacity that the whole job requested; 0: no request.
     memory_bytes
         Main memory of the whole job.
     read_bytes, written_bytes
-        What the whole job moved.
+        Bytes that the whole job read and wrote.
     gpus
         GPUs of the whole job.
     marks
         Kind of knowledge of nodes and memory, where a log has different kinds, as bits.
     part
-        What follows the number in the job's id: ``_4`` (task of an array), ``+1`` (component of a heterogeneous job).
+        Part of the job's id after the number: ``_4`` (task of an array), ``+1`` (component of a heterogeneous job).
     user, partition
         Names, or numbers that stand for names.
     state
         One of :data:`STATES`.
     dependency
-        What it had to wait for, in the log's words.
+        Its dependency, as the log states it.
     account
-        Who pays for it: a name, or the number of a group.
+        Account charged for it: a name, or the number of a group.
     qos
         Quality of service.
     licenses
-        What it requested of each, ``name:count`` between commas.
+        Requested licenses, ``name:count`` between commas.
     reservation
         Advance reservation that it requested.
     nice
-        What its user took off its priority, a whole number as text.
+        Reduction of its priority by its user, a whole number as text.
     """
 
     number: int
@@ -101,10 +101,10 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
 
 
 NODES_REQUESTED = 1
-"""Bit of :attr:`LogRecord.marks`: the node count is the user's request (else: what the job got)."""
+"""Bit of :attr:`LogRecord.marks`: the node count is the user's request (else: the allocation)."""
 
 MEMORY_REQUESTED = 2
-"""Bit of :attr:`LogRecord.marks`: the memory is the user's request (else: what the job used)."""
+"""Bit of :attr:`LogRecord.marks`: the memory is the user's request (else: the memory that the job used)."""
 
 NUMBERS = tuple(name for name in LogRecord.__struct_fields__[:16])
 """Fields that are whole numbers."""
@@ -122,4 +122,4 @@ COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING = (
     "pending",
 )
 STATES = ("", COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING)
-"""How a job ended. ``piece``: a part of a checkpointed job whose summary stands elsewhere in the log."""
+"""States of jobs. ``piece``: a part of a checkpointed job, with its summary elsewhere in the log."""

@@ -1,4 +1,4 @@
-"""What ``sacct --parsable2`` prints: a header that names the columns, then a line per job, fields between ``|``.
+"""Output of ``sacct --parsable2``: a header that names the columns, then a line per job, fields between ``|``.
 
 ``sacct -a -X --parsable2 --format=JobIDRaw,...`` makes it; any order and choice of columns is taken, as long as a job's
 number, submission, duration and size are among them.
@@ -36,7 +36,7 @@ _ADVICE = (
     "sacct --parsable2 --allusers --allocations --format=JobID,User,Account,Partition,State,Submit,Eligible,Start,End,"
     "ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,QOS"
 )
-"""A command that prints what is read here."""
+"""A command that prints the columns that are read here."""
 
 _NEEDED = (
     ("JobID", "JobIDRaw"),
@@ -67,7 +67,7 @@ class _Columns:
     count: int
 
     def text(self, parts: list[str], *names: str) -> str:
-        """The first of some columns that is there and not empty."""
+        """Text of the first of some columns that is present and not empty; "" without one."""
         for name in names:
             place = self.places.get(name.lower())
             if place is not None and parts[place]:
@@ -115,13 +115,13 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
 
 
 def _nice(submitted: str) -> str:
-    """What the user took off the priority, as the job was submitted; ``--nice`` alone is 100."""
+    """Reduction of the priority at submission; ``--nice`` without a number is 100."""
     found = _NICE.search(submitted) if "--nice" in submitted else None
     return (found[1] or "100") if found else ""
 
 
 def _reservation(submitted: str) -> str:
-    """The advance reservation that was named as the job was submitted."""
+    """Advance reservation named at submission."""
     found = _RESERVATION.search(submitted) if "--reservation" in submitted else None
     return found[1] if found else ""
 
@@ -204,14 +204,14 @@ class _Rows:
         )
 
     def _licenses(self, parts: list[str], submitted: str) -> str:
-        """Licenses that the job requested, by a column or as it was submitted."""
+        """Licenses that the job requested, by a column or at submission."""
         stated = self._columns.text(parts, "Licenses")
         if not stated and submitted and (found := _LICENSES.search(submitted)):
             stated = found[1]
         return licenses_of(stated) if stated else ""
 
     def _nodes(self, parts: list[str], asked: int, got: int, where: str) -> tuple[int, int]:
-        """Nodes that the job got, else those that it requested."""
+        """Nodes that the job got, else those that it requested, with the bit that marks a request."""
         text = self._columns.text
         nodes = value(count_of, "NNodes", text(parts, "AllocNodes", "NNodes"), where)
         nodes = got if got > 0 else nodes
@@ -244,7 +244,7 @@ class _Rows:
         return limit_of(seconds, self._unlimited)
 
     def _buffers(self, parts: list[str], counted: int, nodes: int, where: str) -> int:
-        """Burst buffers of the job: from its resources, else from directives in a column; 0: it requested none."""
+        """Bytes of burst buffers, from the job's resources, else from directives; 0: no request, -1: not known."""
         if counted >= 0:
             return counted
         for name in self._scripts:

@@ -1,4 +1,4 @@
-"""Which share of each field of a log is measured, requested, imputed or absent."""
+"""Shares of each field of a log that are measured, requested, imputed or absent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Marks = npt.NDArray[np.int8]
 
 
 def marks_of(table: JobTable, *, buffers: bool = False, walltimes: bool = False) -> dict[str, Marks]:
-    """What kind of knowledge each field of each job is.
+    """Kind of knowledge of each field of each job.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def shares_line(table: JobTable, *, buffers: bool, walltimes: bool) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent that is 0 or 100 only where it is."""
+    """A share in per cent; 0 or 100 only where it is exact."""
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1:

@@ -1,4 +1,4 @@
-"""From the texts of Slurm's accounts to jobs: what ``sacct`` and ``jobcomp/filetxt`` have in common."""
+"""From the texts of Slurm's accounts to jobs: functions for both ``sacct`` and ``jobcomp/filetxt``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def value(convert: Callable[[str], T], name: str, text: str, where: str) -> T:
 
 
 def id_of(text: str, where: str, intake: Intake) -> tuple[int, str] | None:
-    """Number of a job and what follows it; ``None``, counted, for lines that are no jobs of their own."""
+    """Number of a job and its part; ``None``, counted as dropped, for lines that are not jobs of their own."""
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         return int(text), ""
     found = _ID.fullmatch(text)
@@ -52,7 +52,7 @@ def id_of(text: str, where: str, intake: Intake) -> tuple[int, str] | None:
 
 
 def limit_of(seconds: int, unlimited: list[int]) -> int:
-    """A requested time; one without limit is counted and not known."""
+    """A requested time; one without limit is counted, and not known (-1)."""
     if seconds == UNLIMITED:
         unlimited[0] += 1
         return -1
@@ -80,5 +80,5 @@ def user_of(text: str) -> str:
 
 
 def in_range(seconds: float) -> bool:
-    """Whether a time is one that a simulation can hold."""
+    """Whether a simulation can represent a time."""
     return -1 <= seconds <= LATEST_S

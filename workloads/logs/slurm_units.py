@@ -1,4 +1,4 @@
-"""How Slurm prints times, durations, sizes, resources and states.
+"""Times, durations, sizes, resources and states in Slurm's notation.
 
 References
 ----------
@@ -25,7 +25,7 @@ _DAYS_TO_1970 = date(1970, 1, 1).toordinal()
 _ZONE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII)
 _A_TIME = "a time such as 2019-01-01T08:55:55, perhaps with +0200 (or Unknown), from 1970 to 2242"
 UNLIMITED = -2
-"""A time limit that is none."""
+"""Value for no time limit."""
 
 MEGA = 1024**2
 """Bytes of a size without a suffix among Slurm's resources."""
@@ -49,7 +49,7 @@ class UnitError(ValueError):
 def time_of(text: str) -> int:
     """Seconds since 1970 of a time such as ``2019-01-01T08:55:55`` (or a whole number of seconds); -1 for unknown.
 
-    A time zone is seldom part of Slurm's times: they are taken as they stand. One with an offset from UTC (``+0200``,
+    A time zone is seldom part of Slurm's times: they are taken as written. One with an offset from UTC (``+0200``,
     ``+02:00``, ``Z``) is moved to UTC.
     """
     clock = text[11:13] + text[14:16] + text[17:19]
@@ -83,7 +83,7 @@ def _day(text: str) -> int:
 def duration_of(text: str) -> int:
     """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds``; -1 for unknown, -2 (UNLIMITED) for no limit.
 
-    ``Partition_Limit`` is unknown: the accounts do not state what it was.
+    ``Partition_Limit`` is unknown: the accounts do not state that limit.
     """
     found = _DURATION.fullmatch(text)
     if found:
@@ -154,7 +154,7 @@ def _bytes(number: str, factor: int) -> int:
 
 @lru_cache(maxsize=100_000)
 def resources_of(text: str) -> Resources:
-    """What a job requested or got, of a text such as ``cpu=4,mem=8G,node=2,bb/datawarp=100G,gres/gpu=8``.
+    """Resources of a job, from a text such as ``cpu=4,mem=8G,node=2,bb/datawarp=100G,gres/gpu=8``.
 
     Several burst buffers are added up; GPUs by kind (``gres/gpu:a100=8``) are part of ``gres/gpu``.
     """
@@ -181,7 +181,7 @@ def resources_of(text: str) -> Resources:
 
 @lru_cache(maxsize=100_000)
 def licenses_of(text: str) -> str:
-    """Licenses as jobs state them, ``name:count`` between commas, of ``matlab@server:2;comp=1`` and ``matlab``."""
+    """Licenses as jobs state them, ``name:count`` between commas, from ``matlab@server:2;comp=1`` and ``matlab``."""
     found = []
     for item in filter(None, (part.strip() for part in re.split(r"[,;|]", text))):
         name, count = item, "1"
@@ -208,6 +208,6 @@ _STATES = {
 
 @lru_cache(maxsize=10_000)
 def state_of(text: str) -> str:
-    """How a job ended, of ``CANCELLED by 123``, ``NODE_FAIL``, ``OUT_OF_ME+``; what is not known is a failure."""
+    """State of a job, from ``CANCELLED by 123``, ``NODE_FAIL``, ``OUT_OF_ME+``; unknown words are failures."""
     words = text.split()
     return _STATES.get(words[0].rstrip("+").upper(), FAILED) if words else ""

@@ -1,6 +1,6 @@
 """Logs in the Standard Workload Format: its 18 fields to the letter, or with other columns where that is requested.
 
-In use are, for instance, logs with 21 columns, whose first 18 are those of version 2.2.
+Some logs, for instance, have 21 columns; the first 18 are those of version 2.2.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spillway.workloads.logs.table import Intake
 from spillway.workloads.swf import FIELDS, MOST, NUMBER, SwfHeader, SwfRecord, read_jobs
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
-"""What a further column may be, besides the format's own fields."""
+"""Fields that a further column may hold, besides the format's own."""
 
 ALL = "swf"
 """Stands for the 18 fields of the format in a list of fields."""
@@ -56,7 +56,7 @@ def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
     Raises
     ------
     WorkloadError
-        With the line, what was expected and what came.
+        A line is malformed; the message states the line, the expected and the given text.
     """
     comments: list[str] = []
     if reading.strict:
@@ -93,7 +93,7 @@ def _of(fields: Sequence[Any]) -> LogRecord:
 
 
 def _after(preceding: int, think_s: int) -> str | int:
-    """The job that one followed, and its user's time between the two."""
+    """The dependency on a preceding job, with the think time of the user after it."""
     return f"afterany:{preceding}+{think_s}s" if preceding > 0 and think_s > 0 else preceding
 
 
@@ -193,7 +193,7 @@ class _Loose:
         for which, count in self._left_out.items():
             yield (
                 f"{which} of {count:,} lines were left out (--fields {ALL},NAME,... gives further columns a meaning: "
-                f"{', '.join(OWN_FIELDS)}; {SKIP} if none)"
+                f"{', '.join(OWN_FIELDS)}; {SKIP} leaves one out)"
             )
         for which, count in self._missing.items():
             yield f"{count:,} lines end before {which}: taken as not known"

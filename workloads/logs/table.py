@@ -22,11 +22,11 @@ Ints = npt.NDArray[np.int64]
 _BATCH = 65_536
 
 CALENDAR_FROM_S = 10**8
-"""Seconds since 1970 lie above it; times since the start of a log below."""
+"""Seconds since 1970 are above it; times since the start of a log are below."""
 
 
 class Repeated(enum.Enum):
-    """What several lines with the same job number are."""
+    """Meaning of several lines with the same job number."""
 
     REFUSED = enum.auto()
     """A mistake in the log."""
@@ -40,7 +40,7 @@ class Repeated(enum.Enum):
 
 @dataclass
 class Intake:
-    """What a reader finds besides jobs.
+    """Findings of a reader besides jobs.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class Intake:
     dropped
         Lines that are no jobs of their own or cannot be used, by reason.
     notes
-        What was left out or assumed, one sentence each.
+        Omissions and assumptions, one sentence each.
     machine_nodes, machine_processors
-        Size of the machine that the log states; 0: none.
+        Size of the machine that the log states; 0: not stated.
     repeated
-        What several lines with the same job number are.
+        Meaning of several lines with the same job number.
     limited_arrays
-        Of arrays of which the site let only some tasks run at a time: how many, by the array's number.
+        Number of tasks that may run at a time, by the number of an array that the site limited.
     parts
         Conditions on partitions by which its jobs were chosen: the machine is then that part, whatever a header states.
     """
@@ -84,7 +84,7 @@ class JobTable:
     names
         The names that the codes of a column stand for.
     intake
-        What was found besides jobs.
+        Findings of the reader besides jobs.
     format
         Name of the format that it was read from.
     """
@@ -101,7 +101,7 @@ class JobTable:
         return self.columns[name]
 
     def known(self, name: str) -> npt.NDArray[np.bool_]:
-        """Where a field is known."""
+        """Mask of the jobs with a known value of a field."""
         column = self.columns[name]
         if name in TEXTS:
             names = self.names[name]
@@ -130,7 +130,7 @@ class JobTable:
             yield from (LogRecord(*row) for row in zip(*(piece[name] for name in (*NUMBERS, *TEXTS)), strict=True))
 
     def label(self, row: int) -> str:
-        """Id of a job in the log: its number and what follows it (``12_3``)."""
+        """Id of a job in the log: its number and its part (``12_3``)."""
         return f"{self.columns['number'][row]}{self.names['part'][self.columns['part'][row]]}"
 
 
@@ -179,7 +179,7 @@ def _fitting(name: str, values: tuple[int, ...], batch: list[LogRecord]) -> Ints
 
 
 def _joined(pieces: list[Any]) -> npt.NDArray[Any]:
-    """One column of its pieces; one that is the same everywhere takes no memory."""
+    """One column from its pieces; a constant column takes no memory."""
     if not pieces:
         return np.zeros(0, dtype=np.int64)
     first = pieces[0]
@@ -198,7 +198,7 @@ def _taken(column: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]
 
 
 def _without_unrecorded_buffers(table: JobTable) -> JobTable:
-    """Where no job of a log requests a burst buffer, the log is one that does not record them."""
+    """The table with burst buffers not known where no job requests one: such a log does not record them."""
     buffers = table["burst_buffer_bytes"]
     if len(buffers) and buffers.max() > 0:
         return table
@@ -206,7 +206,7 @@ def _without_unrecorded_buffers(table: JobTable) -> JobTable:
 
 
 def _without_repeats(table: JobTable) -> JobTable:
-    """Each job once: of attempts the last, tasks of an array with a part of their own."""
+    """The table with each job once: the last of its attempts, or tasks of an array with a part of their own."""
     if table.intake.repeated is Repeated.REFUSED or not len(table):
         return table
     keys = identities(table)
@@ -232,7 +232,7 @@ def _without_repeats(table: JobTable) -> JobTable:
 
 
 def identities(table: JobTable) -> Ints:
-    """A number for each job that is the same where number and part are."""
+    """A number for each job, equal where job number and part are equal."""
     return np.asarray(table["number"] * np.int64(len(table.names["part"])) + table["part"], dtype=np.int64)
 
 

@@ -21,10 +21,10 @@ def as_table(log: SwfLog | JobTable) -> JobTable:
 
 
 def as_swf(table: JobTable) -> SwfLog:
-    """The jobs of a table as a log in the Standard Workload Format, for what reads nothing else.
+    """The jobs of a table as a log in the Standard Workload Format, for callers that take no other.
 
     Names of users and partitions become numbers; times are counted from the first submission where they are those of
-    a calendar. A job whose id has a second part (a task of an array) gets a number of its own.
+    a calendar. Where the id of a job has a second part (a task of an array), all jobs are numbered anew, from 1.
     """
     numbers = _numbers(table)
     users, queues = (

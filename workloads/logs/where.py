@@ -1,4 +1,4 @@
-"""Which jobs of a log are taken: ``partition=batch``, ``user=ann``, ``time=2024-01-01..2024-02-01``.
+"""Conditions on the jobs taken from a log: ``partition=batch``, ``user=ann``, ``time=2024-01-01..2024-02-01``.
 
 Conditions on the same field are alternatives, those on different fields hold together.
 """
@@ -19,7 +19,7 @@ from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
 Mask = npt.NDArray[np.bool_]
 
 NAMED = ("partition", "user", "account", "qos", "state")
-"""Fields whose values are names."""
+"""Fields with names as values."""
 
 TIME = "time"
 """Field of submissions; its values are ranges."""
@@ -30,12 +30,12 @@ _EXAMPLE = "such as partition=batch or time=2024-01-01..2024-02-01"
 
 
 def check(conditions: Iterable[str]) -> tuple[str, ...]:
-    """The conditions, each of them well-formed.
+    """Check that conditions are well-formed, and return them.
 
     Raises
     ------
     WorkloadError
-        One is no ``FIELD=VALUE``, its field is unknown, or its range is none.
+        One is no ``FIELD=VALUE``, its field is unknown, or its range is malformed.
     """
     checked = []
     for text in conditions:
@@ -56,12 +56,12 @@ def of_machine(conditions: Sequence[str]) -> tuple[str, ...]:
 
 
 def narrowed(table: JobTable, conditions: Sequence[str]) -> JobTable:
-    """The jobs that meet the conditions; the others are counted by field among what was dropped.
+    """The jobs that meet the conditions; the others are counted as dropped, by field.
 
     Raises
     ------
     WorkloadError
-        No job meets a condition: with the values that there are.
+        No job meets a condition; the message lists values that occur.
     """
     if not conditions:
         return table
@@ -86,7 +86,7 @@ def _named(table: JobTable, field: str, value: str) -> Mask:
     names = [str(name) for name in table.names[field]]
     if value not in names:
         known = [name for name in names if name not in ("", "-1")]
-        have = f"it has {', '.join(known[:12])}{' ...' if len(known) > 12 else ''}" if known else "it states none"
+        have = f"it has {', '.join(known[:12])}{' ...' if len(known) > 12 else ''}" if known else "no job states one"
         raise WorkloadError(f"no job of {field} {value!r}: {have}{near(value, known)}", table.intake.where)
     return np.asarray(table[field] == names.index(value))
 
@@ -133,7 +133,7 @@ WORDS: Mapping[str, str] = {
     "partition": "partition (SWF: queue)",
     "user": "user",
     "account": "account (SWF: group)",
-    "state": "how it ended (completed, failed, cancelled, timeout)",
+    "state": "end state (completed, failed, cancelled, timeout)",
     TIME: "submitted from FROM on and before TO",
 }
-"""What each field is."""
+"""Descriptions of the fields."""

@@ -1,4 +1,4 @@
-"""Synthetic logs: each generator is a frozen dataclass whose fields are its options and whose call gives the log."""
+"""Synthetic logs: each generator is a frozen dataclass of its options, and a call of it draws the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the generators of logs have in common: the header of their logs."""
+"""Header of drawn logs, common to all generators."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ class KthLike:
         0.5,
         low=0,
         high=1,
-        help="how much users hold back while the machine is loaded: at 0 sessions begin independently of each other, "
-        "at 1 each waits for its share of the load to pass (KTH's load varies little from week to week)",
+        help="degree to which users hold back while the machine is loaded: at 0 sessions begin independently of each "
+        "other, at 1 each waits for its share of the load to pass (KTH's load varies little from week to week)",
     )
 
     def __post_init__(self) -> None:

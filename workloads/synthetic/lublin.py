@@ -29,10 +29,10 @@ SERIAL, POWER_OF_TWO = 0.244, 0.576
 """Shares of all jobs: one processor; a power of two above."""
 
 LEAST_LOG2, BREAK_BELOW_TOP, LOWER_STAGE = 0.8, 2.5, 0.86
-"""Two-stage uniform law of log2 of the size: its least value, where it breaks below the machine's, share below that."""
+"""Two-stage uniform distribution of log2 of sizes: least value, break below the machine's, share below the break."""
 
 SHORT, LONG = (4.2, 0.94), (312.0, 0.03)
-"""Shape and scale of the gamma laws of the logarithm of the runtime."""
+"""Shape and scale of the gamma distributions of the logarithm of the runtime."""
 
 SHORT_SHARE, SHORT_SHARE_PER_NODE = 0.78, -0.0054
 _GAP = (10.2303, 0.4871)
@@ -109,7 +109,7 @@ def _capped_gamma(draws: Draws, shape: Floats, scale: float, most: float) -> Flo
 
 
 def gamma(draws: Draws, shape: Floats) -> Floats:
-    """One number of the gamma law of each shape (>= 1), scale 1.
+    """One number of the gamma distribution of each shape (>= 1), scale 1.
 
     References
     ----------

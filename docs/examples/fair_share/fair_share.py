@@ -1,4 +1,4 @@
-"""Fair share: who has had least of the machine lately starts first."""
+"""Fair share: users with the least recent usage start first."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ NONE = Usage()
 
 @dataclass(frozen=True)
 class FairShare:
-    """Jobs of users who have had least lately first; the first that waits keeps a reservation, gaps are filled."""
+    """Jobs of users with the least recent usage first; the first that waits keeps a reservation, gaps are filled."""
 
     source: ClassVar[str] = "an example"
 
     half_life_s: float = option(
-        604_800.0, unit="s", low=1.0, help="after how long a node-second counts half towards what a user has had"
+        604_800.0, unit="s", low=1.0, help="time after which a node-second counts half in a user's usage"
     )
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
         usage = decayed_usage(view, self.half_life_s)
         queue = sorted(view.queue, key=lambda job: (usage.get(job.user, NONE).node_seconds, job.number))
-        # Start in this order up to the first job that does not fit, and reserve for it alone ...
+        # Start in this order up to the first job that does not fit, and reserve for this job only ...
         started = 0
         for place, job in enumerate(queue):
             waiting = yield from serve_first(view, [job])

@@ -1,7 +1,7 @@
-"""Compare a trained network with agents that learned nothing, on episodes that nothing was chosen by.
+"""Compare a trained network with untrained agents on held-out episodes.
 
 ``python compare.py --network network.csv`` prints mean waits, and their differences and ratios with 95 % intervals over
-the same episodes. It needs no learner's library: the network is run by numpy (:mod:`spillway.learning.network`).
+the same episodes. It needs no library for learning: numpy runs the network (:mod:`spillway.learning.network`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from matplotlib import pyplot as plt
 
 COMPARISON = "kth-like:jobs=20000,seed=5"
 FINAL = range(5000, 5040)
-"""Seeds of the episodes of the comparison: to be looked at once. A run after a change takes others."""
+"""Seeds of the episodes of the comparison, for one run only. A run after a change takes others."""
 WINDOW, JOBS = 32, 256
 GUARD_S = 86_400.0
 """The default of :class:`spillway.learning.network_policy.Learned`."""
 
 
 class Starts(SchedulingEnv):
-    """Only starts are valid: which of the jobs that fit is next.
+    """Environment in which only starts are valid: each action selects one of the jobs that fit.
 
-    With the reference policy among the actions, a first learner came to leave nearly everything to it.
+    With the reference policy among the actions, a first learner left nearly all decisions to it.
     """
 
     def action_masks(self) -> np.ndarray:
-        """The jobs that fit."""
+        """Mask of the jobs that fit."""
         mask = super().action_masks()
         mask[self.reference :] = False
         return mask
@@ -43,7 +43,7 @@ class Starts(SchedulingEnv):
 
 @dataclass(frozen=True)
 class World:
-    """Where the agents play: a machine, and starvation bounded alike for all."""
+    """Machine of all agents, with the same bound on starvation for each."""
 
     platform: str
 
@@ -59,12 +59,12 @@ class World:
         return [agents.play(env, agent, seed)["mean_wait_s"] / 3600 for seed in seeds]
 
     def others_h(self, workload: str, seeds: range) -> dict[str, list[float]]:
-        """Those of the agents that learned nothing, by their names."""
+        """Mean waits (h) of the untrained agents, by name."""
         found = {name: self.waits_h(workload, agent, seeds) for name, agent in OTHERS.items()}
         return found | {"random start": self.waits_h(workload, agents.Random(0), seeds, Starts)}
 
     def final_h(self, workload: str, learned: agents.Agent) -> dict[str, list[float]]:
-        """Those of the learner and of all others in the comparison's episodes."""
+        """Mean waits (h) of the learner and of all other agents in the comparison's episodes."""
         return {"PPO": self.waits_h(workload, learned, FINAL, Starts)} | self.others_h(workload, FINAL)
 
 
@@ -89,7 +89,7 @@ def difference(pairs: np.ndarray) -> np.ndarray:
 
 
 def draw(points: list[dict[str, Any]], levels: dict[str, list[float]], path: Path) -> None:
-    """The learner's curve on episodes, relative to the random agent on the same ones."""
+    """Draw the learner's curve on episodes, relative to the random agent on the same ones."""
     fig, axes = plt.subplots(figsize=(8, 4))
     minutes, chance = [point["cpu_min"] for point in points], levels["random"]
     found = np.array([interval(np.column_stack((point["waits_h"], chance)), ratio) for point in points])
@@ -119,7 +119,7 @@ def compare(final: dict[str, list[float]]) -> None:
 def main() -> None:
     """Compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", type=Path, required=True, help="what train.py wrote")
+    parser.add_argument("--network", type=Path, required=True, help="network.csv from train.py")
     parser.add_argument("--platform", default="thesis")
     parser.add_argument("--comparison", default=COMPARISON, help="workload of the episodes")
     given = parser.parse_args()

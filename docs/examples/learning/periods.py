@@ -1,4 +1,4 @@
-"""Write what the agent of the transfer study learns from: odd periods of KTH's log, with burst buffers drawn.
+"""Write the training data of the transfer study's agent: odd periods of KTH's log, with drawn burst buffers.
 
 ``python periods.py --out FOLDER`` writes ``machine.xml`` and a workload for each odd period and load
 (``kth-1-0.75.json``). Even periods, which the study reports, are not read.
@@ -17,7 +17,7 @@ from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.swf import SwfHeader, SwfLog
 
 JOBS = 3500
-"""Of a period; the log's eighth has a few more."""
+"""Jobs of a period; an eighth of the log has a few more."""
 
 LOADS = (0.75, 0.9)
 

@@ -1,13 +1,13 @@
-"""Train PPO with action masks for ten CPU minutes, and compare it with agents that learned nothing.
+"""Train PPO with action masks for ten CPU minutes, and compare it with untrained agents.
 
 Needs more than spillway does: ``pip install 'spillway[learn]' stable-baselines3 sb3-contrib`` (with PyTorch: some GB;
-a build for CPUs alone is smaller). Then ``python train.py --out FOLDER`` writes ``curve.json``, ``curve.png`` and the
+a build for CPUs only is smaller). Then ``python train.py --out FOLDER`` writes ``curve.json``, ``curve.png`` and the
 network as ``network.csv`` (:mod:`spillway.learning.network`), and prints the comparison (``compare.py``). The network
 is written anew with each point of the curve; ``compare.py`` takes it from there where a run was ended early.
 
 One small network scores each waiting job by its own features and the machine's, with the same weights for all of them
-(the kernel network of Zhang et al., RLScheduler, SC 2020, DOI 10.1109/SC41405.2020.00035). What is tested and compared
-is the network as it was written, run by numpy. Training, curve and comparison have a workload each.
+(the kernel network of Zhang et al., RLScheduler, SC 2020, DOI 10.1109/SC41405.2020.00035). Tests and
+comparison use the network as it was written, run by numpy. Training, curve and comparison have a workload each.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Scores(nn.Module):
         self.of_state = nn.Sequential(nn.Linear(features + others, 64), nn.Tanh(), nn.Linear(64, 32), nn.Tanh())
 
     def _parts(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The jobs, each with what is seen beside them; and the sum of the jobs with it."""
+        """The jobs, each with the other observations; and the sum of the jobs with these."""
         size = self.jobs * self.features
         jobs, others = flat[:, :size].reshape(-1, self.jobs, self.features), flat[:, size:]
         each = torch.cat((jobs, others[:, None].expand(-1, self.jobs, -1)), 2)
         return each, torch.cat((jobs.sum(1) / 8.0, others), 1)
 
     def forward_actor(self, flat: torch.Tensor) -> torch.Tensor:
-        """A score for each start, and nothing for the two actions that are never valid here."""
+        """A score for each start, and 0 for the two actions that are never valid here."""
         starts = self.of_job(self._parts(flat)[0]).squeeze(2)
         return torch.cat((starts, starts.new_zeros(len(starts), 2)), 1)
 
@@ -70,11 +70,11 @@ class Scores(nn.Module):
         ]
 
     def forward_critic(self, flat: torch.Tensor) -> torch.Tensor:
-        """What the value follows from."""
+        """Features from which the value follows."""
         return self.of_state(self._parts(flat)[1])
 
     def forward(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Both."""
+        """Both outputs."""
         return self.forward_actor(flat), self.forward_critic(flat)
 
 
@@ -92,7 +92,7 @@ class Policy(MaskableMultiInputActorCriticPolicy):
 
 
 class Curve(BaseCallback):
-    """Stop when the CPU time is spent; test ten times meanwhile (which is not counted)."""
+    """Stop when the CPU time is spent; test ten times meanwhile (CPU time of tests is not counted)."""
 
     def __init__(self, minutes: float, test: Callable[[agents.Agent], list[float]], out: Path) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The evaluation of Zhang et al. (JSSPP 2003): gang scheduling where files lie on the nodes."""
+"""The evaluation of Zhang et al. (JSSPP 2003): gang scheduling with files on the nodes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from spillway.workloads.gang import MEAN_GAP_S, MEAN_TIMES_S
 POLICIES: Mapping[Value, str] = {GS: "GS", IOGS: "IOGS", ADAPTIVE: "Adaptive-IOGS", MIGRATE: "Migrate-IOGS"}
 MIXES = ("0.5", "0.33", "0.1", MIXED_NAME)
 INTENSITIES: Mapping[Value, str] = {mix: f"intensity {mix}" for mix in MIXES[:3]}
-"""What a line for each is called."""
+"""Names of the lines."""
 
 TIMES = tuple(MEAN_TIMES_S[step] for step in (0, 2, 5, 8))
 """Four of the nine loads: the lowest, the highest, and those that the paper rounds to 2,000 and 2,600 s."""
@@ -41,7 +41,7 @@ _TOP = TIMES[-1]
 _GAP_S = 900.0
 """Mean time between submissions at which waits are low at the lowest load."""
 _NAMED_S = 1800
-"""A load whose local jobs the paper counts; it is none of the nine steps."""
+"""A load for which the paper counts local jobs; it is not one of the nine steps."""
 _COSTS_S = (0.0, 10.0, 30.0)
 LIMITS = (0, 16, 32, 128, 256, 320)
 
@@ -67,7 +67,7 @@ def _versus(
     name: str, place: str, words: str, region: Region, metric: str, worse: str, better: str, mix: str,
     times: Sequence[int] = TIMES,
 ) -> Claim:  # fmt: skip
-    """How many times as large a measure is under one policy as under another, at each load."""
+    """A claim on the ratio of a measure under one policy to that under another, at each load."""
     measure = ratio(metric, {"policy": worse}, {"policy": better}, mix=mix, **USUAL)
     return Claim(name, place, words, region, measure, each={"time": times}, depends=OPEN)
 
@@ -76,7 +76,7 @@ def _over(
     name: str, place: str, words: str, region: Region, metric: str, others: Sequence[str], policy: str, mix: str,
     times: Sequence[int] = TIMES,
 ) -> Claim:  # fmt: skip
-    """The same for each of some other policies."""
+    """A claim on the ratio of a measure under each of some other policies to that under one, at each load."""
     measure = Compared(metric, {}, {"policy": policy}, {"mix": mix, **USUAL}, ratios=True)
     return Claim(name, place, words, region, measure, each={"policy": others, "time": times}, depends=OPEN)
 
@@ -88,11 +88,11 @@ def _local(policy: str, time: int, count: int, region: Region, place: str = "3.5
 
 
 _LOCAL_DEPENDS = ("gap", "layout", "sizes", "queue", "migration_start", "loads")
-"""All but how a response time is counted."""
+"""All parameters and choices but the definition of response time."""
 OPEN = (*_LOCAL_DEPENDS, "response")
 WIDEST = 0.5
-"""A count of the paper's one workload is judged where the interval of a workload of ours is no wider than half of it;
-set knowing the counts and our values."""
+"""A count of the paper's one workload is judged if the interval of a workload of ours is no wider than half of it; set
+knowing the counts and our values."""
 LOW = 1.0
 """A wait is low up to this many mean execution times."""
 
@@ -189,7 +189,7 @@ CHOICES = (
     ),
     Choice(
         "migration_start",
-        "migrated jobs go on when the next quantum begins (3.6): is the rest of the running one lost?",
+        "migrated jobs continue when the next quantum begins (3.6): is the rest of the running one lost?",
         {NEXT_QUANTUM: "the next slice", MigrationStart.AT_ONCE.value: "at once, inside the running slice"},
         crossed=False,
     ),
@@ -201,19 +201,19 @@ CHOICES = (
         fitted={_GAP_S: ("low wait GS", "low wait IOGS")},
     ),
     Choice(
-        "response", "response time is end minus start (2.3, item 4), or what is usual",
+        "response", "response time is end minus start (2.3, item 4), or the usual definition",
         {SUBMISSION: "from submission to end", START: "from start to end, as printed"},
     ),
 )  # fmt: skip
 
 PARAMETERS = (
     Parameter("workload", "fit to LLNL-Atlas-2006", "ASCI Blue-Pacific's workload is not public; Atlas is of the same "
-              "laboratory (hyper-Erlang laws by classes of sizes, three moments)"),
+              "laboratory (hyper-Erlang distributions by classes of sizes, three moments)"),
     Parameter("loads", ", ".join(f"{time:,}" for time in MEAN_TIMES_S) + " s", "steps of a tenth up to 3,102 s (3.6), "
               "a factor of 1.8 in all, as the group's papers on this machine have them (from memory, they are not part "
               "of our material)"),
     Parameter("gap", _GAP_S, "seconds between submissions: the smallest of 583, 700, 800 ... at which GS and IOGS wait "
-              "no longer than a mean execution time at the lowest load; set knowing what other statements give there",
+              "no longer than a mean execution time at the lowest load; set knowing the results of other statements",
               ("low wait GS", "low wait IOGS"),
               (MEAN_GAP_S, 1500.0)),
     Parameter("low", "up to a mean execution time", "the paper gives no number"),

@@ -1,6 +1,6 @@
 """Gang scheduling without the protocol: the same steps at the same instants, whole cycles between them at once.
 
-Through the protocol (:mod:`spillway.experiments.studies.gang.wire`) comes the same, job by job; so it does in plain
+The results are the same, job by job, through the protocol (:mod:`spillway.experiments.studies.gang.wire`) and in plain
 Python (``tests/reference/gang.py``, the steps of :mod:`spillway.schedulers.timesharing`).
 """
 
@@ -25,7 +25,7 @@ _SLICES = Slices(5, 200_000_000)
 _COSTS = Costs()
 _WHERE = {Where.ANYWHERE: 0, Where.FILES: 1, Where.FILES_FIRST: 2}
 _MOST_ROWS = 60
-"""A set of rows is one word."""
+"""Most rows: a set of rows is one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Setting:
     slices
         Rows, at most :data:`_MOST_ROWS`, and quantum.
     costs
-        Of blocks and of migration.
+        Costs of blocks and of migration.
     migration_start
-        When jobs that migrate restart.
+        Restart of jobs that migrate.
     limit
         Most tasks that migrate in one slice.
     nodes
-        Columns.
+        Number of columns.
     """
 
     rules: Rules
@@ -58,18 +58,18 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of the jobs, in their order.
+    """Results of the jobs, in their order.
 
     Attributes
     ----------
     start_us
-        When each got its place in the matrix.
+        Time at which each job got its place in the matrix.
     end_us
-        When it ended.
+        End of each job.
     local
-        Whether it ended on its file's nodes.
+        Whether each job ended on its file's nodes.
     migrations
-        How often jobs were moved.
+        Number of moves of jobs.
     """
 
     start_us: list[int]

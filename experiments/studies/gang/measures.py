@@ -1,4 +1,4 @@
-"""What the claims of this study measure besides means and ratios."""
+"""Measures of this study's claims besides means and ratios."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WITHOUT_LIMIT = 320
 
 @dataclass(frozen=True)
 class ShareOfGain:
-    """Share of the gain in slowdown by migration without a limit that is there at the published limit.
+    """Gain in slowdown by migration at the published limit, as a share of the gain without a limit.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class ShareOfGain:
     axes: Mapping[str, Value]
 
     def __call__(self, results: Results) -> Sample:
-        """One value per unit; not defined where migration gains nothing."""
+        """One value per unit; undefined if migration gains nothing."""
         here = results.at(self.axes)
         none, some, free = (here.mean("slowdown", {"limit": limit}).values for limit in (0, LIMIT, _WITHOUT_LIMIT))
         return Sample(tuple((n - s) / (n - f) if n > f else math.nan for n, s, f in zip(none, some, free, strict=True)))

@@ -1,4 +1,4 @@
-"""One point: a drawn workload under one gang policy, and what came of it."""
+"""One point: a drawn workload under one gang policy, and its results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MIXED_NAME = "mixed"
 """Value of the axis ``mix``: jobs of three I/O intensities; any other is the intensity of all jobs."""
 
 COST_S, LIMIT, NEXT_QUANTUM = 20.0, 64, MigrationStart.NEXT_QUANTUM.value
-"""Cost of a migration, tasks that migrate in a slice, and when they restart, as published (section 3.6)."""
+"""Cost of a migration, tasks that migrate in a slice, and their restart, as published (section 3.6)."""
 
 SUBMISSION, START = "submission", "start"
-"""Values of the axis ``response``: from when on a response time counts."""
+"""Values of the axis ``response``: the begin of a response time."""
 
 AUDITED: Mapping[str, Value] = {"jobs": 30, "gap": 100.0, "mix": MIXED_NAME, "seed": 0}
-"""What is played by the product as well, quantum by quantum: few jobs of all intensities, close to each other."""
+"""Points that the product plays, too, quantum by quantum: few jobs of all intensities, close to each other."""
 
 
 def play(point: Point) -> Values:
@@ -39,7 +39,7 @@ def play(point: Point) -> Values:
 
 
 def same(point: Point) -> Point:
-    """The point without what does not matter to it: migration's options where nothing migrates, the response's kind."""
+    """The point with defaults on axes without effect: options of migration if nothing migrates, the response's kind."""
     policy = ADAPTIVE if point.whole("limit") == 0 else point.text("policy")
     still: Mapping[str, Value] = (
         {} if policy == MIGRATE else {"migration_start": NEXT_QUANTUM, "cost": COST_S, "limit": LIMIT}
@@ -64,7 +64,7 @@ def audited_as(point: Point) -> Point:
 
 
 def workload_of(point: Point) -> GangOptions:
-    """How the point's workload is drawn."""
+    """Options from which the point's workload is drawn."""
     mix = point.text("mix")
     return GangOptions(
         jobs=point.whole("jobs"),
@@ -91,19 +91,19 @@ def policy_of(point: Point) -> Gang:
 
 
 def _setting_of(policy: Gang, nodes: int) -> Setting:
-    """A gang policy for the aggregate."""
+    """A gang policy in the form of the aggregate."""
     return Setting(policy.rules(), *policy.sharing(), policy.migration_limit, nodes)
 
 
 def measures(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int) -> Values:
-    """What is measured of a run.
+    """Measured values of a run.
 
     ``slowdown``: mean of max(response, quantum) / max(execution time with all blocks local, quantum), the response
-    from submission to end; ``slowdown_from_start``: the same as the paper prints it (section 2.3, item 4), from start
+    from submission to end; ``slowdown_from_start``: the same as printed in the paper (section 2.3, item 4), from start
     to end. ``wait_s`` and ``response_s``: means, from submission to the place in the matrix, and to the end. ``local``:
     jobs of 10,000 that ended on their file's nodes. ``migrations``: moves to a file's nodes. ``load``: work with all
-    blocks local over what the nodes can do until the last submission. ``last_end``: when the last job ended over when
-    the last was submitted.
+    blocks local over the capacity of the nodes until the last submission. ``last_end``: end of the last job over the
+    last submission.
     """
     slices, costs, _ = policy.sharing()
     submit, start, end = (
@@ -127,5 +127,5 @@ def measures(jobs: list[GangJob], ran: Ran, policy: Gang, nodes: int) -> Values:
 
 @lru_cache(maxsize=6)
 def drawn(options: GangOptions) -> list[GangJob]:
-    """Workloads of some seeds are drawn once for the policies that a process tries on them."""
+    """Draw a workload, once for all policies that a process plays on it."""
     return draw_gang(options)

@@ -35,7 +35,7 @@ def play_by_product(point: Point) -> Values:
 
 
 class _Diary(Observer):
-    """Notes when jobs got their place and ended, and whether on their file's nodes."""
+    """Records the start of each job in the matrix, its end, and whether it ended on its file's nodes."""
 
     def __init__(self, jobs: Sequence[GangJob]) -> None:
         self._jobs = jobs
@@ -45,18 +45,18 @@ class _Diary(Observer):
         self.local = [False] * len(jobs)
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Note the start."""
+        """Record the start."""
         self.start_us[int(job.name)] = to_us(now_s)
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note the end and the place."""
+        """Record the end and the place."""
         assert state is JobState.COMPLETED_SUCCESSFULLY, f"job {running.job.id} was stopped: {state.value}"
         number = int(running.job.name)
         self.end_us[number] = to_us(now_s)
         self.local[number] = self._hosts[running.job.id] == tuple(self._jobs[number].file_nodes)
 
     def executed(self, machine: Machine, requests: Iterable[Request]) -> None:
-        """Note where jobs run: a job that is yet to migrate may end before."""
+        """Record the nodes of jobs: a job that has yet to migrate may end before."""
         for request in requests:
             if isinstance(request, ExecuteJob):
                 owner = request.job_id.rsplit("!", 1)[0].replace("%", "!", 1)
@@ -64,18 +64,18 @@ class _Diary(Observer):
 
 
 class _Moves:
-    """A policy whose moves to other columns are counted."""
+    """A policy with a count of its moves to other columns."""
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self.count = 0
 
     def sharing(self) -> Any:
-        """The policy's own."""
+        """Time sharing as set by the policy."""
         return self._policy.sharing()  # type: ignore[attr-defined]
 
     def __call__(self, view: Any) -> Any:
-        """Pass decisions on."""
+        """Pass decisions on, and count moves."""
         width = view.machine.width
         held = {entry.job.id: {node % width for node in entry.allocation.nodes} for entry in view.running}
         for decision in self._policy(view):
@@ -92,7 +92,7 @@ def run_on_wire(jobs: Sequence[GangJob], policy: Policy, platform: str = PLATFOR
     Parameters
     ----------
     jobs
-        In order of submission.
+        Jobs in order of submission.
     policy
         One of the gang policies.
     platform

@@ -22,10 +22,10 @@ from spillway.workloads.herbein import PAPER_JOBS, PAPER_STATE_CHANGE_S
 NATURAL, AS_IN_LOG, LARGER, TWICE = 3.375, 1.0, 1.5, 2.0
 SIZES = (AS_IN_LOG, LARGER, TWICE, NATURAL)
 _UNDER = (10, 20, 30)
-"""Percent of the file system's 70 GB/s that are missing."""
+"""Missing percentages of the file system's 70 GB/s."""
 
 _FEWER_JOBS = 600
-"""Jobs of a test where loads, logs and readings are compared."""
+"""Jobs of a test that compares loads, logs and readings."""
 
 LEVELS, LOADS, FCFS = "levels", "loads", "fcfs"
 MAIN: Mapping[str, Value] = {"test": LEVELS}
@@ -34,10 +34,10 @@ TENTH, HUNDREDTH = 0.05, 0.005
 """Half of the last digit that the paper prints: 79.1 %, 1.29."""
 
 OPEN = ("log", "size", "order", "contention", "policy")
-"""What the paper leaves open."""
+"""Choices for ambiguous points of the paper."""
 WIDEST = 0.5
-"""A number of the paper's one workload is judged where the interval of a workload of ours is no wider than half of it;
-set knowing the numbers."""
+"""A number of the paper's one workload is judged if the interval of a workload of ours is no wider than half of it; set
+knowing the numbers."""
 
 METRICS = {
     COMPUTING: "computing (%)",
@@ -48,14 +48,14 @@ METRICS = {
     "state_change_s": "between state changes (s)",
     "rejected": "refused",
 }
-"""What tables show, with headings."""
+"""Values in tables, with their headings."""
 
 
 @dataclass(frozen=True)
 class Steps:
     """The smallest change of a value from one level of the file system to the next lower one, seed by seed.
 
-    ``value`` gives one number per seed; ``sign`` -1 where it is to fall.
+    ``value`` gives one number per seed; ``sign``: -1 if it must fall.
     """
 
     value: Mean | Compared
@@ -83,7 +83,7 @@ def _ratio(metric: str, **axes: Value) -> Compared:
 def _at(
     name: str, place: str, statement: str, region: Region, value: Mean | Compared, *under: int, one: float = 0.0
 ) -> Claim:
-    """A claim at each of these levels of the file system; ``one``: how wide the interval of one workload may be."""
+    """A claim at each of these levels of the file system; ``one``: largest width of the interval of one workload."""
     unit = "" if isinstance(value, Compared) else "%"
     return Claim(name, place, statement, region, value, unit, {"under": under}, depends=OPEN, one_run=one)
 
@@ -183,7 +183,7 @@ _LOG_WORDS = {
     "lublin": "the model of Lublin and Feitelson, 256 nodes; it has no time limits, elapsed times are taken",
     "kth-like": "generated, like KTH's SP2, 100 nodes: needs no file",
 }
-"""Logs that are compared where they are at hand; ``kth`` can be set, too."""
+"""Logs that are compared if they are at hand; ``kth`` can be set, too."""
 
 CHOICES = (
     Choice(
@@ -245,7 +245,7 @@ def _over_levels(metric: str, words: str) -> Lines:
 
 
 def _as_played(point: Point) -> Point:
-    """What a test is compared for, and the order of its axes, do not matter to it."""
+    """The point without the purpose of its test and the order of its axes, which have no effect."""
     return Point(tuple(sorted(point.replaced(test=LEVELS).axes)))
 
 

@@ -48,12 +48,12 @@ def workload_of(log: str, jobs: int, seed: int, size: float, mix: str, pace: str
     Parameters
     ----------
     size
-        What sizes of Atlas are multiplied with; those of a log of a smaller machine grow in proportion.
+        Factor for the sizes of Atlas; those of a log of a smaller machine grow in proportion.
     mix
         I/O rates: ``constant`` or ``diverse``.
     pace
-        ``submissions``: a job every 126.8 s; ``span``: as often as it takes for states to change every 31.7 s, from the
-        first submission to the last end (:mod:`spillway.experiments.studies.herbein.pace`).
+        ``submissions``: a job every 126.8 s; ``span``: at the rate at which states change every 31.7 s, from the first
+        submission to the last end (:mod:`spillway.experiments.studies.herbein.pace`).
     """
     factor = size * _ATLAS_NODES / LOGS[log].nodes
     options = HerbeinOptions(

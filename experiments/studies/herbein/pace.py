@@ -1,7 +1,7 @@
-"""The paper's pace: how far apart submissions must lie so that job states change every 31.7 s.
+"""The paper's pace: the time between submissions at which job states change every 31.7 s.
 
 A job changes its state four times (section 5.4), so a test of ``n`` jobs has ``4 n`` changes, and their mean distance
-is the time from the first submission to the last end over ``4 n``. That depends on the schedule; it is measured where
+is the time from the first submission to the last end over ``4 n``. It depends on the schedule, and is measured where
 both schedulers agree: with a perfectly provisioned file system, under EASY.
 """
 
@@ -33,7 +33,7 @@ STEADY_GAP_S = CHANGES_PER_JOB * PAPER_STATE_CHANGE_S
 
 @dataclass(frozen=True)
 class Pace:
-    """What was found.
+    """A time between submissions, and the resulting time between state changes.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Pace:
 def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
     """Find the time between submissions that gives the paper's pace.
 
-    Where none does (the work fills the machine for longer, or one job lasts longer than the whole test may),
+    If no time does (the work fills the machine for longer, or one job lasts longer than the whole test may),
     submissions come every :data:`STEADY_GAP_S`. I/O rates do not matter: nothing is contended.
     """
 
@@ -74,12 +74,12 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
 
 
 def search(change_s: Callable[[float], float]) -> Pace:
-    """Look for the gap at which ``change_s`` is the paper's, by false position (Illinois); the function may jump.
+    """Search for the gap at which ``change_s`` is the paper's, by false position (Illinois); the function may jump.
 
     Returns
     -------
     Pace
-        The best gap that was tried, or :data:`STEADY_GAP_S` where the shortest one is too slow already.
+        The best gap that was tried, or :data:`STEADY_GAP_S` if a quarter of it, or four times it, is not enough.
     """
     steady = Pace(STEADY_GAP_S, change_s(STEADY_GAP_S))
     if steady.reached:

@@ -1,4 +1,4 @@
-"""One point: a drawn workload on CTS-1, played by the product's own session and engine, and what came of it."""
+"""One point: a drawn workload on CTS-1, played by the product's own session and engine, and its results."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ AWARE, IGNORANT = "aware", "ignorant"
 NODES = 3888
 """Compute nodes of CTS-1."""
 _FULL_RATE = 70e9
-"""Bandwidth of its file system where nothing is missing, bytes per second."""
+"""Full bandwidth of its file system, bytes per second."""
 
 
 def play(point: Point) -> Values:
-    """Play a point and sum it up."""
+    """Play a point and return its figures."""
     workload, platform = drawn(point), _platform(point.whole("under"))
     diary = Diary(workload)
     order = {"order": point.text("order"), "fill_order": point.text("order")}
@@ -74,13 +74,13 @@ def play(point: Point) -> Values:
 
 
 def inputs(point: Point) -> Any:
-    """Checksums of what a point reads."""
+    """Checksums of a point's inputs."""
     under = point.whole("under")
     return {"log": _checksum(point.text("log")), "platform": provenance.platform_checksum(_name(under))}
 
 
 def policies(point: Point) -> list[str]:
-    """The policy that a point is played with."""
+    """The policy of a point."""
     return [point.text("policy")]
 
 
@@ -96,7 +96,7 @@ class Row(NamedTuple):
 
 
 class Diary(Observer):
-    """Notes every job that ended; jobs are never killed here, so that each has computed all it had to."""
+    """Records every job that ended; jobs are never killed here, so that each has finished its computation."""
 
     def __init__(self, workload: Workload) -> None:
         self._computing_s = {str(job.id): computing_s(workload, job) for job in workload.jobs}
@@ -104,11 +104,11 @@ class Diary(Observer):
         self.rejected_jobs = 0
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Count."""
+        """Count a rejected job."""
         self.rejected_jobs += 1
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note a row."""
+        """Record a row."""
         job = running.job
         assert state is JobState.COMPLETED_SUCCESSFULLY, f"job {job.id} was stopped: {state.value}"
         computing = self._computing_s[job.id.rpartition("!")[2]]
@@ -116,12 +116,12 @@ class Diary(Observer):
 
 
 def computing_s(workload: Workload, job: WorkloadJob) -> float:
-    """Seconds that a job takes where it is never blocked; nodes of CTS-1 do 1e9 flop/s."""
+    """Seconds that a job takes if it is never blocked; nodes of CTS-1 do 1e9 flop/s."""
     return float(workload.profiles[job.profile]["cpu"]) / 1e9
 
 
 def offered(workload: Workload) -> float:
-    """Work of all jobs as a share of what the machine can do between the first submission and the last."""
+    """Work of all jobs as a share of the machine's capacity between the first submission and the last."""
     work = sum(job.res * computing_s(workload, job) for job in workload.jobs)
     span_s = workload.jobs[-1].subtime - workload.jobs[0].subtime
     return work / (NODES * span_s) if span_s > 0 else math.inf
@@ -133,7 +133,7 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
     Parameters
     ----------
     fits
-        Jobs whose streams the empty machine carries. The I/O-aware scheduler refuses the others (3.4), so that waits
+        Jobs whose streams fit on the empty machine. The I/O-aware scheduler refuses the others (3.4), so that waits
         and turnarounds of both schedulers are those of these jobs.
 
     Notes
@@ -172,7 +172,7 @@ ENGINES: Mapping[str, Callable[[Platform], Engine]] = {
     "whole-mb": partial(WaterfillEngine, whole_units=True),
     "fluid": _fluid,
 }
-"""How bandwidth is shared: section 4.4, the same in whole MB/s, SimGrid's parallel tasks."""
+"""Models of shared bandwidth: section 4.4, the same in whole MB/s, SimGrid's parallel tasks."""
 
 
 def _name(under: int) -> str:
@@ -181,12 +181,12 @@ def _name(under: int) -> str:
 
 @lru_cache(maxsize=4)
 def _platform(under: int) -> Platform:
-    """A platform never changes: several points of a process share it."""
+    """The platform of a level, which several points of a process share."""
     return platform_from(_name(under))
 
 
 @lru_cache(maxsize=len(LOGS))
 def _checksum(log: str) -> str:
-    """Of the local copy; what a public log's name and a generator give is the same everywhere."""
+    """Checksum of the local copy, else the source: a public log or a generator is the same everywhere."""
     place = Path(LOGS[log].place)
     return manifest.checksum(place) if place.is_file() else LOGS[log].source

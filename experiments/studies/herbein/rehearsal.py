@@ -30,7 +30,7 @@ def tree_of(nodes: int, provisioned: float = 1.0) -> SimulationBegins:
     Parameters
     ----------
     provisioned
-        Bandwidth of the file system, as a share of what the nodes request at the paper's rate.
+        Bandwidth of the file system, as a share of the nodes' requests at the paper's rate.
     """
     pfs = math.ceil(provisioned * PAPER_RATE * nodes)
     pool = math.ceil(432e9 / 3888 * nodes)
@@ -54,7 +54,7 @@ def play(handle: Callable[[Message], Reply], workload: Workload) -> float:
     Parameters
     ----------
     handle
-        Answers messages, of a session that has got its machine. Events of one instant share a message.
+        Answers messages, for a session that has its machine. Events of one instant share a message.
     """
     heap: list[tuple[float, int, Event]] = []
     durations: dict[str, float] = {}

@@ -14,8 +14,8 @@ CHOICES = (
         "volumes are scaled by the share of the processors (I/O behavior generation), but the mean size of the uniform "
         "protocol follows without it (Uniform generation protocol)",
         {
-            "proportional": "v = X w Q / P, as printed: what fits on the processors fits in the bandwidth, too",
-            "whole": "v = X w: what fits on the processors may need more bandwidth than there is",
+            "proportional": "v = X w Q / P, as printed: jobs that fit on the processors fit in the bandwidth, too",
+            "whole": "v = X w: jobs that fit on the processors may need more bandwidth than there is",
         },
     ),
     Choice(
@@ -48,9 +48,9 @@ CHOICES = (
     ),
     Choice(
         "list",
-        "lists and packs are backfilled where an application fits (Backfilling); whether a job that waits has a "
-        "reservation is not said",
-        {"reserve": "the first job that waits has a reservation", "greedy": "whatever fits starts, in order"},
+        "lists and packs are backfilled if an application fits (Backfilling); whether a waiting job has a reservation "
+        "is not said",
+        {"reserve": "the first waiting job has a reservation", "greedy": "every job that fits starts, in order"},
         crossed=False,
     ),
 )

@@ -1,11 +1,11 @@
 """Sequences of operations played without sub-jobs: the same session, gate and policy, 15 to 190 times faster.
 
 Over the protocol each operation is a dynamic job: two messages, three requests, a task of the engine. Here the session
-only gets submissions and ends; what is in between happens in a calendar of this module: an operation of ``w``
-seconds takes ``w``, a transfer takes what the gate and the file system's bandwidth leave it. The gate is the one of
-the protocol's execution (:mod:`spillway.schedulers.jobmodels.gates`); tests compare starts and ends of both ways.
+only gets submissions and ends; the operations between them are played by a calendar of this module: an operation of
+``w`` seconds takes ``w``, the time of a transfer follows from the gate and the file system's bandwidth. The gate is
+that of the protocol's execution (:mod:`spillway.schedulers.jobmodels.gates`); tests compare starts and ends of both.
 
-One I/O node only, no walltimes, no kills: what the experiment needs.
+It has one I/O node, no walltimes and no kills, as the experiment needs no more.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from spillway.workloads.workload import Workload
 
 @dataclass(slots=True)
 class Traces:
-    """What happened, for measuring.
+    """Events of an execution, for its measures.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ class _Running:
 class Channel:
     """The file system's bandwidth, in equal parts among the transfers that have begun.
 
-    That is what SimGrid's parallel tasks get on a link that all of them cross and that binds all of them, however many
-    nodes each has. In units of what every transfer has got since the channel became busy, all advance alike.
+    SimGrid's parallel tasks get the same on a link that all of them cross and that limits all of them, with any numbers
+    of nodes. Counted in the bytes that each transfer has got since the channel became busy, all advance alike.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Channel:
     Attributes
     ----------
     next_end_s
-        When the next transfer ends if nothing else begins; infinite without any.
+        End of the next transfer if no other one begins; infinite without transfers.
     """
 
     def __init__(self, bandwidth: float) -> None:
@@ -97,7 +97,7 @@ class Channel:
         return bool(self._ends)
 
     def begin(self, key: str, volume: float, now_s: float) -> None:
-        """A transfer begins."""
+        """Begin a transfer."""
         ends = self._ends
         if ends:
             self._each += (now_s - self._since_s) * self._bandwidth / len(ends)
@@ -108,7 +108,7 @@ class Channel:
         self._set_next_end()
 
     def end(self) -> str:
-        """End the transfer that is next, at :attr:`next_end_s`."""
+        """End the next transfer, at :attr:`next_end_s`."""
         self._since_s = self.next_end_s
         each, _, key = heapq.heappop(self._ends)
         self._each = max(self._each, each)
@@ -132,7 +132,7 @@ class Direct:
     gate
         Decides which jobs may transfer.
     bandwidth
-        Of the file system, bytes per second.
+        Bandwidth of the file system, bytes per second.
     """
 
     def __init__(self, gate: Gate, bandwidth: float) -> None:
@@ -146,45 +146,45 @@ class Direct:
         self._through: list[str] = []
 
     def begin(self, machine: Machine, config: BatsimConfig) -> None:
-        """Remember the machine."""
+        """Set the machine."""
         self._machine = machine
 
     rows = 1
 
     def refuses(self, job: Job) -> str | None:
-        """Every drawn job states operations."""
+        """Refuse no job: every drawn job states operations."""
         return None
 
     def move(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Not needed by the experiment."""
+        """Not implemented: the experiment does not need it."""
         raise NotImplementedError("jobs are not moved here")
 
     def settle(self, now_s: float) -> Step:
-        """All requests have been returned already."""
+        """Do nothing: all requests have been returned already."""
         return NOTHING
 
     def outage(self, closed: Set[int], now_s: float) -> Step:
-        """Not needed by the experiment."""
+        """Not implemented: the experiment does not need it."""
         raise NotImplementedError("machines do not fail here")
 
     def check(self) -> None:
-        """What is to come is of running jobs."""
+        """Check that every alarm belongs to a running job."""
         assert {name for _, _, name in self._alarms} <= self._running.keys(), "an alarm of a job that has ended"
 
     def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None:
-        """Jobs keep their size."""
+        """Give up no node: jobs keep their size."""
         return None
 
     def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step:
-        """Nothing is staged here."""
+        """Report the job as staged: nothing is staged here."""
         return Step(staged=(Staged(job.id),))
 
     def without_nodes(self, job: Job, now_s: float) -> Step:
-        """Every drawn job has nodes."""
+        """Not implemented: every drawn job has nodes."""
         raise NotImplementedError("jobs without nodes are not drawn here")
 
     def unstage(self, job: Job, now_s: float) -> Step:
-        """Nothing is staged here."""
+        """Do nothing: nothing is staged here."""
         return NOTHING
 
     def start(self, job: Job, allocation: Allocation, now_s: float) -> Step:
@@ -197,7 +197,7 @@ class Direct:
         return Step((ExecuteJob(now_s, job.id, self._machine.alloc_ids(allocation.nodes)),))
 
     def kill(self, job: Job, now_s: float) -> Step:
-        """Not needed by the experiment."""
+        """Not implemented: the experiment does not need it."""
         raise NotImplementedError("jobs are not killed here")
 
     def handle(self, event: Event, now_s: float) -> Step | None:
@@ -209,12 +209,12 @@ class Direct:
     # ------------------------------------------------------------------ the calendar
 
     def advance(self, until_s: float) -> tuple[float, list[str]]:
-        """Let happen what happens up to ``until_s`` or, if that comes first, to the end of a job.
+        """Advance to ``until_s`` or, if it comes first, to the end of a job.
 
         Returns
         -------
         tuple
-            When it stopped, and the jobs that ended then.
+            The time reached, and the jobs that ended then.
         """
         through: list[str] = []
         self._through = through

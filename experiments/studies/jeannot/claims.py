@@ -1,4 +1,4 @@
-"""The paper's statements, family by family; texts are ours, the places are the paper's."""
+"""The paper's statements, family by family; the texts are ours, the places the paper's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CONSTANT = 0.1
 _PACE = (0.75, 1.25)
 """Ratios of slopes between which two strategies keep the same pace."""
 LEAST = 2.0
-"""Jobs that must run at a time for a cell to say anything of jobs that meet at the file system."""
+"""Fewest jobs that must run at a time in a cell for statements on jobs that meet at the file system."""
 
 LS = {"policy": "LS"}
 _CHAR = {"policy": "Char"}
@@ -43,7 +43,7 @@ _CHAR = {"policy": "Char"}
 
 @dataclass(frozen=True)
 class Fewest:
-    """Jobs that run at a time, mean over seeds, in the cell (load and strategy) of a family where they are fewest."""
+    """Jobs that run at a time, in the cell (load and strategy) of a family with the smallest sum over seeds."""
 
     family: str
 
@@ -57,14 +57,14 @@ class Fewest:
 
 @dataclass(frozen=True)
 class _OverRuns:
-    """What is found in the runs of a seed together.
+    """A value of all runs of a seed together.
 
     Attributes
     ----------
     family
-        Its runs.
+        Family of the runs.
     axes
-        Which of them.
+        Further values of axes that select runs.
     """
 
     family: str
@@ -85,7 +85,7 @@ class _OverRuns:
 
 @dataclass(frozen=True)
 class _Symptom(_OverRuns):
-    """Rank correlation, over packs and loads, of the drift of bandwidth with how late I/O-intensive jobs start."""
+    """Rank correlation, over packs and loads, of the drift of bandwidth with the lateness of I/O-intensive jobs."""
 
     def value(self, results: Results, points: Sequence[Point]) -> float:
         """The value of one unit."""
@@ -121,7 +121,7 @@ class _Slope(_OverRuns):
 
 @dataclass(frozen=True)
 class Pace:
-    """Slope of stretch over idle time of the strategy that a case names, over that of lists."""
+    """Slope of stretch over idle time of a case's strategy, divided by that of lists."""
 
     family: str
 
@@ -134,7 +134,7 @@ class Pace:
 
 
 def _of(family: str) -> list[Claim]:
-    """What is stated of every family."""
+    """Claims on every family."""
     here = {"family": family}
     at_high: dict[str, Value] = {"family": family, "load": HIGH}
     calm = ("Random", "Max") if family == "M-BN" else PACKS
@@ -281,4 +281,4 @@ def _claims(family: str) -> list[Claim]:
 
 
 CLAIMS: tuple[Claim, ...] = tuple(claim for family in FAMILIES for claim in _claims(family))
-"""Family by family: none is pooled with another."""
+"""Claims family by family; families are not pooled."""

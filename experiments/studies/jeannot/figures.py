@@ -1,4 +1,4 @@
-"""The kinds of the paper's Figures 4 to 9."""
+"""Figures of the kinds of the paper's Figures 4 to 9."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class _Courses:
     Attributes
     ----------
     name
-        Of the file.
+        Name of the file.
     families
-        Rows.
+        Families of the rows.
     courses
-        Columns, mean over all loads; a single one has a column for each load.
+        Courses of the columns, mean over all loads; a single course has a column for each load.
     """
 
     name: str
@@ -45,8 +45,8 @@ class _Courses:
     courses: Sequence[str]
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where no point was run."""
-        from spillway.analysis.plots.panels import panels  # plots are loaded where they are drawn, not in every worker
+        """Draw the figure, if a point was run; return its files."""
+        from spillway.analysis.plots.panels import panels  # loads plots for drawing only, not in every worker
         from spillway.analysis.plots.style import save, set_title
 
         try:

@@ -2,9 +2,9 @@
 
 ``python -m spillway.experiments.studies.jeannot.learning results/jeannot`` does it and writes two files of data.
 
-An example is a workload of the study with what packs (Max) and lists (LS) came to on it. The examples are kept beside
-this module; the coefficients that are learned from all of them are data of the product
-(:mod:`spillway.workloads.recommend`). They are judged on seeds that nothing was learned from.
+An example is a workload of the study with the results of packs (Max) and lists (LS) on it. The examples are kept beside
+this module; the coefficients learned from all of them are data of the product (:mod:`spillway.workloads.recommend`).
+They are judged on seeds that were not used for learning.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from spillway.workloads.recommend import (
 
 EXAMPLES = Path(__file__).with_name("examples.csv")
 FIXED: Mapping[str, Value] = {"jobs": 100, "kinds": "independent", "literal": False, **USUAL, "volume": "whole"}
-"""The conditions of the study, but with volumes of which what fits on the processors may need more bandwidth than there
-is: else packs and lists differ by less."""
+"""The conditions of the study, but with volumes at which jobs that fit on the processors may need more bandwidth than
+there is: otherwise packs and lists differ by less."""
 METRICS = {"makespan": "makespan_s", "stretch": "mean_stretch"}
 _FOLDS = 5
 
 
 @dataclass(frozen=True)
 class _Example:
-    """A workload of the study, what is measured of it, and the logarithms of packs over lists by objective."""
+    """A workload of the study, its features, and the logarithms of packs over lists by objective."""
 
     family: str
     load: float
@@ -54,12 +54,12 @@ class _Example:
 
 @dataclass(frozen=True)
 class Judged:
-    """How good recommendations were on workloads that nothing was learned from.
+    """Quality of recommendations on workloads that were not used for learning.
 
     Attributes
     ----------
     right
-        Share of workloads for which the better of the two was recommended (equals count as right).
+        Share of workloads for which the better of the two was recommended (ties count as right).
     packs_better
         Share of workloads on which packs were better.
     recommended, always_list, always_pack
@@ -74,7 +74,7 @@ class Judged:
 
 
 def features_of(family: str, load: float, seed: int) -> Features:
-    """Measure a workload of the study."""
+    """Features of a workload of the study."""
     point = Point((("family", family), ("load", load), *FIXED.items(), ("seed", seed)))
     return measure_workload(drawn(point).workload, protocol_of(point).bandwidth)
 
@@ -93,7 +93,7 @@ def _examples_from(points: Path) -> list[_Example]:
 
 
 def to_csv(examples: Iterable[_Example]) -> str:
-    """Write examples, numbers with as many digits as coefficients have."""
+    """Write examples as CSV, with numbers of as many digits as the coefficients have."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["family", "load", "seed", *(field.name for field in fields(Features)), *OBJECTIVES])
@@ -104,7 +104,7 @@ def to_csv(examples: Iterable[_Example]) -> str:
 
 
 def read_examples(text: str) -> list[_Example]:
-    """Read :func:`to_csv`."""
+    """Read the text of :func:`to_csv`."""
     names = [field.name for field in fields(Features)]
     return [
         _Example(
@@ -124,7 +124,7 @@ def learn_from(examples: Iterable[_Example]) -> Recommender:
 
 
 def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
-    """Learn from four fifths of the seeds, recommend for the last fifth, for each fifth."""
+    """Learn from four fifths of the seeds and judge on the remaining fifth, for each fifth."""
     recommenders = [learn_from(one for one in examples if one.seed % _FOLDS != fold) for fold in range(_FOLDS)]
     found = {}
     for objective in OBJECTIVES:
@@ -143,7 +143,7 @@ def judge(examples: Sequence[_Example]) -> dict[str, Judged]:
 
 
 def main(folder: Path) -> None:
-    """Write examples and coefficients from a folder of the study's results; print how good they are."""
+    """Write examples and coefficients from a folder of the study's results; print their quality."""
     write_text(EXAMPLES, to_csv(_examples_from(folder / "points.csv")))
     examples = read_examples(EXAMPLES.read_text(encoding="utf-8"))
     write_text(LEARNED, to_text(learn_from(examples)))

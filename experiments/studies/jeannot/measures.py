@@ -1,15 +1,15 @@
-"""What is measured of one execution: stretch, utilisation, and the use of resources over its course.
+"""Measures of one execution: stretch, utilisation, and the use of resources over its course.
 
 Definitions (the paper's section "Evaluation criterion", made exact):
 
-* *stretch*: time from start to end over the uncontended time, equation (1); with waiting for I/O; waiting
-  for a start is not (all jobs are there from the beginning).
+* *stretch*: time from start to end over the uncontended time, equation (1); it includes waiting for I/O, but not
+  waiting for a start (all jobs are submitted at the beginning).
 * *utilisation*: processor-seconds of computing over all processor-seconds.
-* *idle*: processor-seconds that no job held over all, until the last job ends (Figure 9).
+* *idle*: processor-seconds that no job held, over all until the last job ends (Figure 9).
 * *course*: means over equal parts of the execution. The paper does not state where its steady state begins and ends;
   ours lies between a tenth and six tenths of the execution.
-* *bound*: share of the execution in which a job waits that fits on the idle nodes, but whose average bandwidth does
-  not fit beside those of the running jobs. 0 where the strict constraint never keeps a job from starting.
+* *bound*: share of the execution in which a waiting job fits on the idle nodes, but its average bandwidth does not fit
+  beside those of the running jobs; 0 if the strict constraint never delays a start.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Floats = npt.NDArray[np.float64]
 PARTS = 50
 """Parts of an execution."""
 STEADY = (0.1, 0.6)
-"""Where the steady state is looked for, as shares of the execution."""
+"""Range of the steady state, as shares of the execution."""
 EARLY, LATE = (0.1, 0.4), (0.5, 0.8)
-"""Parts that a drift is measured between: neither the start nor the exhaustion at the end."""
+"""Parts between which a drift is measured: neither the start nor the exhaustion at the end."""
 FIRST, LAST = (0.0, 0.2), (0.8, 1.0)
-"""Parts that the exhaustion is measured between."""
+"""Parts between which the exhaustion is measured."""
 DRAWN = 25
-"""Parts of a course that figures show."""
+"""Number of parts of a course in figures."""
 _COURSES = ("computing", "allocated", "transferring", "running")
 
 
@@ -47,14 +47,14 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, floa
     Parameters
     ----------
     processors
-        Of the machine.
+        Processors of the machine.
     bandwidth
-        Of the file system, bytes per second: what a job has uncontended.
+        Bandwidth of the file system, bytes per second: a job has all of it uncontended.
 
     Returns
     -------
     dict[str, float]
-        What :func:`stretches` and the module say, and the courses, ``computing 0`` to ``running 24``.
+        The values of :func:`stretches` and of this module, and the courses, ``computing 0`` to ``running 24``.
     """
     jobs = [job for job, *_ in traces.jobs]
     start, end = (np.array([entry[place] for entry in traces.jobs]) for place in (1, 2))
@@ -84,7 +84,7 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, floa
 
 
 def stretches(jobs: Sequence[tuple[Job, float, float]], processors: int) -> Values:
-    """What starts and ends say: the product's records have them, too."""
+    """Measures that follow from starts and ends, which the product's records have, too."""
     start, end = (np.array([entry[place] for entry in jobs]) for place in (1, 2))
     nodes = np.array([job.nodes for job, *_ in jobs], np.float64)
     stretch = (end - start) / np.array([float(job.extras["requested_s"]) for job, *_ in jobs])
@@ -133,7 +133,7 @@ def bound(start: Floats, end: Floats, nodes: Floats, rates: Floats, processors: 
 
 
 def course(start: Floats, end: Floats, weight: Floats, makespan: float) -> Floats:
-    """Mean over each part of the execution of the weights of the intervals under way."""
+    """Sum of the weights of the current intervals, averaged over each part of the execution."""
     edges = np.linspace(0.0, makespan, PARTS + 1)
     times = np.concatenate((start, end))
     order = np.argsort(times, kind="stable")
@@ -148,6 +148,6 @@ def course(start: Floats, end: Floats, weight: Floats, makespan: float) -> Float
 
 
 def _io_share(job: Job, bandwidth: float) -> float:
-    """Share of I/O in the uncontended time: also its average bandwidth over the file system's."""
+    """Share of I/O in a job's uncontended time: also its average bandwidth over the file system's."""
     operations = operations_of(job.profile)
     return operations.io_bytes / bandwidth / operations.uncontended_s(bandwidth) if operations else 0.0

@@ -1,4 +1,4 @@
-"""Plays one strategy on one drawn workload: in the study's own calendar, or by the product."""
+"""Play of one strategy on one drawn workload: in the study's own calendar, or by the product."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BACKFILLING: Mapping[str, Mapping[str, Value]] = {
     "greedy": {"depth": 0},
     "none": {"backfilling": False, "depth": 0},
 }
-"""What backfilling of a list means: one reservation (EASY), none, or no job overtakes."""
+"""Meanings of backfilling for a list: one reservation (EASY), no reservation, or no job overtakes."""
 
 USUAL = {
     "volume": "proportional",
@@ -64,13 +64,13 @@ def play(point: Point) -> Values:
 
 
 def by_the_product(point: Point) -> Values:
-    """The same by the product's simulator, as far as its records say it."""
+    """Play a point by the product's simulator; return the values that follow from its records."""
     records = play_product(point, drawn(point).workload)
     return stretches([(record.job, record.start_s, record.end_s) for record in records], protocol_of(point).processors)
 
 
 def same(point: Point) -> Point:
-    """The point with the usual values of the axes that do not matter to its family or strategy."""
+    """The point with the usual values on axes without effect on its family or strategy."""
     family = point.text("family")
     idle = [*(("sizes",) if family[0] == "M" else ("durations", "limit"))]
     idle += ["shares"] * family.endswith("BN") + ["list"] * (point["policy"] != "LS")
@@ -78,12 +78,12 @@ def same(point: Point) -> Point:
 
 
 def excerpt(point: Point) -> Point:
-    """Few jobs of it, with volumes as the formulas give them: four with 2,048 nodes take the product a second."""
+    """The point with few jobs and the volumes of the formulas: four jobs with 2,048 nodes take the product a second."""
     return point.replaced(jobs=10 if point.text("family")[0] == "M" else 4, literal=True)
 
 
 def policies(point: Point) -> tuple[str]:
-    """The policy that a point's strategy is made of."""
+    """The policy of a point's strategy."""
     return (STRATEGIES[point.text("policy")][0],)
 
 
@@ -150,7 +150,7 @@ def _policy(point: Point) -> Policy:
 
 @lru_cache(maxsize=2)
 def _platform(name: str) -> Platform:
-    """A platform never changes: the runs of a process share it."""
+    """A platform, which the runs of a process share."""
     return platform_from(name)
 
 

@@ -1,8 +1,8 @@
-"""Singh & Carretero 2019, sections 2 and 5.1: I/O phases that collide, and what blocking, shifting, coupling do.
+"""Singh & Carretero 2019, sections 2 and 5.1: colliding I/O phases, and the effects of blocking, shifting, coupling.
 
-Tolerances follow from how well the paper repeats itself: its I/O phases came up to 0.9 s off their predictions (1 s for
-times, but no more than half of the value, so that nothing at all is no agreement), three repetitions ended with 57, 59
-and 59 processes (1 process), percentages are whole (0.5).
+Tolerances follow from the paper's own repetitions: its I/O phases came up to 0.9 s off their predictions (1 s for
+times, but no more than half of the value, so that 0 never agrees), three repetitions ended with 57, 59 and 59
+processes (1 process), percentages are whole (0.5).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def whole(value: float) -> Region:
 
 @dataclass(frozen=True)
 class Steps:
-    """The smallest fall of a value from each of some points to the next, seed by seed; below 0 where one rises."""
+    """The smallest fall of a value from each of some points to the next, seed by seed; below 0 if one rises."""
 
     metric: str
     points: tuple[Mapping[str, Value], ...]
@@ -64,7 +64,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Points:
-    """By how many points of the baseline a value lies higher under one control than under another, seed by seed."""
+    """Difference of a value between two controls in percentage points of the baseline, seed by seed."""
 
     metric: str
     case: str
@@ -81,12 +81,12 @@ class Points:
 
 
 def _of(case: str, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims with what their use case depends on."""
+    """The claims with the parameters and choices that their use case depends on."""
     return [replace(claim, depends=OF_CASE[case]) for claim in claims]
 
 
 def _worked(name: str, place: str, statement: str, value: float, metric: str, tolerance: float = 0.0) -> Claim:
-    """An example of the paper's with numbers."""
+    """A claim on a worked example of the paper."""
     return Claim(name, place, statement, within(value, tolerance), mean(metric, case=WORKED), depends=(), exact=True)
 
 
@@ -222,7 +222,7 @@ STUDY = Study(
         Parameter("24.4 GB", "8 s a write", "section 2, Figure 1"),
     ],
     choices=[
-        Choice("write", "How long is a write of 11.9 GB by itself in C and D (4.7 s in section 2, 8.49 s in 5.1)?",
+        Choice("write", "How long is an uncontended write of 11.9 GB in C and D (4.7 s in section 2, 8.49 s in 5.1)?",
                {4.7: "4.7 s (section 2)", 8.49: "8.49 s (section 5.1, A)", 6.0: "6 s, which gives D its delay"},
                {4.7: ("2 alone", "2 at once"), 6.0: ("D delay, blocking",)}),
         Choice("pace", "Are the two applications of C identical (section 5.1)?",

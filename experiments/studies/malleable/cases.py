@@ -1,4 +1,4 @@
-"""Use cases A to D of Table 1 and the two writers of section 2: one simulation each, and what was measured in it."""
+"""Use cases A to D of Table 1 and the two writers of section 2: one simulation each, and its measures."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CONTROLS: Mapping[str, Mapping[str, str]] = {
     "shifting": {"io_control": "exclusive", "interference": "phase-shifting"},
     "coupling": {"io_control": "exclusive", "interference": "period-coupling"},
 }
-"""Section 5.1: the baseline has no control; I/O blocking is CLARISSE's; the others come on top of it. ``watch``
-predicts and does nothing."""
+"""Section 5.1: the baseline has no control; I/O blocking is CLARISSE's; the others are used with it. ``watch`` predicts
+collisions and does nothing."""
 
 APART, SMALL_APART = "apart ", "small apart "
 """Names of the cases of section 2, files of 24.4 and of 11.9 GB: seconds between two writes follow."""
@@ -42,7 +42,7 @@ WORKED, PAIRS, AGAIN = "worked", "pairs", "pairs, again in step"
 """The paper's own examples (:mod:`...worked`); searches for the numbers of C (:mod:`...exclusion`)."""
 
 _EIGHTH = 7
-"""Place of the I/O phase of use case A that the paper follows, at about 903 s."""
+"""Index of the I/O phase of use case A that the paper follows, at about 903 s."""
 
 
 def run(point: Point) -> Played:
@@ -53,7 +53,7 @@ def run(point: Point) -> Played:
 
 
 def play(point: Point) -> Values:
-    """Simulate a point and measure, or work out what is no simulation."""
+    """Simulate a point and measure it; compute the worked examples and the searches, which need no simulation."""
     name = point.text("case")
     if name == WORKED:
         return worked_examples.numbers()
@@ -63,14 +63,14 @@ def play(point: Point) -> Values:
 
 
 def same(point: Point) -> Point:
-    """A use case has its own numbers: those of the others do not matter to it."""
+    """The point with defaults for the parameters of other use cases, which have no effect."""
     own = OF_CASE.get(point.text("case"), ("write",) if point.text("case").startswith(SMALL_APART) else ())
     idle: dict[str, Value] = {one.name: one.value for one in PARAMETERS if one.name not in own}
     return point.replaced(**idle, **({} if "pace" in own else {"pace": "in step"}))
 
 
 def measured(played: Played) -> Iterator[tuple[str, float]]:
-    """What the paper states of two applications, by name; ``_1`` and ``_2`` are the applications."""
+    """The paper's measures of two applications, by name; ``_1`` and ``_2`` are the applications."""
     both = [played.records[name] for name in ("1", "2")]
     for place, record in enumerate(both, start=1):
         transfer_s = sum(phase.end_s - phase.begin_s for phase in record.phases)
@@ -102,7 +102,7 @@ def _described(point: Point) -> Case:
 
 
 def _eighth(both: list[AppRecord], conflicts: list[Conflict]) -> Iterator[tuple[str, float]]:
-    """Predictions of the eighth I/O phases, their errors, and when their collision was predicted."""
+    """Predictions of the eighth I/O phases, their mean error, and the time at which their collision was predicted."""
     if min(len(record.phases) for record in both) <= _EIGHTH:
         return
     phases = [record.phases[_EIGHTH] for record in both]
@@ -118,7 +118,7 @@ def _place(conflict: Conflict) -> int:
 
 
 def _shifts(both: list[AppRecord], shifts: list[Conflict]) -> Iterator[tuple[str, float]]:
-    """Phase shifts: how many, and of the first one what it took and what came of it."""
+    """Number of phase shifts, and the costs and effects of the first one."""
     yield "shifts", len(shifts)
     yield "overlaps_after", _colliding_phases(both, shifts[-1].time_s if shifts else 0.0)
     if not shifts:
@@ -143,12 +143,12 @@ def _name(id: str) -> str:
 
 
 def _delays(record: AppRecord, after_s: float) -> Iterator[float]:
-    """Waits for the file system in phases that it was ready for after a time."""
+    """Waits for the file system in phases requested after a time."""
     return (phase.begin_s - phase.asked_s for phase in record.phases if phase.asked_s > after_s)
 
 
 def _colliding_phases(both: list[AppRecord], after_s: float) -> int:
-    """How many pairs of I/O phases, waiting included, overlap after a time."""
+    """Number of pairs of I/O phases, including their waits, that overlap after a time."""
     first, second = ([phase for phase in record.phases if phase.asked_s > after_s] for record in both)
     return sum(max(one.asked_s, two.asked_s) < min(one.end_s, two.end_s) for one in first for two in second)
 

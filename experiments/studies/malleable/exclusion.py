@@ -1,9 +1,9 @@
-"""Which of the seven numbers of use case C can come out together: random pairs of writers, and a search near the best.
+"""Search for pairs of the seven numbers of use case C that one pair of writers meets: random draws, then small steps.
 
 Two applications compute and write in turns. Without control their writes share the file system, with blocking they take
-turns, with shifting one write of application 1 comes earlier on top of that. All that the paper leaves open is drawn:
-how long a write takes by itself and how much longer two at once are than one after the other, the period, the second
-application's pace and delay, how much periods vary, when the shift comes and by how much.
+turns, with shifting one write of application 1 also comes earlier. All numbers that the paper leaves open are drawn:
+the uncontended time of a write and the slowdown of two at once against one after the other, the period, the second
+application's pace and delay, the variation of periods, the time and the length of the shift.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 DRAWS = 12_000
 STEPS, STARTS = 200, 20
-"""Steps of a search after the draws; from how many of them the search for all seven numbers begins."""
+"""Steps of a search after the draws; number of draws from which the search for all seven numbers begins."""
 
 PUBLISHED: Mapping[str, tuple[float, float]] = {
     "I/O 1, blocking": (-39, 0.5),
@@ -34,7 +34,7 @@ PUBLISHED: Mapping[str, tuple[float, float]] = {
     "delay, blocking": (64.7, 1.0),
     "delay, shifting": (18.0, 1.0),
 }
-"""Section 5.1: percent of the I/O time without control, and seconds; with what counts as the same."""
+"""Section 5.1: percent of the I/O time without control, and seconds; with tolerances."""
 NAMES = tuple(PUBLISHED)
 WANTED, TOLERANCE = (np.array(column) for column in zip(*PUBLISHED.values(), strict=True))
 
@@ -46,18 +46,17 @@ class Pair:
     Attributes
     ----------
     write, slowdown
-        A write by itself; how many times as long as one after the other two at once take.
+        Uncontended time of a write; time of two at once over that of one after the other.
     compute, periods
-        Computation between two writes, and how many there are.
+        Computation between two writes, and number of periods.
     later, pace
-        When the second application begins, and its computation relative to the first's.
+        Begin of the second application, and its computation relative to the first's.
     variation
         Relative standard deviation of the computation.
     shift_after, shift
-        Period of application 1 in which the shift comes, as a share of all; by how much its write comes earlier.
+        Period of application 1 with the shift, as a share of all periods; time by which its write comes earlier.
     again
-        Share of the periods at whose end, before the shift, both begin in step again; the paper has nothing that does
-        so.
+        Share of the periods at whose end, before the shift, both begin in step again; the paper has no such effect.
     """
 
     write: float
@@ -77,7 +76,7 @@ HIGH = Pair(9.0, 1.3, 80.0, 60.0, 10.0, 1.05, 0.03, 1.0, 20.0, 1.0)
 
 
 def search(*, again: bool, seed: int) -> dict[str, float]:
-    """Draw pairs of writers; count the numbers that one of them meets, and how near each two of them come together.
+    """Draw pairs of writers; return the most numbers met at once, and the smallest distance for each two numbers.
 
     Parameters
     ----------
@@ -87,8 +86,8 @@ def search(*, again: bool, seed: int) -> dict[str, float]:
     Returns
     -------
     dict[str, float]
-        ``most``: numbers that one of the draws, or of what the search came by, meets; ``NAME | NAME``: in tolerances,
-        the larger of both distances where it is smallest (at most 1: both are met).
+        ``most``: most numbers that a draw or a step of the search meets; ``NAME | NAME``: the larger of both distances,
+        in tolerances, at its minimum (at most 1: both are met).
     """
     draws = Draws(seed, f"malleable/exclusion/{again}")
     low, high = _row(LOW), _row(HIGH if again else replace(HIGH, again=0.0))
@@ -108,21 +107,21 @@ def search(*, again: bool, seed: int) -> dict[str, float]:
 
 
 def _larger(one: int, other: int, at: Floats) -> float:
-    """How far a pair of writers is from two numbers."""
+    """Distance of a pair of writers from two numbers, in tolerances."""
     return max(at.item(one), at.item(other))
 
 
 def _all(at: Floats) -> float:
-    """How far a pair of writers is from all numbers; one that is met, or is out of reach, does not count for more."""
+    """Distance of a pair of writers from all numbers; each counts at least 1 tolerance and at most 20."""
     return float(np.clip(at, 1.0, 20.0).sum())
 
 
 def _near(
     row: Floats, cost: Callable[[Floats], float], low: Floats, high: Floats, noise: Floats, draws: Draws
 ) -> tuple[float, int]:
-    """Step from a draw to where the distances cost less; return the least cost, and the most numbers met on the way.
+    """Step from a draw towards lower costs of the distances; return the least cost, and the most numbers met at once.
 
-    A step changes each parameter with a chance of a half, ever less.
+    A step changes each parameter with probability 1/2; steps become smaller.
     """
     at = distance(_pair(row), noise)
     least, most = cost(at), int((at <= 1).sum())
@@ -137,7 +136,7 @@ def _near(
 
 
 def distance(pair: Pair, noise: Floats) -> Floats:
-    """How far a pair is from each published number, in tolerances."""
+    """Distance of a pair from each published number, in tolerances."""
     return np.asarray(np.abs(numbers(pair, noise) - WANTED) / TOLERANCE, np.float64)
 
 
@@ -151,7 +150,7 @@ def numbers(pair: Pair, noise: Floats) -> Floats:
 
 
 def exclusive_delays(pair: Pair, noise: Floats, *, shift: bool) -> list[float]:
-    """Seconds that each application waits where one writes at a time, first come, first served."""
+    """Seconds that each application waits if one writes at a time, first come, first served."""
     turns = _Turns(pair, noise, shift=shift)
     ready, free, delays = turns.first(), 0.0, [0.0, 0.0]
     while min(ready) < math.inf:
@@ -164,7 +163,7 @@ def exclusive_delays(pair: Pair, noise: Floats, *, shift: bool) -> list[float]:
 
 
 def shared_io(pair: Pair, noise: Floats) -> list[float]:
-    """Seconds that the writes of each application take where two at once share the file system."""
+    """Seconds that the writes of each application take if two at once share the file system."""
     turns = _Turns(pair, noise, shift=False)
     ready, left, io_s, now = turns.first(), [0.0, 0.0], [0.0, 0.0], 0.0
     while min(ready) < math.inf or max(left) > 0:
@@ -185,7 +184,7 @@ def shared_io(pair: Pair, noise: Floats) -> list[float]:
 
 
 class _Turns:
-    """When both applications are ready to write next."""
+    """Times at which both applications are ready for their next writes."""
 
     def __init__(self, pair: Pair, noise: Floats, *, shift: bool) -> None:
         count = round(pair.periods)
@@ -201,11 +200,11 @@ class _Turns:
         self._later = pair.later
 
     def first(self) -> list[float]:
-        """When they are ready for their first writes."""
+        """Times at which they are ready for their first writes."""
         return [self._computing[0][0], self._later + self._computing[1][0]]
 
     def wrote(self, place: int, now: float, ready: list[float]) -> None:
-        """Say when the application is ready after a write; where both begin in step again, when the other is, too."""
+        """Set the time at which the application is ready after a write; that of both if they begin in step again."""
         done = self._written[place]
         self._written[place] = done + 1
         ready[place] = math.inf

@@ -1,4 +1,4 @@
-"""Figures 1 and 13 to 16 of the paper, drawn from our runs, and which numbers of use case C exclude each other."""
+"""Figures 1 and 13 to 16 of the paper, drawn from our runs, and the numbers of use case C that exclude each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.results import NotRun, Results
 
 NAMES = {"baseline": "no control", "blocking": "blocking", "shifting": "shifting", "coupling": "coupling"}
-"""Controls in short; shifting and coupling come on top of blocking."""
+"""Short names of controls; shifting and coupling are used with blocking."""
 
 PARTS = {"cpu": "computation", "transfer": "I/O", "delay": "delay"}
 
@@ -35,7 +35,7 @@ class Writers:
     name: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where no such point was run."""
+        """Draw the figure, if such a point was run; return its files."""
         found = [point for point in results.values if point.text("case").startswith(cases.APART)]
         if not found:
             return []
@@ -55,7 +55,7 @@ class Writers:
 
 @dataclass(frozen=True)
 class Shift:
-    """Figure 13: processes over time, and below the I/O phases; what was predicted before the shift is hollow."""
+    """Figure 13: processes over time, and below the I/O phases; the phase predicted before the shift is hollow."""
 
     name: str
 
@@ -98,14 +98,14 @@ class Shift:
 
 @dataclass(frozen=True)
 class Bars:
-    """Figures 14 to 16: where the time of both applications goes, by control; means over the seeds.
+    """Figures 14 to 16: parts of the time of both applications, by control; means over the seeds.
 
     Attributes
     ----------
     name, case, words
-        Of the file; of the use case; at the axis.
+        Names of the file, of the use case and of the axis.
     parts
-        What is stacked (:data:`PARTS`).
+        Parts that are stacked (:data:`PARTS`).
     """
 
     name: str
@@ -114,7 +114,7 @@ class Bars:
     parts: tuple[str, ...]
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where no such point was run."""
+        """Draw the figure, if such a point was run; return its files."""
         controls = list(dict.fromkeys(point.text("control") for point in _points(results, case=self.case)))
         if not controls:
             return []
@@ -141,12 +141,12 @@ class Bars:
 
 @dataclass(frozen=True)
 class Excluded:
-    """How near each two of the seven numbers of use case C come together, without and with beginning in step again."""
+    """Distances of each two of the seven numbers of use case C, without and with beginning in step again."""
 
     name: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw; nothing where nothing was searched."""
+        """Draw the figure, if both searches were run; return its files."""
         found = {case: _points(results, case=case) for case in (cases.PAIRS, cases.AGAIN)}
         if not all(found.values()):
             return []

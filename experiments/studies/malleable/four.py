@@ -1,4 +1,4 @@
-"""The four applications of Table 2 on machines of growing size: which get idle slots, delays, aggregated FLOPS.
+"""The four applications of Table 2 on machines of growing size: idle slots that they get, delays, aggregated FLOPS.
 
 Assumptions (the paper gives Table 2 and no curves):
 
@@ -6,14 +6,14 @@ Assumptions (the paper gives Table 2 and no curves):
   for A1, A2 and A4 alike: equal numbers of iterations between I/O phases, 100 here, at 1.17e-8 s per entry. A3 then
   has 340.
 * Communication is an all-gather: a time per process and a time per row in every iteration (:data:`COMMUNICATIONS`), so
-  that the small application A3 scales worst and none linearly, as in section 5.2. The rest of Table 2's CPU time is
-  computation and scales with ``1/n``.
-* I/O phases take Table 2's time whatever the number of processes.
-* Which writes next when several wait is not in the paper: first come, first served, or the one with least to write.
+  that the small application A3 scales worst and no application linearly, as in section 5.2. The rest of Table 2's CPU
+  time is computation and scales with ``1/n``.
+* I/O phases take Table 2's time with any number of processes.
+* The order of several waiting writes is not in the paper: first come, first served, or the smallest write first.
 * Control points every half period; a reconfiguration takes 1.3 s, as in use case B
-  (:mod:`spillway.experiments.studies.malleable.jacobi`), or what the axis ``overhead`` has.
+  (:mod:`spillway.experiments.studies.malleable.jacobi`), or the value of the axis ``overhead``.
 
-Idle slots are shared once, at the start; then none is idle any more.
+Idle slots are shared once, at the start; then no slot is idle any more.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from spillway.schedulers.jobmodels.app_record import AppRecord
 _SECONDS_PER_ENTRY = 1.17e-8
 _PFS_BYTES_PER_S = 1.4e9
 SPAN_S, WARM_UP_S = 1500.0, 300.0
-"""Simulated time, and how much of it at the beginning is not counted."""
+"""Simulated time, and the part of it at the beginning that is not counted."""
 
 TOTALS = (36, 82, 135, 210)
-"""Processes in all of the paper's four scenarios; 28 run at first."""
+"""Total processes of the paper's four scenarios; 28 run at first."""
 
 RULES = {"fair": "fair", "speed-up": "speedup", "I/O": "io"}
 """Fair, Algorithm 5, Algorithm 6: the model's option ``expansion``."""
@@ -70,7 +70,7 @@ class Row:
         return 2.0 * self.size**2
 
     def model(self, communication: str) -> dict[str, float]:
-        """Parameters of its times by size: with the initial number of processes they are Table 2's."""
+        """Parameters of its times by size, which are Table 2's with the initial number of processes."""
         process_s, row_s = COMMUNICATIONS[communication]
         comm_s = process_s * self.processes + row_s * self.size
         return {
@@ -114,7 +114,7 @@ def workload_of(total: int, communication: str, overhead_s: float, seed: int) ->
 
 
 def play(point: Point) -> Values:
-    """Simulate one scenario and measure."""
+    """Simulate one scenario and measure it."""
     total = point.whole("processes")
     settings: dict[str, Setting] = {
         "io_control": "exclusive",
@@ -127,12 +127,12 @@ def play(point: Point) -> Values:
 
 
 def same(point: Point) -> Point:
-    """Only Algorithm 6 weighs I/O ratios."""
+    """The point with a weight of 1 unless its rule is Algorithm 6, which alone weighs I/O ratios."""
     return point if point["rule"] == "I/O" else point.replaced(weight=1.0)
 
 
 def measured(records: Mapping[str, AppRecord]) -> Iterator[tuple[str, float]]:
-    """Per application: I/O ratio of Table 2, processes gained, mean delay, FLOPS; sums of the latter two; who gains."""
+    """I/O ratio, gained processes and mean delay by application; sums of delays and FLOPS; comparisons of gains."""
     gained: dict[str, int] = {}
     flops = delay_s = 0.0
     for row in TABLE_2:
@@ -153,7 +153,7 @@ def measured(records: Mapping[str, AppRecord]) -> Iterator[tuple[str, float]]:
 
 
 def _rates(row: Row, record: AppRecord) -> tuple[float, float]:
-    """FLOPS and mean delay over whole periods after the warm-up, from the end of one I/O phase to that of the last."""
+    """FLOPS and mean delay over whole periods, from the first end of an I/O phase after the warm-up to the last."""
     phases = [phase for phase in record.phases if phase.end_s >= WARM_UP_S]
     counted, span_s = phases[1:], phases[-1].end_s - phases[0].end_s
     delays = [phase.begin_s - phase.asked_s for phase in counted]

@@ -1,8 +1,7 @@
-"""The paper's benchmark, as far as its text fixes it: Jacobi iterations with a collective write now and then.
+"""The paper's benchmark, with the numbers that its text fixes: Jacobi iterations with occasional collective writes.
 
-The paper gives neither curves nor periods. What the text does give fixes the numbers below (times in seconds, one slot
-of our machine is one process); :data:`spillway.experiments.studies.malleable.STUDY` lists them with what each was
-fitted to.
+The paper gives neither curves nor periods. Its text fixes the numbers below (times in seconds, one slot of our machine
+is one process); :data:`spillway.experiments.studies.malleable.STUDY` lists them with the values they were fitted to.
 
 * Use case A, section 5.1: one I/O phase begins at 903.2 s, that of the other application at 911.0 s, predicted at
   810 s, after an I/O phase. With 2,000 iterations and an I/O phase every 250 the eighth begins at 903.2 s when an
@@ -15,14 +14,14 @@ fitted to.
 * Use case C: the 18 s of delay that are left are the difference between the 45 % and the 41 % of section 5.1, so that
   100 % are 450 s of I/O without control: 49 phases of 9.2 s, one after every 80 iterations. 9.2 s in place of twice
   4.7 s are 0.2 s between the two.
-* The same ``apart``: 64.7 s of delay at 49 phases, 1.32 s each, are what the second application is faster by in every
-  period; it has to begin as much later to be the one that waits.
-* Use case D: the second application needs 57 to 59 processes for the period that the first one has on 64: its
-  iterations have 0.908 of the work.
+* The same ``apart``: 64.7 s of delay at 49 phases are 1.32 s each; by this time the second application is faster in
+  every period, and it begins as much later, so that it is the one that waits.
+* Use case D: the second application needs 57 to 59 processes for the period of the first one on 64: its iterations have
+  0.908 of the work.
 
 All of these are axes of the study (:data:`PARAMETERS`), so that other values can be played. Intervals between control
-points vary by half a percent (standard deviation), drawn from the seed; that is our choice, the paper states low
-variability.
+points vary by half a percent (standard deviation), drawn from the seed; this is our choice, as the paper only states
+low variability.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ from spillway.workloads.draws import Draws, exp
 
 OVERHEAD_S = 1.3
 FILE_BYTES, LARGE_FILE_BYTES = 11.9e9, 24.4e9
-"""Of section 5.1, and of figure 1."""
+"""Sizes of the files of section 5.1, and of figure 1."""
 LARGE_WRITE_S = 8.0
-"""A write of the larger file by itself (section 2)."""
+"""Uncontended time of a write of the larger file (section 2)."""
 _EARLY_WRITE_S = 8.49
-"""A write in use cases A and B by itself (section 5.1)."""
+"""Uncontended time of a write in use cases A and B (section 5.1)."""
 VARIATION = 0.005
 _INTERVALS_DRAWN = 400
 _INTERVALS = 5
-"""Between two I/O phases; a control point ends each (Figure 4 has four)."""
+"""Intervals between two I/O phases; a control point ends each (Figure 4 has four)."""
 SLOTS = 400
 
 PARAMETERS = (
-    Parameter("write", 4.7, "seconds of a write of 11.9 GB by itself: 4.7 in section 2, 8.49 in section 5.1",
+    Parameter("write", 4.7, "seconds of an uncontended write of 11.9 GB: 4.7 in section 2, 8.49 in section 5.1",
               ("2 alone", "2 at once"), (4.7, 8.49)),
     Parameter("work", 32.27, "seconds of an iteration on one process that are parallel; two periods fix the curve",
               ("A start 1", "D period 1"), (20.0, 45.0)),
@@ -71,9 +70,9 @@ PARAMETERS = (
               ("D coupled",), (0.8, 1.1)),
     Parameter("later D", 3.0, "seconds by which application 2 begins later in D", (), (0.0, 30.0)),
 )  # fmt: skip
-"""Numbers of the use cases, with the claims whose published values they were chosen by, and the ranges that the paper
+"""Numbers of the use cases, with the claims by whose published values they were chosen, and the ranges that the paper
 leaves open: between its two times of a write, about half to twice a number of iterations or of seconds of an iteration,
-0.8 to 1.3 times the work, up to a period of what begins later."""
+0.8 to 1.3 times the work, up to one period for a later begin."""
 
 OF_CASE = {
     "A": ("work", "serial", "every A", "slower", "later A"),
@@ -81,7 +80,7 @@ OF_CASE = {
     "C": ("write", "pace", "work", "serial", "overhead", "every C", "later C"),
     "D": ("write", "work", "serial", "overhead", "every D", "smaller", "later D"),
 }
-"""What a use case depends on."""
+"""Parameters and choices that a use case depends on."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,13 @@ class Instance:
     Attributes
     ----------
     processes
-        Initial size.
+        Initial number of processes.
     start_s
         Submission.
     work
         Work of its iterations relative to the benchmark's.
     serial
-        The same for the part that more processes do not speed up.
+        The same for the serial part, which more processes do not speed up.
     """
 
     processes: int
@@ -113,13 +112,13 @@ class Case:
     Attributes
     ----------
     iterations, io_every, control_every
-        Iterations in all, between I/O phases, between control points.
+        Iterations in total, between I/O phases, between control points.
     instances
         The two applications.
     io_s, io_bytes
-        A write by itself; its file.
+        Uncontended time of a write; size of its file.
     work, serial, overhead_s
-        Seconds of an iteration on one process: parallel, not parallel; of a reconfiguration.
+        Seconds of an iteration on one process, parallel and serial; seconds of a reconfiguration.
     spread
         Relative standard deviation of the intervals between control points.
     """
@@ -155,7 +154,7 @@ def case_of(point: Point) -> Case:
 
 
 def two_writers(seconds: float, io_s: float, io_bytes: float) -> Case:
-    """Section 2: two applications that write once, the second so many seconds after the first."""
+    """Section 2: two applications that write once, the second ``seconds`` after the first."""
     return Case(1, 1, 1, (Instance(20), Instance(20, seconds)), io_s, io_bytes, spread=0.0)
 
 

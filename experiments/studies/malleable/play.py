@@ -1,4 +1,4 @@
-"""One simulation of malleable applications in this process: a workload, a machine, settings; records come back."""
+"""One simulation of malleable applications in this process: from a workload, a machine and settings to records."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
 _NODE_BANDWIDTH = "100GBps"
-"""Of every slot's link: only the file system limits the I/O of the paper's applications."""
+"""Bandwidth of every slot's link: only the file system limits the I/O of the paper's applications."""
 
 
 @dataclass
 class Diary(Observer):
-    """Notes submissions, starts, ends and what is held.
+    """Records submissions, starts, ends and node-seconds.
 
     Attributes
     ----------
     jobs
         ``(submitted, started, ended, nodes requested, ended well)`` of every job that ran, in order of ends.
     held_node_s
-        Nodes held times seconds, extra ones included.
+        Node-seconds held, including extra nodes.
     """
 
     jobs: list[tuple[float, float, float, int, bool]] = field(default_factory=list)
@@ -51,20 +51,20 @@ class Diary(Observer):
     _held: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Count."""
+        """Count a rejected job."""
         self.rejected_jobs += 1
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Begin to count what it holds."""
+        """Begin to count its node-seconds."""
         self._held[job.id] = (now_s, len(allocation.nodes))
 
     def resized(self, running: Running, now_s: float) -> None:
-        """Go on with another number."""
+        """Count its node-seconds with the new number of nodes."""
         self._count(running.job.id, now_s)
         self._held[running.job.id] = (now_s, len(running.allocation.nodes))
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note the job."""
+        """Record the job."""
         self._count(running.job.id, now_s)
         job = running.job
         well = state is JobState.COMPLETED_SUCCESSFULLY
@@ -77,7 +77,7 @@ class Diary(Observer):
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a simulation.
+    """Results of a simulation.
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class Played:
     conflicts
         Predicted collisions.
     diary
-        All jobs.
+        Record of all jobs.
     end_s
         Simulated time at the end.
     wall_s
-        What it took.
+        Real seconds that it took.
     """
 
     records: dict[str, AppRecord]
@@ -102,7 +102,7 @@ class Played:
 
 @lru_cache(maxsize=16)
 def slots(count: int, pfs_bytes_per_s: float) -> Platform:
-    """A machine of ``count`` slots for one process each, with one file system: what the paper's cores are here."""
+    """A machine of ``count`` slots for one process each, the paper's cores, with one file system."""
     text = f"""
 name = "slots"
 topology = "tree"

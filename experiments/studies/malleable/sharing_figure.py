@@ -22,7 +22,7 @@ SHORT = {"fair": "FR", "speed-up": "SP", "I/O": "IO"}
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
-    """Draw all three."""
+    """Draw all three figures; return their files."""
     totals = sorted({point.whole("processes") for point in results.values})
     if not totals:
         return []

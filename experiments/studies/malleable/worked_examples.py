@@ -1,4 +1,4 @@
-"""The paper's own examples with numbers, worked out by the controllers of the product (sections 4.2.1 and 4.2.2)."""
+"""The paper's worked examples, computed by the controllers of the product (sections 4.2.1 and 4.2.2)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _UNCERTAINTY_S = 2.0
 
 
 def numbers() -> Mapping[str, float]:
-    """Work them out: ``reduction`` and ``shift`` of 10 s with an overhead of 1 s, speed-ups, both figures, a coupling.
+    """Compute the examples: shifts, speed-ups, both figures, and a coupling.
 
-    ``figure_7`` and ``figure_8`` are the shifts less what the text says they are: the phase's own duration and the
-    time until the overlap; the overlap. Durations are not printed, 30 s are taken.
+    ``reduction`` and ``shift`` are those of a shift of 10 s with an overhead of 1 s. ``figure_7`` and ``figure_8`` are
+    the shifts less their values in the text: the phase's own duration plus the time until the overlap; the overlap.
+    Durations are not printed; 30 s are assumed.
     """
     shift_s, overhead_s, long_s, early_s, late_s = 10.0, 1.0, 30.0, 80.0, 100.0
     reduced_s = reduction(shift_s, overhead_s, _UNCERTAINTY_S)

@@ -1,4 +1,4 @@
-"""How long nodes idle while burst buffers are staged, by the buffers' life: Tuolumne's 1,152 nodes and 72 rabbits."""
+"""Idle time of nodes while burst buffers are staged, by the buffers' life: Tuolumne's 1,152 nodes and 72 rabbits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STAGING = "least time of a staging (min)"
 
 _COMMON: Grid = {
     "platform": (MACHINE.source,),
-    "model": ("io:max_phases=1",),  # in one piece: checkpoints would be the same under every life
+    "model": ("io:max_phases=1",),  # one phase: checkpoints would be the same under every life
     "jobs": (120,),
     "seed": SEEDS,
 }
@@ -61,11 +61,11 @@ STUDY = Study(
         ),
     ),
     notes=(
-        "ASSUMED: sizes and runtimes as of KTH's log with sizes times 12, requests of buffers by the thesis's law with "
-        "a mean of 0.5 TB per node, times of staging as swept; bandwidths of the machine are chosen.",
+        "ASSUMED: sizes and runtimes as of KTH's log with sizes times 12, requests of buffers by the thesis's "
+        "distribution with a mean of 0.5 TB per node, times of staging as swept; bandwidths of the machine are chosen.",
         "idle: nodes held by a job that neither computes nor writes checkpoints; wait: from submission to the first "
-        "computation; hot spot: byte-hours over capacity of the rabbit where that is most, over the mean.",
+        "computation; hot spot: byte-hours over capacity, the largest of all rabbits over the mean.",
         "The other places of buffers are compared with the longest staging, nodes and buffers given together: "
-        "the rack of a buffer that is given first says nothing on where its nodes will be.",
+        "the rack of a buffer that is given first does not determine the place of its nodes.",
     ),
 )  # fmt: skip

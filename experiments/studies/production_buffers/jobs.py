@@ -1,6 +1,6 @@
 """Jobs of the study: drawn from a seed, the same under every life, with a time of staging.
 
-Everything here is ASSUMED but the machine's nodes, rabbits and capacities: no site publishes what its jobs stage.
+Everything here is ASSUMED but the machine's nodes, rabbits and capacities: no site publishes the staging of its jobs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from spillway.workloads.synthetic.kth import KthLike
 from spillway.workloads.workload import Workload, WorkloadJob
 
 LOAD = 0.8
-"""Offered load of the compute nodes: computation only, staging comes on top of it."""
+"""Offered load of the compute nodes by computation, without staging."""
 
 _MODEL_NODES = 96
-"""Nodes of the machine that the generator draws for; sizes are multiplied to those of the machine at hand."""
+"""Nodes of the generator's machine; sizes are scaled to the machine of the study."""
 
 LEAST_REQUEST_S = 3600.0
-"""Jobs that request no more than this have no burst buffer: an hour of staging for minutes of work is no use."""
+"""Jobs that request no more than this have no burst buffer: an hour of staging for minutes of work is useless."""
 
 _BUFFER_BYTES = 0.5e12
 """Mean request per node by the distribution, without limits: about half of the 1.08 TB of storage per node."""
@@ -33,7 +33,7 @@ _MARGIN_S = 60.0
 """Requested times are at least this much longer than the computation: a job that is killed would stage nothing out."""
 
 TRANSFER_MARGIN_S = 600.0
-"""What a requested time that covers staging has besides twice the time of a staging, for the transfers themselves."""
+"""Part of a requested time that covers staging, besides twice the time of a staging, for the transfers themselves."""
 
 
 def draw(
@@ -44,15 +44,15 @@ def draw(
     Parameters
     ----------
     jobs, seed
-        Number of jobs; the same seed draws the same ones, whatever the rest.
+        Number of jobs; the same seed draws the same jobs with any other parameters.
     minutes
         Least time of a stage-in, and of a stage-out, of the whole buffer: the model ``io`` moves it over the machine's
-        links, and takes longer where they do.
+        links, and takes longer if they do.
     machine
         The machine.
     covers_staging
-        Whether requested times cover the staging as well: where a job stages on its nodes, it has to request them for
-        that time. Else they are for the computation alone.
+        Whether requested times cover the staging, too: a job that stages on its nodes has to request them for that
+        time. Otherwise they are for the computation only.
     stripes
         As in :class:`spillway.workloads.convert.ConvertOptions`: 0 for a request per node.
     """
@@ -75,7 +75,7 @@ def draw(
 
 
 def buffers() -> BurstBufferModel:
-    """The thesis's law of requests, stretched so that its mean is :data:`_BUFFER_BYTES`."""
+    """The thesis's distribution of requests, scaled so that its mean is :data:`_BUFFER_BYTES`."""
     law = BurstBufferModel()
     mean_kib = law.location_kib + law.scale_kib * math.exp(law.sigma**2 / 2)
     factor = _BUFFER_BYTES / (mean_kib * law.unit_bytes)

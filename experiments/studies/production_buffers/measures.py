@@ -1,4 +1,4 @@
-"""What a run of the study is measured by: who held nodes and storage without using them, and how long jobs took."""
+"""Measures of a run of the study: nodes and storage held without use, and waits and turnarounds of jobs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ TB = 1e12
 
 
 def measure(folder: Path) -> dict[str, float]:
-    """Measure a finished run under the model ``io``, all jobs at the file system at a time (``io_control=shared``).
+    """Measure a finished run under the model ``io``, with all jobs at the file system at once (``io_control=shared``).
 
     ``idle_node_h`` and ``computing_node_h`` are node-hours that jobs held without and with computing or writing
     checkpoints, ``idle_percent`` the former over the latter; ``wait_h`` and ``turnaround_h`` mean times from a job's
-    submission to its first computation, and to when its data is out; ``buffer_tb_h`` terabyte-hours of burst buffer
-    held; ``hot_spot`` byte-hours held over capacity of the storage node where that is most, over the mean of all;
-    ``makespan_h`` the end of the last job; ``killed`` and ``rejected`` jobs that did not come to their own end.
+    submission to its first computation, and to the end of its stage-out; ``buffer_tb_h`` terabyte-hours of burst buffer
+    held; ``hot_spot`` byte-hours held over capacity, the largest of all storage nodes over their mean; ``makespan_h``
+    the end of the last job; ``killed`` and ``rejected`` the numbers of such jobs.
 
     By hand: a job has 4 nodes from second 100 on, stages in until 160, computes for 300 s, stages out, and ends at
-    500. With its nodes it holds them for 4 x 400 s, of which it computes 4 x 300: 400 node-seconds idle, and it waited
-    until second 160. Where ``nodes_finish_time`` says 400 and ``staged_time`` 100, it held them for 4 x 300 s: 0
-    node-seconds idle; it waited until second 100.
+    500. If it stages on its nodes, it holds them for 4 x 400 s, of which it computes 4 x 300: 400 node-seconds idle,
+    and it waited until second 160. With a ``nodes_finish_time`` of 400 and a ``staged_time`` of 100, it held them for
+    4 x 300 s: 0 node-seconds idle, and it waited until second 100.
     """
     with (folder / "jobs.csv").open(newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["finish_time"]]
@@ -59,7 +59,7 @@ def measure(folder: Path) -> dict[str, float]:
 
 
 def _storage_hours(table: JobTable) -> Floats:
-    """Terabyte-hours held of each storage node."""
+    """Terabyte-hours held on each storage node."""
     places = {storage.id: place for place, storage in enumerate(table.machine.storages)}
     held = np.zeros(len(places))
     for span in storage_spans(table.ran()):

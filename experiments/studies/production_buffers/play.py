@@ -1,4 +1,4 @@
-"""Workload and policy of a point: where buffers lie, how long they live, how long staging takes."""
+"""Workload and policy of a point: place and life of buffers, time of staging."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MACHINE = PlatformSpec(source="tuolumne")
 
 
 class Place(NamedTuple):
-    """A kind of buffer, and where it lies.
+    """A kind of buffer, and its place.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Place(NamedTuple):
 
 STRIPED = "striped"
 PLACES = {STRIPED: Place(8, "least-loaded"), "rack": Place(0, "rack"), "nearest": Place(0, "nearest")}
-"""A buffer per job on 8 rabbits; one per node on the rabbit of its own rack, else the job waits; on the nearest one."""
+"""A buffer per job on 8 rabbits; one per node on its rack's rabbit, or the job waits; one per node on the nearest."""
 
 
 def policy(point: Point) -> PolicySpec:
-    """The policy with the life of buffers, and where they are put."""
+    """The policy with the life and the place of buffers."""
     name, options = split_spec(point.text("policy"))
     order = PLACES[point.text("place")].order
     settings: dict[str, Value] = {"bb_life": point.text("life"), "storage_order": order}
@@ -50,7 +50,7 @@ def policy(point: Point) -> PolicySpec:
 
 
 def workload(point: Point, folder: Path) -> WorkloadSpec:
-    """The point's jobs: the same under every life, but for what their requested times cover."""
+    """The point's jobs: the same under every life, except that requested times may cover staging."""
     covers = split_spec(point.text("life"))[0] == BASELINE
     stripes, jobs, minutes = PLACES[point.text("place")].stripes, point.whole("jobs"), point.number("minutes")
     path = _drawn(folder, jobs, point.whole("seed"), minutes, covers, stripes)
@@ -59,7 +59,7 @@ def workload(point: Point, folder: Path) -> WorkloadSpec:
 
 @cache
 def _drawn(folder: Path, jobs: int, seed: int, minutes: float, covers: bool, stripes: int) -> Path:
-    """Write the jobs, once in a process: a file that other code left there is none of ours."""
+    """Write the jobs, once in a process: a file that other code left there is replaced."""
     name = f"n{jobs}-s{seed}-{minutes:g}min" + f"-k{stripes}" * bool(stripes) + "-covered" * covers
     drawn = draw(jobs, seed, minutes, _facts(), covers_staging=covers, stripes=stripes)
     write_batsim(drawn, folder / f"{name}.json")

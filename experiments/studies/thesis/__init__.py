@@ -18,16 +18,16 @@ from spillway.experiments.studies.thesis.schedules import FULL as FULL_SCHEDULES
 
 _ANNEALED = tuple(name for name in SPLIT if is_random(name))
 DETERMINED = tuple(name for name in SPLIT if not is_random(name) and name != "window-1")
-"""Schedules without chance in them; ``window-1`` takes a minute for a part."""
+"""Deterministic schedules; ``window-1`` takes a minute for a part."""
 
 FURTHER = (*DEEPER, *(name + CORRECTED for name in DEEPER), "plan-sum-0", "plan-start" + CORRECTED)
-"""What else the conclusions speak of."""
+"""Further schedules for the conclusions."""
 
 WHOLE = {
     "rigid": ("fcfs", "no-future-1", "backfill-1", "filler"),
     "io": ("fcfs", "no-future-1", "backfill-sjf-1", "plan-square-0"),
 }
-"""Schedules of the whole log that the conclusions, or Figures 4.2 to 4.7, speak of."""
+"""Schedules of the whole log in the conclusions, or in Figures 4.2 to 4.7."""
 
 EVEN = PARTS[::2]
 MEASURED = ("fcfs", "no-future-1", "backfill-1", "filler", "backfill-sjf-1")
@@ -80,7 +80,7 @@ STUDY = Study(
             "whole log",
             "five draws of its burst buffers",
             "the original ones are lost; a published value is judged "
-            "against the interval of a single draw, where that is no wider than the value",
+            "against the interval of a single draw, if that is no wider than the value",
         ),
         Parameter("EQUAL", "0.1 s", "tolerance against the published scheduler's own run under the real Batsim"),
     ),

@@ -1,9 +1,9 @@
-"""Every published value as a claim, with the tolerance that follows from where the value comes from.
+"""Every published value as a claim, with the tolerance that follows from the source of the value.
 
-Four kinds, all of the published schedules to the letter of the published code. Means over the parts and medians of the
-parts' ratios to a baseline (figures 4.10 to 4.25, 4.42 to 4.61); the values of single parts in the same figures, a
-case for each part; each value of the whole log; and runs of the published scheduler under the
-real Batsim, whose values are known to all digits.
+There are four kinds, all with the published schedules, literally by the published code: means over the parts and
+medians of the parts' ratios to a baseline (figures 4.10 to 4.25, 4.42 to 4.61); the values of single parts in the same
+figures, of which the largest deviation counts; each value of the whole log; and runs of the published scheduler under
+the real Batsim, whose values are known to all digits.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MODELS = {"rigid": "Alloc-Only", "io": "IO-Aware"}
 """The thesis's names of the job models."""
 
 PRECISION = 0.001
-"""Relative tolerance of what the input determines. The figures are vector graphics, read to 1e-4 of the value; ten
-times that, for an instant that falls on the other side of a limit."""
+"""Relative tolerance of deterministic values. The figures are vector graphics, read to 1e-4 of the value; the tolerance
+is ten times that, for an instant that falls on the other side of a limit."""
 
 SPREAD: Mapping[str, float] = {
     "mean_waiting_time_s": 0.022,
@@ -35,21 +35,21 @@ SPREAD: Mapping[str, float] = {
     "mean_slowdown": 0.075,
     "mean_bounded_slowdown": 0.03,
 }
-"""Standard deviation of the mean over the parts from one draw of an annealed schedule to the next, relative: from three
-seeds of plan-square-0 (170 of 8,330 s and 176 of 7,295 s; 0.17 of 5.63 and 0.12 of 5.10), turnaround times from the
-same seconds. Of slowdowns, whose intervals the thesis finds as wide as their values, it is taken."""
+"""Relative standard deviation of the mean over the parts between draws of an annealed schedule: from three seeds of
+plan-square-0 (170 of 8,330 s and 176 of 7,295 s; 0.17 of 5.63 and 0.12 of 5.10), turnaround times from the same
+seconds. The value for slowdowns is assumed: in the thesis their intervals are as wide as their values."""
 
 OF_MEANS, OF_PARTS = 2.0, 12.0
-"""Tolerances of schedules with chance in them, in such deviations: two for a mean over the sixteen parts; a single part
-has four times the deviation, and three of those are taken, for all sixteen have to keep it. A published value is one
-draw. ``window-1`` has no seed here, but any of Z3's models is as good, so that its values are draws, too."""
+"""Tolerances of random schedules, in such deviations: two for a mean over the sixteen parts; a single part has four
+times the deviation, and three of those are allowed, as all sixteen must lie within. A published value is one draw.
+``window-1`` has no seed here, but any of Z3's models is as good, so that its values are draws, too."""
 
 OF_MEDIANS = {True: 0.05, False: 0.005}
-"""Tolerances of the medians of the parts' ratios, with and without chance: two deviations of a part's ratio (8 %) over
-the root of sixteen, and what figures of two digits after the point leave open."""
+"""Tolerances of the medians of the parts' ratios, random and deterministic: two deviations of a part's ratio (8 %) over
+the root of sixteen, and the rounding of figures with two decimals."""
 
 _FULL_WIDEST = 1.0
-"""Of the whole log, whose original burst buffers are lost: a published value is judged where the interval of a single
+"""For the whole log, whose original burst buffers are lost: a published value is judged if the interval of a single
 draw of them is no wider than the value (set knowing the values of one draw)."""
 
 _FULL_METRICS: Mapping[str, str] = {
@@ -70,7 +70,7 @@ EQUAL: Mapping[str, float] = {
     "makespan_s": 0.1,
 }
 """Largest difference from the published scheduler's own run at which two schedules count as the same: a tenth of a
-second, which latencies that are summed up in another order may leave."""
+second, as latencies may be summed in another order."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class MedianOverParts:
         }
 
     def published(self, parts: Iterable[str]) -> dict[str, float]:
-        """The published ratios of the parts whose values are sound."""
+        """The published ratios of the parts with sound values."""
         return {
             part: _published(self.model, part, self.policy, self.metric)
             / _published(self.model, part, BASELINE, self.metric)
@@ -177,7 +177,7 @@ class _FromMeasured:
 
 
 def _by_seed(results: Results, metric: str, model: str, policy: str) -> dict[Value, dict[str, float]]:
-    """Values of the parts by seed, but for those whose published value is unsound."""
+    """Values of the parts by seed, except parts with an unsound published value."""
     found: dict[Value, dict[str, float]] = defaultdict(dict)
     for point in results.points({"scale": "part", "model": model, "policy": policy}):
         part = point.text("workload")
@@ -199,13 +199,13 @@ def _tolerance(metric: str, policy: str, deviations: float) -> float:
 
 
 def _around(centre: float, tolerance: float, published: float) -> Region:
-    """The published value, and where our share of it or our difference from it must lie."""
+    """The published value, with the range for our share of it or our difference from it."""
     shown = f"{published:,.0f}" if abs(published) >= 1000 else f"{published:.6g}"
     return replace(within(centre, tolerance), published=f"{shown} ({centre:g} ± {tolerance:g})")
 
 
 def _is_drawn(policy: str) -> bool:
-    """Whether a published value of a schedule is a draw: it was annealed, or any of several answers was as good."""
+    """Whether a published value of a schedule is a draw: it was annealed, or chosen among equally good answers."""
     return is_random(policy) or policy.startswith("window")
 
 
@@ -263,7 +263,7 @@ def _median_claim(model: str, policy: str, metric: str) -> Claim:
 
 
 def _full_claims() -> Iterator[Claim]:
-    """The whole log: a claim for each published value, so that what was played is judged; what is 0 has no share."""
+    """The whole log: a claim for each published value, so that all played are judged; a value of 0 has no share."""
     for key, given in read_published().items():
         if key.workload == FULL and key.metric in _FULL_METRICS and given.value:
             words = _words(key.metric, key.policy, key.model)

@@ -1,7 +1,7 @@
-"""The thesis's six conclusions as claims, on its own workloads and schedules; and four further points.
+"""The thesis's six conclusions as claims, on its own workloads and schedules; and further points.
 
-Parts of the log are the units, sixteen of them, and draws of its burst buffers where the whole log is meant. A schedule
-that was annealed is taken at its mean over the seeds.
+Units are the sixteen parts of the log, or draws of its burst buffers for the whole log. An annealed schedule is
+represented by its mean over the seeds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEEPER = ("backfill-2", "backfill-3", "backfill-sjf-2")
 _PART: Mapping[str, Value] = {"scale": "part"}
 
 WIDEST = 0.5
-"""A number of the whole log is judged where the interval of a single draw of its burst buffers is no wider than half of
+"""A number of the whole log is judged if the interval of a single draw of its burst buffers is no wider than half of
 it; set knowing the values of one draw."""
 
 
@@ -35,9 +35,9 @@ class Against:
     Attributes
     ----------
     metric, policy, other
-        What is compared.
+        The metric, and the compared schedules.
     axes
-        What both have in common.
+        The axes that both have in common.
     """
 
     metric: str
@@ -58,7 +58,7 @@ class Against:
 
 @dataclass(frozen=True)
 class Shift:
-    """By what factor I/O effects change a schedule's wait in relation to another's, part by part (conclusion 6)."""
+    """Factor by which I/O effects change a schedule's wait relative to another's, part by part (conclusion 6)."""
 
     policy: str
     base: str
@@ -81,7 +81,7 @@ def _against(
 
 @dataclass(frozen=True)
 class _Passing:
-    """How many times as long wide jobs wait as narrow ones: under one schedule over that under another, by part."""
+    """Ratio of the waits of wide and narrow jobs, under one schedule over that under another, by part."""
 
     policy: str
     other: str
@@ -101,7 +101,7 @@ def _full(metric: str, policy: str, other: str, model: str) -> Against:
 
 
 def _words(policy: str) -> str:
-    """What a backfilling schedule is called."""
+    """The usual name of a backfilling schedule."""
     return "SJF-EASY" if policy.startswith("backfill-sjf") else "EASY"
 
 

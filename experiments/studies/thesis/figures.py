@@ -1,4 +1,4 @@
-"""The thesis's kinds of figures, drawn from our runs (first seeds); diamonds are published values."""
+"""Figures of the thesis's kinds, drawn from our runs (first seeds); diamonds are published values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Tables = Mapping[str, Mapping[str, JobTable]]
 
 @dataclass(frozen=True)
 class Distributions:
-    """Mean, quantiles and tail of all jobs of the whole log (of all parts where that was not played): four metrics.
+    """Mean, quantiles and tail of all jobs of the whole log (or of all parts if it was not played): four metrics.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Distributions:
     whole: bool = True
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where anything was played."""
+        """Draw the figures, if any schedule was played; return their files."""
         tables = _tables_of(results, self.model, FULL, self.policies)
         full = bool(tables)
         if not full and not self.whole:
@@ -98,7 +98,7 @@ class Parts:
     policies: tuple[str, ...]
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where anything was played."""
+        """Draw the figures, if any schedule was played; return their files."""
         tables = _tables_of(results, self.model, "part", self.policies)
         return [path for metric in METRICS if tables for path in self._draw(results, tables, metric, folder)]
 
@@ -126,7 +126,7 @@ class Ratios:
     policies: tuple[str, ...]
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where anything was played."""
+        """Draw the figures, if any schedule was played; return their files."""
         return [path for metric in METRICS for path in self._draw(results, metric, folder)]
 
     def _draw(self, results: Results, metric: str, folder: Path) -> list[Path]:
@@ -156,7 +156,7 @@ class _System:
     model: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where it was played."""
+        """Draw the figures, if the whole log was played; return their files."""
         drawn: list[Path] = []
         for metric in ("makespan_s", "compute_utilisation"):
             values = {
@@ -175,13 +175,13 @@ class _System:
 
 @dataclass(frozen=True)
 class Loads:
-    """What the waiting jobs request over time (nodes; bytes), a chart for each schedule: whole log, or first part."""
+    """Requests of waiting jobs over time (nodes; bytes), a chart for each schedule: whole log, or first part."""
 
     section: str
     model: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where anything was played."""
+        """Draw the figures, if any schedule was played; return their files."""
         tables = _first_of(results, self.model, RESERVATION)
         drawn: list[Path] = []
         for storage in (False, True) if tables else ():
@@ -194,13 +194,13 @@ class Loads:
 
 @dataclass(frozen=True)
 class Gantt:
-    """Which job held which node and burst buffer when, for the first jobs to start, of the whole log or a part."""
+    """Nodes and burst buffers of jobs over time, for the first jobs to start, of the whole log or a part."""
 
     model: str
     policy: str
 
     def __call__(self, results: Results, folder: Path) -> list[Path]:
-        """Draw, where it was played."""
+        """Draw the figure, if the schedule was played; return its files."""
         drawn: list[Path] = []
         for table in _first_of(results, self.model, (self.policy,)).values():
             ran = table.ran()
@@ -211,7 +211,7 @@ class Gantt:
 
 
 def _points_of(results: Results, model: str, scale: str, policy: str) -> list[Point]:
-    """Points of a schedule, those of the first seed."""
+    """Points of a schedule with the first seed."""
     wanted: dict[str, Value] = {"scale": scale, "model": model, "policy": policy, "seed": 0}
     return [point for point in results.values if point.matches(wanted)]
 
@@ -227,7 +227,7 @@ def _tables_of(results: Results, model: str, scale: str, policies: Iterable[str]
 
 
 def _first_of(results: Results, model: str, policies: Iterable[str]) -> Mapping[str, JobTable]:
-    """Jobs of each schedule on the whole log, or on the first part where that was not played."""
+    """Jobs of each schedule on the whole log, or on the first part if the whole log was not played."""
     policies = tuple(policies)
     tables = _tables_of(results, model, FULL, policies) or _tables_of(results, model, "part", policies)
     return {policy: next(iter(found.values())) for policy, found in tables.items()}
@@ -247,7 +247,7 @@ def column(table: JobTable, metric: str, tau_s: float) -> Floats:
 
 
 def original(results: Results) -> bool:
-    """Whether the inputs are the published ones; else no published value of a single workload belongs beside ours."""
+    """Whether the inputs are the published ones; otherwise published values of single workloads are not comparable."""
     return not lacks(next(iter(results.values)))
 
 

@@ -1,4 +1,4 @@
-"""Where the thesis's inputs come from: the published files where there is a copy, else drawn anew from the KTH log."""
+"""Inputs of the thesis: the published files if there is a copy, else drawn anew from the KTH log."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOLDERS = {"rigid": "alloc-only", "io": "io-aware"}
 """Folders of the published files by job model; the thesis calls the two Alloc-Only and IO-Aware."""
 
 _CONVERTED: Mapping[str, Literal["alloc", "io"]] = {"rigid": "alloc", "io": "io"}
-"""The two as the conversion of logs names them."""
+"""The two models by their names in the conversion of logs."""
 
 ARCHIVE = "kth-split-32-parts.tar.xz"
 SAMPLE = "io-aware-1000"
@@ -38,7 +38,7 @@ _SAMPLE_JOBS = 1000
 """The first jobs of the log, IO-Aware: a further published input."""
 
 _DRAW_SEED = 42
-"""Seed of the burst buffers where the published inputs are not there."""
+"""Seed of the burst buffers if the published inputs are missing."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class _ThesisInputs:
     Attributes
     ----------
     workloads
-        ``part-0`` to ``part-15``, ``full`` (put together from the parts), draws of it, and for the IO-Aware model the
-        sample of 1,000 jobs.
+        ``part-0`` to ``part-15``, ``full`` (joined from the parts), draws of it, and for the IO-Aware model the sample
+        of 1,000 jobs.
     original
-        Whether they are the published files; else single values cannot be met, only their statistics.
+        Whether they are the published files; otherwise only statistics of the values can agree.
     """
 
     workloads: Mapping[str, WorkloadSpec]
@@ -66,16 +66,16 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
     model
         ``rigid`` or ``io``.
     folder
-        Folder with the published files; ``None``: ``$SPILLWAY_DATA/data/kth`` where that is set and has them.
+        Folder with the published files; ``None``: ``$SPILLWAY_DATA/data/kth`` if it is set and has them.
     work
-        Where workloads that are drawn here are written.
+        Folder for workloads that are drawn.
 
     Raises
     ------
     SpecError
         A folder was named and the files are not in it.
     WorkloadError
-        The log cannot be had.
+        The log is not available.
     """
     named = published_folder(folder)
     found = _drawn(model, work) if named is None else _published(model, named)
@@ -85,7 +85,7 @@ def find_inputs(model: str, folder: Path | None, work: Path) -> _ThesisInputs:
 
 
 def published_folder(folder: Path | None) -> Path | None:
-    """Folder of the published files: the one that was named, else that of the environment; ``None``: they are not here.
+    """Folder of the published files: the named one, else that of the environment; ``None``: they are not here.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Inputs and measures of the thesis: its own workloads and schedules, to the letter or corrected."""
+"""Inputs and measures of the thesis: its own workloads and schedules, literal or corrected."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _PUBLISHED_STORAGE_BYTES = 12 * 5e9
 """Capacity that the published figure of storage utilisation divides by; the machine has 12 x 40 GB."""
 
 _WIDE_NODES = 48
-"""Half of the machine: from here on a job counts as wide (taken: the thesis gives no number)."""
+"""Fewest nodes of a wide job, half of the machine (assumed: the thesis gives no number)."""
 
 
 def workload(point: Point, folder: Path) -> WorkloadSpec:
-    """The thesis's file of a part or of the whole log: the published one where it is here, else drawn anew.
+    """The thesis's file of a part or of the whole log: the published one if it is here, else drawn anew.
 
     Raises
     ------
     SpecError
-        There is none of this name.
+        There is no workload of this name.
     """
     model, name = point.text("model"), point.text("workload")
     known = _inputs(model, _data(point), folder)
@@ -42,14 +42,14 @@ def workload(point: Point, folder: Path) -> WorkloadSpec:
 
 
 def lacks(point: Point) -> str:
-    """Why the inputs are not the published ones ("": they are)."""
+    """The reason why the inputs are not the published ones ("": they are)."""
     if published_folder(_data(point)) is not None:
         return ""
     return "the published inputs are not here (--data): they were drawn anew from the KTH log"
 
 
 def policy(point: Point) -> PolicySpec:
-    """The schedule of a published name, to the letter of the published code unless it is corrected."""
+    """The schedule of a published name, literally by the published code unless it is corrected."""
     name = point.text("policy")
     if name == "plan-start" + CORRECTED:
         return PolicySpec(policy="plan-start", options=spec_of("plan-sum-0").options, label=name)
@@ -61,7 +61,7 @@ def policy(point: Point) -> PolicySpec:
 
 
 def measure(folder: Path) -> Values:
-    """The run's summary, the tails of its waits, and two figures as the thesis worked them out.
+    """The run's summary, its CPU seconds, the waits of wide and narrow jobs, and two figures computed as in the thesis.
 
     ``storage_utilisation_published`` has the bytes per node without the number of nodes, over 12 x 5 GB in place of
     12 x 40 GB (Figures 4.3 and 4.15); ``mean_bounded_slowdown_60s`` the bound of Figure 4.41.

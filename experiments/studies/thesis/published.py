@@ -1,4 +1,4 @@
-"""The published values: as read from the thesis's figures, and as measured when its scheduler was run again."""
+"""The published values: read from the thesis's figures, and measured in new runs of its scheduler."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 
 PUBLISHED = Path(__file__).with_name("published.csv")
-"""Values of the thesis: 16 split workloads and the full one, both models. ``figure`` is empty for what its figures do
-not show (makespans of section 4.6, seconds spent in the scheduler): that comes from its published notebooks."""
+"""Values of the thesis: 16 split workloads and the full one, both models. ``figure`` is empty for values that are not
+in its figures (makespans of section 4.6, seconds spent in the scheduler): they come from its published notebooks."""
 
 MEASURED = Path(__file__).with_name("measured.csv")
-"""Values of the published scheduler on the published inputs, run under the real Batsim 4.2: to all
-digits. Makespans count from t = 0, one second before the first job."""
+"""Values of the published scheduler on the published inputs, run under the real Batsim 4.2, to all digits. Makespans
+count from t = 0, one second before the first job."""
 
 METRICS: Mapping[str, str] = {
     "mean_waiting_time_s": "waiting time",
@@ -27,7 +27,7 @@ METRICS: Mapping[str, str] = {
 UNSOUND: Mapping[tuple[str, str, str], str] = {
     ("io", "part-13", "window-1"): "published mean wait 462 s where all others have 2,000 to 3,400 s: a truncated run",
 }
-"""Published values that are no measure: model, workload, schedule, and why. They are left out on both sides."""
+"""Unusable published values: model, workload, schedule, and the reason. They are left out on both sides."""
 
 
 MODELS: Mapping[str, str] = {"alloc": "rigid", "io": "io"}
@@ -36,8 +36,11 @@ MODELS: Mapping[str, str] = {"alloc": "rigid", "io": "io"}
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """Which value: model (``rigid``, ``io``), workload (``full``, ``part-0`` ... ``part-15``, ``parts`` for what sums
-    up all parts), published name of the schedule, metric."""
+    """Key of a value: model, workload, published name of the schedule, metric.
+
+    Models are ``rigid`` and ``io``; workloads ``full``, ``part-0`` to ``part-15``, and ``parts`` for summaries of all
+    parts.
+    """
 
     model: str
     workload: str
@@ -47,7 +50,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Value:
-    """A published value and its figure in the thesis (empty: none)."""
+    """A published value and its figure in the thesis ("": no figure)."""
 
     value: float
     figure: str = ""

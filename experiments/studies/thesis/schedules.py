@@ -14,7 +14,7 @@ from spillway.experiments.run.policies import typed
 from spillway.experiments.run.spec import PolicySpec
 
 RESERVATION = ("fcfs", "no-future-1", "backfill-1", "filler")
-"""Schedules of section 4.2: what reservations of burst buffers do."""
+"""Schedules of section 4.2: effects of reservations of burst buffers."""
 
 BEST = ("backfill-1", "backfill-sjf-1", "maxutil-1.0-1", "window-1", "plan-square-0", "plan-cube-0")
 """Schedules of section 4.6: the best of each kind."""
@@ -48,14 +48,14 @@ FULL: Mapping[str, tuple[str, ...]] = {
 """Schedules of the full workloads (Figures 4.4-4.7, 4.16-4.19, 4.26-4.41, 4.50-4.53, 4.62-4.65)."""
 
 BASELINE = "backfill-sjf-1"
-"""The schedule that the thesis's normalised figures divide by."""
+"""The baseline of the thesis's normalised figures."""
 
 ALIASES: Mapping[str, str] = {"plan-start-0": "plan-sum-0", "plan-start-1": "plan-sum-1"}
-"""Schedules that the published code makes no different from others: it sums the planned starts where the text takes
-the latest one, and that sum differs from the sum of waiting times by a constant."""
+"""Schedules that are equal to others in the published code: it sums the planned starts where the text takes the latest
+one, and this sum differs from the sum of waiting times by a constant."""
 
 CORRECTED = " corrected"
-"""End of the name of a schedule whose reserved jobs start when their reservation begins, as the text has it."""
+"""End of the name of a schedule whose reserved jobs start when their reservation begins, as in the text."""
 
 _NAMES: Mapping[str, str] = {
     "fcfs": "fcfs",
@@ -73,7 +73,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def spec_of(name: str) -> PolicySpec:
-    """Policy with which a published schedule is reproduced, to the letter.
+    """Policy that literally reproduces a published schedule.
 
     The number at the end of a name is the reservation depth, one before it the balance factor.
 
@@ -94,5 +94,5 @@ def spec_of(name: str) -> PolicySpec:
 
 
 def is_random(name: str) -> bool:
-    """Whether a schedule depends on the seed: the plan-based ones anneal, all others are determined by their input."""
+    """Whether a schedule depends on the seed: plan-based schedules anneal, all others are deterministic."""
     return name.startswith("plan")

@@ -1,7 +1,7 @@
-"""Do plans transfer? Planning, backfilling and the field's methods since 2019 on logs that chose nothing of them.
+"""Do plans transfer? Planning, backfilling and the field's methods since 2019 on logs not used to choose settings.
 
 Settings are chosen on the odd periods (``transfer-choosing``); the even ones (``transfer``) are looked at as rarely as
-possible, and every look stands in ``looks.csv`` beside this module.
+possible, and every look is recorded in ``looks.csv`` beside this module.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOADS = (0.6, 0.75, 0.9)
 BUFFERS = (0.5, 1.0, 2.0)
 JOBS = 300
 _COSTLY = ("atlas",)
-"""Logs of machines on which a plan takes some twenty times as long."""
+"""Logs of machines on which a plan takes about twenty times as long."""
 
 WAIT = "mean_wait_s"
 _GOALS = ("plan", "plan guarded", "plan-square")
@@ -43,17 +43,17 @@ RATIOS = {
 
 
 def log_of(period: Value) -> str:
-    """The log that a period is of."""
+    """The log of a period."""
     return str(period).rpartition(" ")[0]
 
 
 def _periods(names: Sequence[str], parity: int, each: int) -> list[Value]:
-    """The first so many odd or even periods of logs."""
+    """The first ``each`` odd or even periods of logs."""
     return [f"{name} {number}" for name in names for number in range(parity, PERIODS, 2)[:each]]
 
 
 def _grids(parity: int, policies: Sequence[str], each: int) -> list[Grid]:
-    """All loads at the thesis's buffers, and all buffers at the middle load; of a costly machine the middle of both."""
+    """All loads at the thesis's buffers, and all buffers at the middle load; only the middle of both if costly."""
     common: Grid = {"jobs": [JOBS], "model": ["rigid"], "policy": list(policies), "load": [LOADS[1]], "buffers": [1.0]}
     every = {**common, "period": _periods(at_hand(LOGS), parity, each)}
     quick = {**common, "period": _periods([name for name in at_hand(LOGS) if name not in _COSTLY], parity, each)}
@@ -62,7 +62,7 @@ def _grids(parity: int, policies: Sequence[str], each: int) -> list[Grid]:
 
 @dataclass(frozen=True)
 class Better:
-    """Per period, in which share of its runs a policy waits less than the baseline."""
+    """Share of a period's runs in which a policy waits less than the baseline."""
 
     policy: str
 
@@ -86,7 +86,7 @@ class AgainstBest:
 
 
 def _beside(results: Results, policy: str, others: Sequence[str]) -> list[list[tuple[float, float]]]:
-    """By period, the mean wait of each run of a policy, and the least of some others on the same jobs."""
+    """By period, the mean wait of each run of a policy, and the least mean wait of some others on the same jobs."""
     runs: dict[Value, list[tuple[float, float]]] = {}
     for point in results.points({"policy": policy}):
         least = min(results.metric(WAIT, point.replaced(policy=other)) for other in others)
@@ -117,7 +117,7 @@ def _goals(name: str) -> list[Claim]:
 
 
 def _tables() -> list[Means]:
-    """Ratios to the literal plan: over all loads, by load, by buffers, and with I/O; and to what is possible at all."""
+    """Ratios to the literal plan: over all loads, by load, by buffers, and with I/O; and to the least possible wait."""
     wait = {WAIT: "mean wait"}
     kinds: Sequence[tuple[str, Mapping[str, str], tuple[str, ...], Mapping[str, Value]]] = (
         ("All loads, Alloc-Only", RATIOS, (), {"model": "rigid", "buffers": 1.0}),
@@ -145,7 +145,7 @@ def _figure(tables: Sequence[Means]) -> Forest:
 
 
 def study(name: str, title: str, parity: int, policies: Sequence[str], each: int) -> Study:
-    """The study on the odd or the even periods.
+    """Make the study on the odd or the even periods.
 
     Parameters
     ----------
@@ -168,8 +168,9 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
         parameters=[
             Parameter("jobs", str(JOBS), "of a period"),
             Parameter("loads", "0.6, 0.75, 0.9", "the issue's; gaps of a log are stretched or pressed alike"),
-            Parameter("buffers", "0.5, 1, 2", "times the thesis's 40 GB per eight processors; requests by its law"),
-            Parameter("least wait", "60 s", "what shorter waits count as in ratios"),
+            Parameter("buffers", "0.5, 1, 2",
+                      "times the thesis's 40 GB per eight processors; requests by its distribution"),
+            Parameter("least wait", "60 s", "shorter waits count as this in ratios"),
         ],
         tables=tables,
         figures=[_figure(tables)],
@@ -181,4 +182,4 @@ def study(name: str, title: str, parity: int, policies: Sequence[str], each: int
     )  # fmt: skip
 
 
-STUDY = study("transfer", "Planning on periods that chose nothing", 0, [*POLICIES, "plan, survival 0.75"], 4)
+STUDY = study("transfer", "Planning on periods not used to choose settings", 0, [*POLICIES, "plan, survival 0.75"], 4)

@@ -1,4 +1,4 @@
-"""Logs of the transfer study: where they are found, their machines, and windows of them at a load."""
+"""Logs of the transfer study: their places, their machines, and windows of them at a load."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LOGS = {
 
 
 def platform(point: Point) -> PlatformSpec:
-    """The machine of a point: the log's nodes, with burst buffers that are so many times the thesis's per processor."""
+    """The machine of a point: the log's nodes, with burst buffers as a multiple of the thesis's per processor."""
     name = _period_of(point)[0]
     log, times = LOGS[name], point.number("buffers")
     size = CAPACITY_GB * log.processors * times
@@ -77,12 +77,12 @@ def _drawn(
 
 
 def window(name: str, period: int, jobs: int) -> tuple[SwfRecord, ...]:
-    """Records of a period: so many from its beginning on; of a generator, all of its log with this seed.
+    """Records of a period: the first ``jobs`` from its beginning; for a generator, all of its log with this seed.
 
     Raises
     ------
     SpecError
-        The log is too short for so many jobs per period.
+        The log is too short for this number of jobs per period.
     """
     log = LOGS[name]
     if log.generated:
@@ -95,7 +95,7 @@ def window(name: str, period: int, jobs: int) -> tuple[SwfRecord, ...]:
 
 
 def at_load(records: Sequence[SwfRecord], load: float, nodes: int, processors: int) -> tuple[SwfRecord, ...]:
-    """Records whose submissions are stretched so that they offer a load: node-seconds run over nodes x span."""
+    """Records with submissions scaled so that they offer a load: node-seconds run over nodes x span."""
     used = sum(record.run_s * min(-(-_size(record) // processors), nodes) for record in records)
     first = records[0].submit_s
     span_s = max(records[-1].submit_s - first, 1)

@@ -16,7 +16,7 @@ from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import summary_of
 
 LITERAL = "plan-square literal"
-"""Kopański's plan-square-0 by its published code, with the deviations of its timeline: what all is compared with."""
+"""Kopański's plan-square-0 by its published code, with the deviations of its timeline: the baseline of all ratios."""
 
 POLICIES: Mapping[str, str] = {
     "easy": "easy",
@@ -61,7 +61,7 @@ ABLATIONS: Mapping[str, str] = {
     "plan with 720 moves": "plan:steps=720",
     "easy by number": "easy:by_number=true",
 }
-"""What parts of our plan-square, of the default and of EASY do: one left out or changed at a time."""
+"""Ablations of our plan-square, of the default and of EASY: one part left out or changed at a time."""
 
 _ESTIMATES: Mapping[str, Mapping[str, Value]] = {
     "history": {"estimates": "history"},
@@ -74,11 +74,11 @@ PREDICTIONS = [f"{name}, {estimates}" for name in ("plan-square", "plan") for es
 """Policies that plan with these, by their names in the tables."""
 
 _LEAST_WAIT_S = 60.0
-"""Waits below count as this: a ratio of nearly nothing to nearly nothing says nothing."""
+"""Shorter waits count as this: a ratio of two waits near 0 is meaningless."""
 
 
 def policy(point: Point) -> PolicySpec:
-    """The policy of a name in the tables, or one as on the command line; after a comma the estimates of the session."""
+    """A policy by its name in the tables or on the command line; after a comma the session's estimates."""
     label = point.text("policy")
     name, _, estimates = label.partition(", ")
     head, options = split_spec(POLICIES.get(name, ABLATIONS.get(name, name)))
@@ -87,7 +87,7 @@ def policy(point: Point) -> PolicySpec:
 
 
 def measure(folder: Path) -> Values:
-    """The run's summary, waits of at least a minute for ratios, the mean over its bound, the scheduler's CPU time."""
+    """The run's summary, waits of at least a minute for ratios, mean wait over its bound, the scheduler's CPU time."""
     found = summary_of(folder)
     waits = {f"{name}_wait_s": max(found[f"{name}_waiting_time_s"], _LEAST_WAIT_S) for name in ("mean", "p99", "max")}
     bound_s = max(least_mean_wait_s(read_run(folder)), _LEAST_WAIT_S)

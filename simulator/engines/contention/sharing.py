@@ -1,4 +1,4 @@
-"""How the children of one resource share its bandwidth.
+"""Sharing of the bandwidth of one resource among its children.
 
 References
 ----------
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 
 def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> list[float]:
-    """Bandwidth that each child gets: its request, or an equal share of what the smaller requests leave.
+    """Bandwidth that each child gets: its request, or an equal share of the rest that smaller requests leave.
 
     ``ActualBW_i = min(ReqBW_i, (PeakBW - sum of ActualBW_j, j < i) / (n - i))``, requests ascending.
 
@@ -21,7 +21,7 @@ def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> l
     requests
         Requests of the children, >= 0, in any order.
     peak
-        What there is to share, >= 0, in the same unit.
+        Bandwidth of the resource, >= 0, in the same unit.
     whole
         Whether shares are cut to whole units, as in one version of the authors' emulator, which counts whole MB/s. The
         remainder goes to the children served last.
@@ -46,7 +46,7 @@ def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> l
 
 
 def _equal_shares(count: int, peak: float, whole: bool) -> list[float]:
-    """What equal requests that are too large get: the same, but for a remainder of whole units (a shortcut)."""
+    """Shares of equal requests that are too large: equal, but for a remainder of whole units (a shortcut)."""
     if not whole:
         return [peak / count] * count
     share, remainder = divmod(math.floor(peak), count)

@@ -1,4 +1,4 @@
-"""The links between compute hosts and the parallel file system, and what each host gets through them."""
+"""The links between compute hosts and the parallel file system, and each host's share of their bandwidth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class IoTree:
     links
         Every link after its parent.
     above
-        For each host the innermost link above it, -1 if none.
+        The innermost link above each host, or -1.
     whole_units
         Whether shares are cut to whole MB/s (:func:`spillway.simulator.engines.contention.sharing.water_fill`).
     """
@@ -45,7 +45,7 @@ class IoTree:
     _over: set[int] = field(init=False, default_factory=set)
     _inner: list[list[int]] = field(init=False)
     _below: list[dict[int, int]] = field(init=False)  # requests of the hosts right below each link
-    _rates: list[dict[int, int]] = field(init=False)  # how many of them request so much
+    _rates: list[dict[int, int]] = field(init=False)  # number of these hosts by request
 
     def __post_init__(self) -> None:
         self._requested = [0] * len(self.links)
@@ -58,8 +58,9 @@ class IoTree:
 
     @classmethod
     def from_platform(cls, platform: Platform, whole_units: bool = False) -> IoTree:
-        """Read the tree from the property ``io_path`` of hosts or zones (``pfs=7e10/pool=4.32e11/edge3=2.16e11``), or
-        ``io_levels`` of zones (:func:`spillway.platforms.io_paths.path_of`).
+        """Read the tree from properties of hosts or zones (:func:`spillway.platforms.io_paths.path_of`).
+
+        The property is ``io_path`` (``pfs=7e10/pool=4.32e11/edge3=2.16e11``), or ``io_levels`` of zones.
 
         Raises
         ------
@@ -83,8 +84,8 @@ class IoTree:
             above.append(parent)
         if not links:
             raise SimulatorInputError(
-                "the engine 'waterfill' needs a platform whose hosts state the links above them (property 'io_path'); "
-                "this one has none: use a description with a [pfs] link, or the engine 'fluid'"
+                "the engine 'waterfill' needs hosts that state the links above them (property 'io_path'); no host of "
+                "this platform does: use a description with a [pfs] link, or the engine 'fluid'"
             )
         return cls(tuple(links), tuple(above), whole_units)
 
@@ -122,17 +123,16 @@ class IoTree:
 
     @property
     def contended(self) -> bool:
-        """Whether more is requested of any link than it has."""
+        """Whether the requests of any link exceed its bandwidth."""
         return bool(self._over)
 
     def factors(self) -> list[float | dict[int, float]]:
-        """Interference factors of the hosts right below each link: a number where all have the same, else by host.
+        """Interference factors of the hosts right below each link: a number if all have the same, else by host.
 
         Notes
         -----
-        From the roots down, a link shares the smaller of its own bandwidth and what its parent gave it. Children
-        request the sum of what the hosts below them request, also where that is more than they can carry: the authors'
-        emulator does so.
+        From the roots down, a link shares the smaller of its own bandwidth and its parent's share. Children request
+        the sum of the requests of the hosts below them, even beyond their own bandwidth, as in the authors' emulator.
         """
         unit = _UNIT_BYTES_PER_S if self.whole_units else 1
         found: list[float | dict[int, float]] = [1.0] * len(self.links)
@@ -164,7 +164,7 @@ class IoTree:
 
 
 def interference_factor(actual: float, requested: float) -> float:
-    """Share of the time that a job computes: 1 where it gets what it requests, else ``actual / requested``."""
+    """Share of the time that a job computes: 1 if it gets its request, else ``actual / requested``."""
     return 1.0 if actual >= requested else actual / requested
 
 

@@ -1,4 +1,4 @@
-"""Profiles: what jobs do. One file per family of types; :data:`READERS` is the only registration."""
+"""Profiles, the work of jobs. One file per family of types; :data:`READERS` is the only registration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[dict[str, Any], Fields, Origin], Parsed]] = {
     "send": lambda it, *_: Parsed(Send(it["msg"], it["sleeptime"])),
     "usage_trace": lambda it, fields, origin: replay(it["trace"], fields.where, origin),
 }
-"""What a profile of each type becomes, of the values of its fields (:mod:`spillway.protocol.profiles`)."""
+"""Reader of each type of profile, from the values of its fields (:mod:`spillway.protocol.profiles`)."""
 
 
 def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Profile:  # noqa: B008 - frozen
@@ -43,10 +43,10 @@ def read_profile(name: str, data: JsonObject, origin: Origin = Origin()) -> Prof
     name
         Its name.
     data
-        Its JSON object. Batsim 4 reads a registered profile after printing it, so real numbers lose what lies beyond
-        the sixth decimal (profiles of a file keep it).
+        Its JSON object. Batsim 4 reads a registered profile after printing it, so real numbers lose the digits beyond
+        the sixth decimal (profiles of a file keep them).
     origin
-        Where it comes from.
+        Its origin.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""What a profile is: a name, a return code, and the work that a job of it does.
+"""Profiles: a name, a return code, and the work of a job.
 
 Work comes in three forms, which the executor distinguishes by class:
 
 * :class:`ParallelWork` becomes one parallel task of the engine;
 * :class:`DelayWork` is a fixed time;
-* :class:`CompoundWork` is a small program (:meth:`CompoundWork.steps`) that waits for such things one after another.
+* :class:`CompoundWork` is a small program (:meth:`CompoundWork.steps`) that waits for such work one after another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spillway.simulator.world.machines import Machines
 
 
 class Placement(msgspec.Struct, frozen=True, eq=False):
-    """Where a task runs.
+    """Hosts of a task.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Placement(msgspec.Struct, frozen=True, eq=False):
     machines
         All machines (to find storage hosts).
     storage
-        Storage machine id by label, as the scheduler gave it; empty when it gave none.
+        Storage machine id by label, as given by the scheduler; empty without a mapping.
     """
 
     executors: tuple[int, ...]
@@ -48,7 +48,7 @@ class ParallelWork:
     __slots__ = ()
 
     def task(self, place: Placement) -> TaskSpec:
-        """The task on these hosts; :class:`ValueError` states why it cannot run there."""
+        """The task on these hosts; :class:`ValueError` gives the reason if it cannot run there."""
         raise NotImplementedError
 
 
@@ -68,13 +68,13 @@ class Node:
     Attributes
     ----------
     profile
-        What it runs.
+        Profile of the task.
     index
-        Which child is running (counted over repetitions), -1 before the first.
+        Number of the running child (counted over repetitions), -1 before the first.
     child
         That child.
     progress
-        Done share of a leaf; None where progress is not defined.
+        Done share of a leaf; ``None`` if progress is not defined.
     """
 
     profile: Profile
@@ -85,21 +85,21 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Wait so many seconds; the program gets 0, or -1 when the walltime came first."""
+    """Wait for ``seconds``; the program gets 0, or -1 if the walltime ends first."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Wait until the scheduler has sent a message, looking every so many seconds; the program gets 0 or -1."""
+    """Wait until the scheduler has sent a message, with a poll every ``seconds``; the program gets 0 or -1."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run another profile; the program gets its return code (-1 when the walltime came first)."""
+    """Run another profile; the program gets its return code (-1 if the walltime ends first)."""
 
     node: Node
 
@@ -108,7 +108,7 @@ class Run:
 class Parallel:
     """Run chains of tasks side by side until all have been reported; the program gets 0 or -1.
 
-    ``reports`` is the message that each chain sends when it is over; the job receives one after another.
+    ``reports`` has the message that each chain sends at its end; the job receives one after another.
     """
 
     chains: tuple[tuple[TaskSpec, ...], ...]
@@ -117,14 +117,14 @@ class Parallel:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Send a message to the scheduler; the program gets 0 when the server has it."""
+    """Send a message to the scheduler; the program gets 0 when the server has received it."""
 
     message: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Take the oldest message that the scheduler sent to this job; the program gets it, or None."""
+    """Take the oldest message that the scheduler sent to this job; the program gets it, or ``None``."""
 
 
 Step: TypeAlias = Sleep | Poll | Run | Parallel | Tell | Take
@@ -153,9 +153,9 @@ class ProfileLookup:
     Attributes
     ----------
     name
-        The workload's: ``w0``, ``w1``, ... for files; anything for those that the scheduler made.
+        Name of the workload: ``w0``, ``w1``, ... for files; any name for a workload that the scheduler made.
     profiles
-        By name; None where the profile existed but cannot be used any more.
+        Profiles by name; ``None`` if the profile existed but cannot be used any more.
     local
         Whether its jobs came by :class:`spillway.protocol.messages.RunSubJobs`.
     """
@@ -168,14 +168,14 @@ class ProfileLookup:
         self.profiles: dict[str, Profile | None] = {}
 
     def profile(self, name: str) -> Profile:
-        """The live profile of that name; :class:`ValueError` where there is none."""
+        """The live profile of that name; :class:`ValueError` if it does not exist."""
         found = self.profiles.get(name)
         if found is None:
             raise ValueError(self.missing(name))
         return found
 
     def missing(self, name: str) -> str:
-        """Text of the error for a profile that does not exist, or no more."""
+        """Text of the error for a profile that does not exist, or not any more."""
         gone = _DROPPED if name in self.profiles else ""
         return f"workload {shown(self.name)} has no profile {shown(name)}{gone}"
 
@@ -199,13 +199,13 @@ class Profile:
     kind
         Batsim's ``type``.
     work
-        What a job of it does.
+        Work of a job.
     ret
-        Return code of a job that ends by itself; 0 is success.
+        Return code of a job that is not stopped; 0 is success.
     size
-        Number of resources that it is made for, None for any.
+        Number of resources that it is made for, ``None`` for any.
     elastic
-        Whether it may run on any number of hosts, whatever the job requests.
+        Whether it may run on any number of hosts, independently of the job's request.
     children
         Names of the profiles that it runs.
     source
@@ -224,7 +224,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What the reader of one profile type found."""
+    """Result of the reader of one profile type."""
 
     work: Work
     size: int | None = None
@@ -234,14 +234,14 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a profile comes from.
+    """Origin of a profile.
 
     Attributes
     ----------
     folder
-        Of its workload file, or None when the scheduler registered it.
+        Folder of its workload file; ``None`` if the scheduler registered it.
     reprinted
-        Whether Batsim prints it with six decimals before it passes it on (or reads it, where it was registered).
+        Whether Batsim prints it with six decimals before it passes it on (or reads it, if it was registered).
     """
 
     folder: str | None = None

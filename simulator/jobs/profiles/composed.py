@@ -20,9 +20,9 @@ class Sequence(CompoundWork):
     Attributes
     ----------
     names, repeat
-        What runs, how often.
+        Names of the profiles, and the number of repetitions.
     parts
-        The profiles of those names, None until they are linked (when a workload file has been read).
+        The profiles of those names, ``None`` until they are linked (when a workload file has been read).
     """
 
     __slots__ = ("names", "parts", "repeat")

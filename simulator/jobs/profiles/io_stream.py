@@ -1,7 +1,7 @@
 """``io_stream``: computation with a constant stream to a storage host beside it. Batsim has no such type.
 
 The real Batsim gets the same as a ``parallel_homogeneous`` job with an ``additional_io_job``
-(:mod:`spillway.schedulers.jobmodels.streamed`), whose n x n matrices this type spares.
+(:mod:`spillway.schedulers.jobmodels.streamed`); this type avoids the n x n matrices of that job.
 """
 
 from __future__ import annotations

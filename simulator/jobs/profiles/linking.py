@@ -30,7 +30,7 @@ def link_parts(profiles: Mapping[str, Profile | None]) -> None:
 
 
 def link_registered(profile: Profile, known: Mapping[str, Profile | None]) -> None:
-    """Link a profile that was registered with its parts, which were linked before; as :func:`link_parts`."""
+    """Link a registered profile with its parts, which are linked already; as :func:`link_parts`."""
     family = {profile.name: profile} | {name: part for name in profile.children if (part := known.get(name))}
     waiting = list(family.values())[1:]
     while waiting:
@@ -42,7 +42,7 @@ def link_registered(profile: Profile, known: Mapping[str, Profile | None]) -> No
 
 
 def with_parts(profiles: Mapping[str, Profile | None], names: Collection[str]) -> set[str]:
-    """These profiles and all that they are composed of."""
+    """These profiles and all their parts."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:

@@ -1,4 +1,4 @@
-"""``usage_trace``: replay of how much of its host's cores each rank uses.
+"""``usage_trace``: replay of each rank's usage of its host's cores.
 
 The ``trace`` file lists one file per rank, relative to itself. Each line of a rank's file reads
 ``RANK m_usage USAGE FLOPS``: compute ``FLOPS`` on each of ``USAGE`` (0 to 1) of the host's cores, at least on one.
@@ -25,7 +25,7 @@ from spillway.simulator.jobs.profiles.base import (
 )
 
 REPORT = Pairs((0,), (1,), (4.0,))
-"""What a rank sends when it has ended."""
+"""Message of a rank at its end."""
 
 
 class _UsageTrace(CompoundWork):
@@ -62,7 +62,7 @@ def _task(host: int, cores: int, usage: float, flops: float) -> TaskSpec:
 def replay(name: str, where: str, origin: Origin) -> Parsed:
     """Work of the trace in a file, its path relative to the workload file."""
     if origin.folder is None:
-        raise ValueError(f"{where}: a 'usage_trace' profile can only stand in a workload file")
+        raise ValueError(f"{where}: a 'usage_trace' profile is only allowed in a workload file")
     path = Path(origin.folder) / name
     ranks = []
     for number, line in enumerate(_lines(where, path)):

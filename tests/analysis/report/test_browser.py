@@ -137,7 +137,7 @@ def test_what_a_pointer_finds_is_where_and_why(page: Page, report: Path) -> None
     page.evaluate("runs[0].why = []")
     late = page.evaluate("runs[0].start.findIndex((start, job) => start > runs[0].submit[job])")
     told = page.evaluate(f"story(runs[0], {late}).flat().join('|')")
-    assert f"why it waited is not on record: spillway explain log_easy {late}" in told
+    assert f"the reasons of its wait are not on record: spillway explain log_easy {late}" in told
 
 
 def test_colours_of_jobs_have_a_legend(page: Page, report: Path) -> None:
@@ -215,7 +215,7 @@ def test_no_browser_no_pdf(report: Path, tmp_path: Path, monkeypatch: pytest.Mon
     """The error names what is looked for, and the other way; an old file stays."""
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "report.pdf").write_text("old")
-    with pytest.raises(AnalysisError, match=r"none of chromium, .* is on PATH: install one, or open .* and print it"):
+    with pytest.raises(AnalysisError, match=r"PATH has no chromium, .*: install one, or open .* and print it"):
         print_pdf(report, tmp_path / "report.pdf")
     failing = tmp_path / "chromium"
     failing.write_text("#!/bin/sh\necho no display >&2\nexit 3\n")

@@ -32,7 +32,7 @@ def chart_data(page: str) -> Any:
 def test_page_has_everything(tmp_path: Path) -> None:
     """Findings, tables, schedules and how to repeat them are in one file."""
     page = build_report(write_campaign(tmp_path)).read_text()
-    order = ["Answer", "What was assumed", "Policies side by side", "Waiting time by class of jobs", "The schedules"]
+    order = ["Answer", "Assumptions", "Policies side by side", "Waiting time by class of jobs", "The schedules"]
     places = [page.index(f">{title}</h") for title in order]
     assert places == sorted(places)
     assert "60 jobs of log under 2 policies: 2 runs. Every policy plays the same jobs." in page

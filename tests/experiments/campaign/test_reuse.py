@@ -66,7 +66,7 @@ def test_what_is_said_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert left(found, todo) == [found[Standing.OTHER_CODE]]
     assert capsys.readouterr().out.splitlines() == [
         "2 of 4 runs are already there",
-        "1 of 4 kept runs are not what this command wrote, or answer another question: done again (no result)",
+        "1 of 4 kept runs are damaged, or answer another question: done again (no result)",
         "1 runs were made by other code (commit 0123456789+changes): kept as they are; repeat them with --rerun",
     ]
     todo = choose(found, console, rerun=True)
@@ -118,7 +118,7 @@ def test_kept_points_of_a_study(
     forge_json(tmp_path / "points" / f"{points[0].id}.json")
     edited("spillway.schedulers.controllers.shifting")
     again = play()
-    assert "1 of 2 kept points are not what this command wrote" in capsys.readouterr().out
+    assert "1 of 2 kept points are damaged" in capsys.readouterr().out
     assert [one.name for one in again.old] == [points[1].id]
     assert again.values == first.values
     assert play(rerun=True).old == []
@@ -138,10 +138,7 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
         capsys.readouterr()
         assert main(command) == 0
         printed = capsys.readouterr().out
-        assert (
-            f"are not what this command wrote, or answer another question: done again ({folder.name}: {name}: "
-            in printed
-        )
+        assert f"are damaged, or answer another question: done again ({folder.name}: {name}: " in printed
         assert (tmp_path / "results.csv").read_bytes() == table
 
 

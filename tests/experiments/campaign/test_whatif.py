@@ -167,7 +167,7 @@ def test_settings_are_read(text: str, values: dict[str, str]) -> None:
     [
         ("storage.capcity=x2", "unknown setting 'storage.capcity'; did you mean 'storage.capacity'?; known: nodes,"),
         ("nodes", "expected nodes=VALUE (compute nodes"),
-        ("nodes=3,nodes=4", "'nodes' stands twice"),
+        ("nodes=3,nodes=4", "'nodes' is given twice"),
         ("zzz=1", "unknown setting 'zzz'; known: nodes"),
     ],
 )
@@ -219,7 +219,7 @@ def test_devices_are_no_link(tmp_path: Path) -> None:
     """Where storage nodes state what their devices read, their link's bandwidth alone changes nothing: refused."""
     file = tmp_path / "mine.toml"
     file.write_text('base = "tiny"\n[storage]\nread_bandwidth = "300MBps"\n')
-    with pytest.raises(SpecError, match="state what their devices read and write"):
+    with pytest.raises(SpecError, match="state the bandwidths of their devices"):
         load(PlatformSpec(source=str(file), changes={"storage.bandwidth": "x2"}))
 
 
@@ -327,7 +327,7 @@ def test_whose_doing_it_is() -> None:
     others = differing(found, {"assumed": assumed}, "12 of 40 jobs start late")
     said = sentences(found, others)[0]
     assert said.endswith(
-        "This is not due to the policy alone. What else differs from the site: 1,943 jobs (100.0 % of the node-hours) "
+        "This is not due to the policy alone. Other differences from the site: 1,943 jobs (100.0 % of the node-hours) "
         "are of 3 partitions; 75 jobs (4.1 % of the node-hours) state another job; imputed, because "
         "the log does not state it: burst buffer; the recorded schedule does not fit this machine (see above)."
     )

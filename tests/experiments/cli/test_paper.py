@@ -89,6 +89,6 @@ def test_what_is_not_installed_is_named(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *_: None)
     assert main([*RUN, "--figures", "pgf", "--out", str(tmp_path)]) == 2
-    assert "asks xelatex for the size of letters" in capsys.readouterr().err
+    assert "needs xelatex for the size of letters" in capsys.readouterr().err
     assert main([*RUN, "--tables", "parquet", "--out", str(tmp_path)]) == 2
     assert "pip install 'spillway[parquet]'" in capsys.readouterr().err

@@ -191,7 +191,7 @@ def test_a_simulator_that_hangs(
     arguments = ["run", "--workload", "kth-like:jobs=5", "--policy", "fcfs", "--engine", "batsim", "--silence", "1"]
     monkeypatch.setattr("spillway.experiments.run.offspring.GRACE_S", 0.2)
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 1
-    assert "no simulator has spoken within 1 s" in capsys.readouterr().out
+    assert "no message of a simulator in 1 s" in capsys.readouterr().out
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 

@@ -93,7 +93,7 @@ def test_staging_has_time_outs(tmp_path: Path, limit: str, state: str) -> None:
     assert float(rows["1"]["buffer_start_time"]) == pytest.approx(given_s, abs=0.01)
     if limit == "stage_in":
         [rejected] = (tmp_path / run.id / "rejections.csv").read_text().splitlines()[1:]
-        assert "its stage-in was not through after 10 s" in rejected
+        assert "its stage-in had not ended after 10 s" in rejected
 
 
 def test_a_buffer_on_standby_is_taken_back(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_how_a_run_here_ends() -> None:
     assert isinstance(heard[-1], Failed)
     assert heard[-1].cause == "ValueError: what came was wrong"
     Pool(fail, 1).run_here("exit", heard.append)
-    assert heard[-1] == Failed("its process ended with exit code 3 before it had ended")
+    assert heard[-1] == Failed("its process ended early, with exit code 3")
     with pytest.raises(KeyboardInterrupt):
         Pool(fail, 1).run_here("stop", heard.append)
 

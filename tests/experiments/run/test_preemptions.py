@@ -60,8 +60,10 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "Job 2 preempted it: chosen at day 0, 00:00:10, requeued as 1#2 at day 0, 00:00:15; 0.03 node-hours of it were "
         "lost." in told["1"]
     )
-    assert "It waited 5 s (100%) for the end of jobs that made room for it (preempted)." in told["2"]
-    assert "For it room was made, from day 0, 00:00:10 on, by job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
+    assert "It waited 5 s (100%) for the end of jobs that were preempted for it." in told["2"]
+    assert (
+        "From day 0, 00:00:10 on, jobs were preempted for it: job 1 (requeued as 1#2 at day 0, 00:00:15)." in told["2"]
+    )
     assert "It is the next attempt of job 1, which job 2 preempted (day 0, 00:00:15)." in told["1#2"]
     assert "It waited 20 s, until day 0, 00:00:35" in told["1#2"]
     assert json.loads((folder / "metrics.json").read_text())["mean_waiting_time_s"] == pytest.approx(25 / 3, abs=0.01)

@@ -167,10 +167,10 @@ MISSING = {
     "nodes.txt": ("no 'scontrol show node -o': the nodes are those of the partitions", lambda site: site.nodes == 16),
     "assoc.txt": ("no associations .*: users are equal siblings", lambda site: site.associations == ()),
     "qos.txt": ("no QOS .*: the QOS that jobs name have no priority", lambda site: site.qos == ()),
-    "reservations.txt": ("no reservations .*: there are none", lambda site: site.reservations == ()),
+    "reservations.txt": ("no reservations .*: the site has no reservations", lambda site: site.reservations == ()),
     "slurm.conf": ("all weights are 0, Slurm's default", lambda site: site.weights == Weights()),
     "burst_buffer.conf": ("no burst_buffer.conf", lambda site: site.buffers == Buffers("lua")),
-    "resources.yaml": ("no resources.yaml: there are no hierarchical", lambda site: site.resources == ()),
+    "resources.yaml": ("no resources.yaml: the site has no hierarchical", lambda site: site.resources == ()),
 }
 
 
@@ -208,7 +208,7 @@ def test_lines_of_slurm_conf(tmp_path: Path):
     site, said = of(conf)
     assert site.partitions == (Partition("a", longest_s=3600.0), Partition("b", "2-3", 3, longest_s=300.0))
     assert site.nodes == 4
-    assert f"{conf} includes nodes.conf: name that file, too, unless scontrol shows what is in it" in said
+    assert f"{conf} includes nodes.conf: name that file, too, unless scontrol shows its contents" in said
     assert "partition empty has no nodes: left out" in said
     assert any("TRESBillingWeights=CPU=1.0 is not kept" in line for line in said)
     included = write(tmp_path / "nodes.conf", "NodeName=r3n[0-1] CPUs=1\n")
@@ -339,13 +339,13 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("hello\n", ": expected what one of these prints or holds: sacctmgr show assoc -P, "),
-        ("JobID|User|Account|State\n1|u|a|COMPLETED\n", ": expected what one of these prints or holds: sacctmgr"),
+        ("hello\n", ": expected the contents of one of these: sacctmgr show assoc -P, "),
+        ("JobID|User|Account|State\n1|u|a|COMPLETED\n", ": expected the contents of one of these: sacctmgr"),
         ("PartitionName=p Nodes=n[1- TotalNodes=1\n", r", line 1: Nodes must be expected host names .*, got 'n\[1-'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxTime=soon\n", "line 1: MaxTime must be a time such as .*'soon'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 MaxNodes=few\n", "MaxNodes must be a whole number, got 'few'"),
         ("PartitionName=p Nodes=n1 TotalNodes=1 PreemptMode=EAT\n", "PreemptMode must be one of off, cancel"),
-        ("PartitionName=p Nodes=n1 TotalNodes=1\n" * 2, "the description of these files: partition 'p' stands 2 times"),
+        ("PartitionName=p Nodes=n1 TotalNodes=1\n" * 2, "the description of these files: partition 'p' occurs 2 times"),
         ("ReservationName=r StartTime=2026-01-02T00:00:00 EndTime=2026-01-01T00:00:00\n", "expected StartTime before"),
         ("Cluster|Account|User|Share\nc|a||1|2\n", "line 2: expected 4 fields between '|'"),
         ("Cluster|Account|User|Share\nc|a||many\n", "line 2: Share must be a whole number"),

@@ -160,7 +160,7 @@ def test_a_forged_number_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert point.read_text() != text
     capsys.readouterr()
     assert main(["study", name, "--out", str(out), "--no-readings"]) == 0
-    assert "1 of 10 kept points are not what this command wrote" in capsys.readouterr().out
+    assert "1 of 10 kept points are damaged" in capsys.readouterr().out
     assert point.read_text() == text
 
 

@@ -76,7 +76,7 @@ def test_a_pass_without_end_is_interrupted(capsys: pytest.CaptureFixture[str]) -
     assert main(["check-policy", f"{FAULTS}:Hang", "--cpu", "0.1"]) == 1
     out = capsys.readouterr().out
     assert "Hang: 1 worlds" in out
-    assert "FAILED  stops: the world is not through after 0.1 s of CPU time (--cpu) (line " in out
+    assert "FAILED  stops: the world has not ended after 0.1 s of CPU time (--cpu) (line " in out
     assert " of faults.py)" in out
     assert f"a check failed: looking for a smaller world: {TRIES_ENDLESS} of {TRIES_ENDLESS}" in out
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0.0
@@ -134,7 +134,7 @@ def test_the_smallest_world_is_printed_with_its_command(capsys: pytest.CaptureFi
     words = shlex.split(line.partition("again: ")[2])
     assert main(words[1:]) == 1
     again = capsys.readouterr().out
-    assert "FAILED  ends: nothing runs or arrives any more, and job 0 (8 nodes" in again
+    assert "FAILED  ends: no job runs or arrives any more, and job 0 (8 nodes" in again
     assert "passed" not in again
     assert again.count("not seen") == len(CHECKS) - 1
 

@@ -113,7 +113,7 @@ def test_a_command_that_speaks_batsims_protocol(capsys: pytest.CaptureFixture[st
         (["slurm", "--policy", "easy", "--figure", "x.jpg"], "--figure: expected a file that ends in .png, .svg"),
         (
             ["--policy", "easy", "--figure", "x.png"],
-            "--figure is about who starves for a second resource: spillway conformance slurm --figure",
+            "--figure is about starvation for a second resource: spillway conformance slurm --figure",
         ),
         (["slurm", "--", sys.executable, "-c", "", "{socket}"], "expected a scheduler that runs a single job"),
     ],

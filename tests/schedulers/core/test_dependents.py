@@ -216,9 +216,9 @@ def test_a_job_that_comes_late_and_names_an_unknown_one() -> None:
     [
         ({"depends": 7}, "depends", "a text such as 'afterok:12'"),
         ({"depends": "later:7"}, "depends", "conditions of the kinds after, afterany"),
-        ({"depends": "afterok"}, "depends", "singleton alone, or a kind with jobs"),
+        ({"depends": "afterok"}, "depends", "singleton without jobs, or a kind with jobs"),
         ({"depends": "afterok:1,after:2?after:3"}, "depends", "joined by ',' (all) or by '?' (any)"),
-        ({"depends": "singleton"}, "depends", "without singleton, for the job has no 'job_name'"),
+        ({"depends": "singleton"}, "depends", "without singleton, as the job has no 'job_name'"),
         ({"depends": "after:1+9999999999"}, "depends", "delays of at most"),
         ({"job_name": 3}, "job_name", "a text"),
         ({"array_limit": 0, "array": 1}, "array_limit", "a whole number of tasks, at least 1"),

@@ -87,7 +87,7 @@ def test_what_is_not_held_cannot_be_given_back(book: Book, nodes: tuple[int, ...
     book.start(JOB, ON, 0.0)
     book.give_back("w!1", 1.0, (0,), STORAGE)
     before = book.running["w!1"]
-    with pytest.raises(ValueError, match="cannot give back what it does not hold for node"):
+    with pytest.raises(ValueError, match="holds nothing to give back for node"):
         book.give_back("w!1", 1.0, nodes, covering)
     assert book.running["w!1"] is before
 

@@ -123,7 +123,7 @@ def test_sites_that_do_not_go_with_the_platform() -> None:
     ("account", "qos", "reason"),
     [
         ("ours", "normal", None),
-        ("theirs", "normal", "partition p: it takes jobs of the account ours alone, not of 'theirs'"),
+        ("theirs", "normal", "partition p: it takes only jobs of the account ours, not of 'theirs'"),
         ("ours", "scavenge", "partition p: it takes no jobs of the QOS 'scavenge'"),
     ],
 )
@@ -140,11 +140,11 @@ def test_accounts_and_qualities_of_service(account: str, qos: str, reason: str |
         ("few", {"user": "ann"}, None),
         ("few", {"user": "bob"}, None),
         ("few", {"user": "bob", "account": "ours"}, None),
-        ("few", {"user": "eve"}, "it takes jobs of the account ours alone, not of 'theirs'"),
+        ("few", {"user": "eve"}, "it takes only jobs of the account ours, not of 'theirs'"),
         ("most", {"user": "ann"}, "it takes no jobs of the account 'ours'"),
         ("most", {"user": "bob"}, "it takes no jobs of the account 'team'"),
         ("most", {"user": "eve"}, None),
-        ("fast", {"user": "ann"}, "it takes jobs of the QOS quick alone, not of 'normal'"),
+        ("fast", {"user": "ann"}, "it takes only jobs of the QOS quick, not of 'normal'"),
         ("fast", {"user": "bob"}, None),
         ("both", {"user": "ann"}, None),
     ],

@@ -304,5 +304,5 @@ def test_a_model_that_gives_back_too_much_is_refused() -> None:
 
     session = opened(lambda view: [Start(job, Allocation((0,))) for job in view.queue], runtime=Faulty(Rigid()))
     session.handle(Message(0.0, (submitted(1, 1, 0),)))
-    with pytest.raises(DecisionRefused, match="does not hold for node 1"):
+    with pytest.raises(DecisionRefused, match="holds nothing to give back for node 1"):
         session.handle(Message(1.0, (JobCompleted(1.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0,)),)))

@@ -178,7 +178,7 @@ def test_a_buffer_is_lost_while_the_job_waits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
-        ("rigid", {"on_outage": "requeue", "restart": "checkpoint"}, "models whose jobs do: io, checkpointed"),
+        ("rigid", {"on_outage": "requeue", "restart": "checkpoint"}, "models with checkpoints: io, checkpointed"),
         ("io", {"on_outage": "kill", "restart": "checkpoint"}, "setting restart=checkpoint needs on_outage=requeue"),
     ],
 )

@@ -202,7 +202,7 @@ def test_a_plan_stands_until_something_comes_between() -> None:
         assert starts == [1]
         return notes.remarks
 
-    stands = ["plan: the last one stands"]
+    stands = ["plan: the last plan holds"]
     for keep in (True, False):
         policy, notebook = Plan(keep=keep), dict[str, Any]()
         assert numbers(started(policy, view(MACHINE, queue, now_s=1000.0, notebook=notebook))) == [0]

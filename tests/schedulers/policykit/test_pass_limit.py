@@ -57,7 +57,7 @@ def test_never_worse_than_the_first_order(seconds: float) -> None:
     assert planner.score(order) <= first
     assert seen.notebook[SEARCHES] == Searches(1, int(ended))
     assert list(policy.warnings(seen.notebook, MACHINE, 0.0)) == ended * [
-        "the pass limit ended 1 of 1 passes before all that they could look at was looked at"
+        "the pass limit ended 1 of 1 passes before their searches were complete"
     ]
     assert seen.notes is not None
     assert any("pass limit" in remark for remark in seen.notes.remarks) == ended

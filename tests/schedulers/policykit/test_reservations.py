@@ -158,7 +158,7 @@ def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
     assert _starts(run) == {1: 0, 3: 240, 4: 160, 6: 160}
     reasons = {row["job_id"]: row["reason"] for row in csv.DictReader((run / "rejections.csv").open())}
     assert reasons == dict.fromkeys(
-        ("2", "5"), "60 s at no time have what the job needs: every 90 s reservation r keeps it"
+        ("2", "5"), "60 s at no time have the job's resources free: every 90 s reservation r keeps them"
     )
 
 

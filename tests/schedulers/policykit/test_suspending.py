@@ -103,7 +103,7 @@ def test_grace_and_exempt_times() -> None:
 def test_what_cannot_be_cut_is_refused() -> None:
     """Job models whose jobs do more than compute, and buffers that are held longer than nodes."""
     jobs = [job(0, 8, 100), job(10, 8, 20, "high")]
-    with pytest.raises(OptionError, match=r"what its jobs are doing cannot be cut; models whose jobs can be suspended"):
+    with pytest.raises(OptionError, match="the work of its jobs cannot be cut; models with jobs that can be suspended"):
         suspended(SUSPENDING, jobs, model="checkpointed")
     with pytest.raises(OptionError, match="a suspended job keeps its burst buffer beside its nodes"):
         suspended(SUSPENDING, jobs, bb_life="slurm")

@@ -93,7 +93,7 @@ def test_a_model_that_no_job_asks_for(model: str, tmp_path: Path, capsys: pytest
     """Failed before: malleable on a rigid log did nothing, in silence."""
     where = ["--workload", "kth-like:jobs=3", "--platform", "thesis", "--no-plots", "--workers", "1"]
     assert driver(["run", *where, "--policy", "easy", "--model", model, "--out", str(tmp_path / "out")]) == 2
-    assert f"describes what --model {model} plays" in capsys.readouterr().err
+    assert f"has a field that --model {model} plays" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_a_wrong_endpoint_is_the_users_error(bind: str) -> None:
 
 def test_the_watchdog_bites_when_nobody_comes() -> None:
     """No message at all within the time."""
-    with pytest.raises(PeerLost, match=r"no simulator has spoken within 0\.05 s") as caught:
+    with pytest.raises(PeerLost, match=r"no message of a simulator in 0\.05 s") as caught:
         serve(Scripted(), ANYWHERE, batsim4, watchdog_s=0.05)
     assert caught.value.exit_code == 3
 
@@ -254,7 +254,7 @@ def test_garbage_before_the_first_message_does_not_end_the_service(services: Any
             assert reason_of(other.recv())
     assert service.play(CONVERSATION) == len(CONVERSATION)
     assert len(notes) == 2
-    assert notes[1].startswith("turned a stranger away (10 so far): ")
+    assert notes[1].startswith("refused a message of another client (10 so far): ")
 
 
 def test_only_the_first_peer_is_served(services: Any) -> None:

@@ -82,7 +82,7 @@ def test_a_refused_part_takes_the_others_back() -> None:
     timeline = Timeline(simple_machine(2, 1, 10))
     timeline.reserve(700.0, 800.0, Allocation((1,), (0,), 5))
     before = timeline.breakpoints()
-    with pytest.raises(ValueError, match="storage s0 has 5 free of 10, 10 wanted"):
+    with pytest.raises(ValueError, match="storage s0 has 5 free of 10, 10 requested"):
         timeline.reserve(160.0, 700.0, Allocation((0,), (0,), 10, lives=STAGED))
     assert timeline.breakpoints() == before
 

@@ -68,7 +68,7 @@ XML = """<?xml version='1.0'?>
 @pytest.mark.parametrize(
     ("roles", "master", "expected"),
     [
-        ({"b": "storage"}, "nothing", "exactly one host must have the role master, found none"),
+        ({"b": "storage"}, "nothing", "exactly one host must have the role master, found no host"),
         ({"b": "storage", "a": "master"}, "master_host", "found a, master_host"),
         ({"b": "disk"}, "master_host", "host 'b': expected one of the roles compute_node, storage, master, got 'disk'"),
         ({}, "master_host", "host 'b' is a compute node and needs a speed above 0"),

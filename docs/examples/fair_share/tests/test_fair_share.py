@@ -1,4 +1,4 @@
-"""Who has had nothing yet goes before who has had much."""
+"""Users without usage come before users with much usage."""
 
 from random import Random
 
@@ -16,13 +16,13 @@ class Past:
     """One job of ann's that has ended."""
 
     def finished(self):
-        """It held four nodes for a hundred seconds."""
+        """The job, which held four nodes for a hundred seconds."""
         return FinishedJobs(
             [Finished("w0!0", "ann", 0.0, 0.0, 100.0, 200.0, 4, "COMPLETED_SUCCESSFULLY", Usage(400.0))]
         )
 
     def usage(self, queue, now_s):
-        """The same, by user."""
+        """Its usage, by user."""
         return {"ann": Usage(400.0)}
 
 
