@@ -25,17 +25,17 @@ settings.register_profile(
 )
 settings.load_profile("deterministic")
 
-# Hypothesis draws numbers and texts that stand in the source of whatever modules of ours are imported by then, so that
-# a test's examples would depend on which other tests run (tests/test_draws.py). No setting turns that off.
+# Hypothesis draws numbers and texts from the source of all modules of ours that are imported by then, so that a test's
+# examples would depend on which other tests run (tests/test_draws.py). No setting turns that off.
 providers._get_local_constants = lambda: providers._local_constants
 
-# Some hundred processes that tests start import the product: what one has compiled serves the others, also where the
+# About a hundred processes that tests start import the product: the bytecode of one serves the others, also where the
 # environment forbids bytecode in the tree (compiling was most of the CPU time of a start). It stays beside the sources:
 # in a folder of the suite's own all of site-packages would be compiled again, by each of the processes at once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Where the processes of one suite find their locks (tests/parallel.py).
+# Folder of the locks that the processes of one suite share (tests/parallel.py).
 if not parallel.is_worker():
     os.environ[ROOM] = tempfile.mkdtemp(prefix="spillway-tests-")
     atexit.register(shutil.rmtree, os.environ[ROOM], ignore_errors=True)
@@ -58,15 +58,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold the machine for the test, alone where it measures time."""
+    """Hold the machine for the test, exclusively if it measures time."""
     folder = Path(os.environ[ROOM]) if parallel.is_worker() else None
     with parallel.Machine(folder).held(alone=item.get_closest_marker("alone") is not None):
         return (yield)
 
 
 def pytest_collection_finish() -> None:
-    """Leave what has been imported and collected out of every later garbage collection, and collect less often: a tenth
-    of the CPU time of long simulations went into looking at the same test modules again."""
+    """Leave imported and collected objects out of every later garbage collection, and collect less often: a tenth of
+    the CPU time of long simulations was spent on looking at the same test modules again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -74,7 +74,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def reference() -> Path:
-    """Folder of the reference data; skips where the environment names none, unless SPILLWAY_REQUIRE_DATA insists."""
+    """Folder of the reference data; skips if the environment names no folder, unless SPILLWAY_REQUIRE_DATA is set."""
     folder = os.environ.get("SPILLWAY_DATA", "")
     if not folder:
         if os.environ.get("SPILLWAY_REQUIRE_DATA", "") not in ("", "0"):

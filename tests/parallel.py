@@ -1,4 +1,4 @@
-"""The suite in several processes (``pytest -n 2``): who gets which files, and who must be alone on the machine."""
+"""The suite in several processes (``pytest -n 2``): their test files, and exclusive use of the machine."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 TOGETHER = "tests/docker/"
-"""Folder whose files share an engine and an image: one process gets all of it."""
+"""Folder of tests that share an engine and an image: one process runs all of them."""
 
 
 def group_of(test: str) -> str:
-    """What goes to a process as one: a test's file, whose fixtures are made once; containers as a whole."""
+    """Group of tests that run in one process: a test's file, whose fixtures are made once; containers as a whole."""
     return TOGETHER if test.startswith(TOGETHER) else test.partition("::")[0]
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Put groups with slow tests first, and those that want the machine alone last; within a group nothing moves.
+    """Put groups with slow tests first, and those that measure time last; within a group nothing moves.
 
-    The last file to begin should be a short one, and none should wait while an image is built.
+    The last file to begin should be a short one, and no file should wait while an image is built.
     """
     marked = {
         name: {group_of(item.nodeid) for item in items if item.get_closest_marker(name) is not None}
@@ -42,7 +42,7 @@ class Machine:
     Parameters
     ----------
     folder
-        A folder that all of them see; ``None`` where the suite has one process only.
+        A folder common to all of them; ``None`` if the suite has one process only.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -50,9 +50,9 @@ class Machine:
 
     @contextlib.contextmanager
     def held(self, *, alone: bool) -> Iterator[None]:
-        """While a test runs: any number of them at a time, or one that is alone and measures time.
+        """Hold the machine while a test runs: any number of tests at a time, or one that measures time.
 
-        Who waits to be alone keeps the door, so that the others do not overtake it for ever.
+        A waiting test that measures time keeps the lock ``door``, so that the others do not overtake it for ever.
         """
         if self._folder is None:
             yield

@@ -1,4 +1,4 @@
-"""Several processes of one suite: order of files, one engine for all containers, times compared alone."""
+"""Several processes of one suite: order of files, one engine for all containers, exclusive time measurements."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def can_enter(folder: Path, how: int) -> bool:
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_alone_means_alone(tmp_path: Path, alone: bool) -> None:
-    """Others enter beside an ordinary test only; who wants to be alone waits for either; afterwards all may."""
+    """Others enter beside an ordinary test only; a test that measures time waits for either; afterwards all may."""
     with Machine(tmp_path).held(alone=alone):
         assert can_enter(tmp_path, fcntl.LOCK_SH) is not alone
         assert not can_enter(tmp_path, fcntl.LOCK_EX)

@@ -1,1 +1,1 @@
-"""Programs for developers: benchmarks, fuzz and fault drivers. None of them is a test or part of the wheel."""
+"""Programs for developers: benchmarks, fuzz and fault drivers; they are neither tests nor part of the wheel."""

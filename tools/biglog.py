@@ -1,4 +1,4 @@
-"""``python -m tools.biglog --rows 10000000``: writes a large log, and measures what reading and converting it takes.
+"""``python -m tools.biglog --rows 10000000``: writes a large log, and measures its reading and conversion.
 
 Time and peak memory (resident set) of ``workload info`` and of ``workload convert``, each in a process of its own.
 """
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.biglog", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="jobs (%(default)s)")
     parser.add_argument("--kind", choices=tuple(KINDS), default="swf", help="format (%(default)s)")
-    parser.add_argument("--folder", type=Path, default=None, help="where the files are written (a temporary folder)")
+    parser.add_argument("--folder", type=Path, default=None, help="folder for the files (a temporary one)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         suffix, write = KINDS[options.kind]
@@ -64,7 +64,7 @@ def swf(rows: int) -> Iterator[str]:
 
 
 def sacct(rows: int) -> Iterator[str]:
-    """What sacct --parsable2 prints, in pieces."""
+    """Output of sacct --parsable2, in pieces."""
     yield _SACCT
     for first, columns in _jobs(rows):
         yield "".join(

@@ -1,10 +1,11 @@
-"""How often the product's 95 % intervals contain the truth: ``python -m tools.coverage [--quick]`` prints the table.
+"""Coverage of the product's 95 % intervals: ``python -m tools.coverage [--quick]`` prints the table.
 
-Two kinds of truth. A queue with one server, exponential gaps and services, whose mean wait is known (Lindley's
-recursion; rho^2 / (1 - rho) for a service of mean rho): one long run each, or several short ones that begin empty,
-whose mean was found from many. And the product itself: KTH-like logs under two policies, the truth being the mean over
-all seeds. The rules were chosen on such queues (other seeds), so that only the last row is unseen by them. Intervals
-are given more often where a run happened to be quiet: with few of them, fewer hold.
+An interval holds if it contains the truth, of which there are two kinds. The first is a queue with one server and
+exponential gaps and services, whose mean wait is known (Lindley's recursion; rho^2 / (1 - rho) for a service of mean
+rho): one long run each, or several short ones that begin empty, with the mean of many such runs. The second is the
+product itself: KTH-like logs under two policies, with the mean over all seeds. The rules were chosen on such queues
+(other seeds), so that only the last row was not used for choosing. Intervals are given more often for runs that
+happened to be quiet: if few are given, fewer hold.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ FASTER = 0.95
 
 
 class Coverage(NamedTuple):
-    """How many of some workloads got an interval, and how many of these contained the truth."""
+    """Number of workloads, of those with an interval, and of intervals that contain the truth."""
 
     what: str
     workloads: int
@@ -83,7 +84,7 @@ def holds(interval: Interval, truth: float) -> bool:
 
 
 def long_runs(load: float, jobs: int, workloads: int, seed: int = 11) -> Coverage:
-    """One long run each."""
+    """Coverage for one long run each."""
     rng = np.random.default_rng(seed)
     pairs = (queue(rng, load, jobs) for _ in range(workloads))
     mean, other = load**2 / (1 - load), (FASTER * load) ** 2 / (1 - FASTER * load)
@@ -92,7 +93,7 @@ def long_runs(load: float, jobs: int, workloads: int, seed: int = 11) -> Coverag
 
 
 def short_runs(load: float, jobs: int, runs: int, workloads: int, seed: int = 12) -> Coverage:
-    """Several short runs each, all beginning empty; the truth is found from 20,000 others."""
+    """Coverage for several short runs each, all beginning empty; the truth is the mean of 20,000 others."""
     rng = np.random.default_rng(seed)
     many = np.array([[column.mean() for column in queue(rng, load, jobs)] for _ in range(20_000)])
 
@@ -105,7 +106,7 @@ def short_runs(load: float, jobs: int, runs: int, workloads: int, seed: int = 12
 
 
 def logs(jobs: int, runs: int, workloads: int) -> Coverage:
-    """KTH-like logs on the thesis machine under ``easy`` and ``sjf-easy``; truth: all seeds."""
+    """Coverage for KTH-like logs on the thesis machine under ``easy`` and ``sjf-easy``; truth: all seeds."""
     found = list(_played(jobs, runs * workloads))
     many = np.array([[column.mean() for column in pair] for pair in found])
     groups = [found[start : start + runs] for start in range(0, len(found), runs)]

@@ -1,9 +1,9 @@
 """``python -m tools.daly``: lost node-hours of a simulated job against Daly's first-order formula, without contention.
 
-A job of many MTBFs runs by itself on half of the machine ``tiny`` under ``--model checkpointed`` with
-``on_outage=requeue`` and ``restart=checkpoint``; nodes fail by ``--events failures:...``, with repairs so short and so
-many spare nodes that it never waits. Lost is all that its attempts held besides its computing, done once: rework,
-checkpoints, reads.
+A job of many MTBFs runs without other jobs on half of the machine ``tiny`` under ``--model
+checkpointed`` with ``on_outage=requeue`` and ``restart=checkpoint``; nodes fail by ``--events failures:...``, with
+repairs so short and so many spare nodes that it never waits. The lost node-hours are those of its attempts except its
+computing, counted once: rework, checkpoints, reads.
 
 The formula, with the time between checkpoints tau, the time of one delta, of reading one R, the MTBF of the job
 M = node MTBF / nodes, and the computing T_s (Daly 2006, section 3: T / M failures are expected, and half an interval is
@@ -39,7 +39,7 @@ from spillway.workloads.workload import Workload
 from tests.properties.outage_world import Change, play
 
 NODES = 4
-"""Of the eight of the platform tiny."""
+"""Nodes of the job, of the eight of the platform tiny."""
 
 REPAIR_S = 0.001
 
@@ -64,7 +64,7 @@ class Case:
         return self.interval_s or self.optimum_s
 
     def work_s(self, mtbfs: int) -> float:
-        """Computing of a job of so many MTBFs: whole intervals."""
+        """Computing of a job of ``mtbfs`` MTBFs: whole intervals."""
         return math.ceil(mtbfs * self.mtbf_s / self.tau_s) * self.tau_s
 
     def formula(self, mtbfs: int) -> float:
@@ -91,7 +91,7 @@ CASES = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What was simulated: failures that hit the job, and the node-seconds that it lost."""
+    """Simulated failures of the job, and the node-seconds that it lost."""
 
     failures: int
     lost_node_s: float
@@ -99,7 +99,7 @@ class Measured:
 
 
 def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> Measured:
-    """Play one job of so many MTBFs."""
+    """Play one job of ``mtbfs`` MTBFs."""
     work_s = case.work_s(mtbfs)
     job = {"id": "0", "subtime": 0, "res": NODES, "profile": "p"}
     data = {"nb_res": 8, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": work_s}}}
@@ -125,7 +125,7 @@ def measure(case: Case, mtbfs: int, seed: int, folder: Path) -> Measured:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure every case, and print it beside the formula; 1 where one is off by more than 10 %."""
+    """Measure every case, and print it beside the formula; return 1 if one is off by more than 10 %."""
     parser = argparse.ArgumentParser(prog="python -m tools.daly", description=__doc__.splitlines()[0])
     parser.add_argument("--mtbfs", type=int, default=1000, help="length of a job in MTBFs (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the failures (%(default)s)")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Equivalent(NamedTuple):
-    """Changes of a file that make no difference.
+    """Changes of a line that make no difference.
 
     Attributes
     ----------
@@ -16,7 +16,7 @@ class Equivalent(NamedTuple):
     changes
         Each as the tool prints it, without the line's number.
     reason
-        Why that makes no difference.
+        Reason why they make no difference.
     """
 
     line: str
@@ -28,9 +28,9 @@ class Equivalent(NamedTuple):
         return self.line in line and change in self.changes
 
 
-_FIRST_LOOK = "what this first look lets through is refused later"
-_ONE_AT_A_TIME = "the server deals with no request while a message to it is on its way"
-_SIGN = "a number below 0 stands for none; which one is looked at nowhere"
+_FIRST_LOOK = "cases that pass this first check are refused later"
+_ONE_AT_A_TIME = "the server handles no request while a message to it is on its way"
+_SIGN = "a number below 0 means no handle or timer; its value is never read"
 
 EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
     "simulator/jobs/execution.py": (
@@ -40,7 +40,7 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
         Equivalent(
             "if self._outputs.traced:",
             ("self._outputs.traced -> True",),
-            "saves a call: without traces it writes to none",
+            "saves a call: without traces it writes nothing",
         ),
         Equivalent("if self._new:", ("self._new -> True",), "saves a call: starting no tasks does nothing"),
         Equivalent("strict=True", ("True -> False",), "both have the same length"),
@@ -53,12 +53,12 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
         Equivalent(
             "self._meter is not None and job.allocation is not None",
             ("self._meter is not None and job.allocation is not None -> self._meter is not None",),
-            "what has waited has machines",
+            "a job that has waited has machines",
         ),
         Equivalent(
             "if job.timer >= 0:",
             ("0 -> 1", "job.timer >= 0 -> True", "job.timer >= 0 -> job.timer > 0"),
-            "timers count from 1, and forgetting one that there never was does nothing",
+            "timers count from 1, and removing one that never existed does nothing",
         ),
         Equivalent("if job.state is JobState.RUNNING:", ("job.state is JobState.RUNNING -> True",), _ONE_AT_A_TIME),
     ),
@@ -82,8 +82,8 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
         ),
     ),
     "simulator/engines/weights.py": (
-        Equivalent("counters[EPOCH] += 1", ("1 -> 2",), "epochs must differ, no more"),
-        Equivalent("floats[row, REMAINING] = 1.0", ("1.0 -> 2.0",), "a sleep has a latency alone: no work is done"),
+        Equivalent("counters[EPOCH] += 1", ("1 -> 2",), "epochs must only differ"),
+        Equivalent("floats[row, REMAINING] = 1.0", ("1.0 -> 2.0",), "a sleep has only a latency: no work is done"),
         Equivalent(
             "floats[row, RATE] = 1.0 if idle else 0.0",
             ("idle -> True",),

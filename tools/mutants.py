@@ -1,10 +1,10 @@
-"""A small mutation run: ``python -m tools.mutants --minutes 10`` prints how many wrong files the tests notice.
+"""A small mutation run: ``python -m tools.mutants --minutes 10`` prints the share of wrong files that the tests notice.
 
 A mutant differs in one place from a file of :data:`TESTS`: another comparison or arithmetic operator, a number one
-higher, a condition or a part of one left out. It is noticed where a test of the file fails, or takes far too long;
-compiled kernels check the bounds of arrays. Mutants are drawn by a seed, round the files, and tested in a copy of the
-tree; those that nothing notices are printed. Those of :mod:`tools.equivalent_mutants`, which make no difference, are
-neither tested nor counted.
+higher, a condition or a part of one left out. It is noticed if a test of the file fails, or takes far too long;
+compiled kernels check the bounds of arrays. Mutants are drawn by a seed, from the files in turn, and tested in a copy
+of the tree; those that no test notices are printed. Those of :mod:`tools.equivalent_mutants`, which make no difference,
+are neither tested nor counted.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _OPERATORS: Mapping[type[ast.AST], type[ast.AST]] = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
-"""What an operator is replaced by."""
+"""Replacements of operators."""
 
 _LEFT_OUT = (ast.JoinedStr, ast.Assert, ast.Raise)
-"""Texts, our own invariants, and what errors say."""
+"""Parts that are not changed: texts, our own invariants, and errors."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Mutant:
 
     @property
     def change(self) -> str:
-        """What became of what."""
+        """The place before and after the change."""
         return f"{self.before} -> {self.after}"
 
     def __str__(self) -> str:
@@ -97,14 +97,14 @@ def mutants(source: str) -> Iterator[Mutant]:
 
 
 def telling(source: str, equivalent: Sequence[Equivalent]) -> tuple[list[Mutant], int]:
-    """Mutants of a module that make a difference, and how many others there are."""
+    """Mutants of a module that make a difference, and the number of the others."""
     lines, every = source.splitlines(), list(mutants(source))
     found = [one for one in every if not any(row.covers(lines[one.line - 1], one.change) for row in equivalent)]
     return found, len(every) - len(found)
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """What may be changed below a node: no annotations, no decorators."""
+    """Nodes below a node that may be changed: no annotations, no decorators."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
             continue
@@ -115,7 +115,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr | ast.stmt]]:
-    """Places in a node, and what each is replaced by."""
+    """Places in a node, with their replacements."""
     match node:
         case ast.Compare():
             for at in range(len(node.ops)):
@@ -147,7 +147,7 @@ def _but(operators: list[Any], at: int) -> list[Any]:
 
 @dataclass
 class Score:
-    """What became of a file's mutants: how many are left, make no difference, were noticed, and which were not."""
+    """Numbers of a file's mutants that are left, make no difference or were noticed; and those that were not."""
 
     left: int
     equivalent: int = 0
@@ -178,7 +178,7 @@ class Copy:
                 return False
 
     def notices(self, name: str, mutant: Mutant, tests: str, seconds: float) -> bool:
-        """Whether tests notice that a file is another."""
+        """Whether tests notice a mutant of a file."""
         file = self.root / name
         kept = file.read_bytes()
         try:
@@ -191,7 +191,7 @@ class Copy:
 def run(
     tree: Copy, names: Mapping[str, int], minutes: float, rng: Random, tests: Mapping[str, str] = TESTS
 ) -> dict[str, Score]:
-    """Test the mutants of files, or of one line of each, until the time is over or none is left.
+    """Test the mutants of files, or of one line of each, until the time is over or no mutant is left.
 
     Raises
     ------
@@ -235,9 +235,9 @@ def table(scores: Mapping[str, Score]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 where a mutant survives."""
+    """Run the command line; return 1 if a mutant survives."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=str(__doc__).split("\n")[0])
-    parser.add_argument("file", nargs="*", help=f"which files, as FILE or FILE:LINE (all): {', '.join(TESTS)}")
+    parser.add_argument("file", nargs="*", help=f"files, as FILE or FILE:LINE (all): {', '.join(TESTS)}")
     parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="stop after so long (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the order (%(default)s)")
     options = parser.parse_args(arguments)

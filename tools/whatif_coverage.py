@@ -1,14 +1,14 @@
-"""``python -m tools.whatif_coverage``: how often a what-if's band says that there is an effect, where that is known.
+"""``python -m tools.whatif_coverage``: share of what-if bands that report an effect, for known effects.
 
 Each log is played under EASY on the thesis's machine with ten shakes, as ``spillway whatif`` does, against
 
-* itself with shakes of another seed: both are drawn from one law, so that the effect is zero by construction, while the
-  schedules differ as much as those of a setting that does not matter;
+* itself with shakes of another seed: both have one distribution, so that the effect is zero by construction, while the
+  schedules differ as much as those of a setting without effect;
 * itself with all submissions a little closer to each other: jobs wait longer, by an effect that is small or large.
 
-Counted is how often the band leaves out 0: a false alarm in the first case, a finding in the others; and how often it
-does so on the other side (more load can shorten the waits of single logs). The bands are those of an answer with three
-comparisons. Beside them stands what a single play of each would have said.
+The table counts bands that exclude 0: false alarms in the first case, findings in the others; and separately those on
+the other side (more load can shorten the waits of single logs). The bands are those of an answer with three
+comparisons. The last column has the results of a single play of each.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from spillway.workloads.workload import Workload
 SHAKES = 10
 NOTHING, SMALL, LARGE = "nothing (another seed)", "load +10 %", "load +25 %"
 FACTORS = {NOTHING: None, SMALL: "x1.1", LARGE: "x1.25"}
-"""What is changed, and how; ``None``: only the seed of the shakes."""
+"""Changes of the load by name; ``None``: only the seed of the shakes changes."""
 
 MATTERS = 0.05
-"""A single play of each differs noticeably from this share on."""
+"""Least difference of single plays that counts as noticeable, as a share."""
 
 
 @dataclass
 class Count:
-    """What was found for one change.
+    """Findings for one change.
 
     Attributes
     ----------

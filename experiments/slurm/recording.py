@@ -257,7 +257,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
         settings=settings,
         main=[round(at - origin, 3) for at in passes["main"] if at >= origin],
         backfill=[round(at - origin, 3) for at in passes["backfill"] if at >= origin],
-        cut=[(round(at - origin, 3), job, partition) for at, job, partition in cut_passes(log) if at >= origin],
+        cut=[(round(at - origin, 3), job, partition) for at, job, partition in _cut_passes(log) if at >= origin],
         jobs=found,
         states=[(round(at - origin, 3), job, state, reason) for at, job, state, reason in seen.states],
         calculated=[round(at - origin, 3) for at in passes["calculated"]],
@@ -267,7 +267,7 @@ def recorded(log: str, settings: Settings, jobs: Sequence[Submission], seen: See
     )
 
 
-def cut_passes(log: str) -> Iterable[tuple[float, int, str]]:
+def _cut_passes(log: str) -> Iterable[tuple[float, int, str]]:
     """Backfill passes of a log that ended before they had tested all jobs, in the form of :attr:`Recording.cut`."""
     began_s, tested, planned, whole = math.nan, (0, ""), (0, ""), False
     for at_s, line in _timed(log):

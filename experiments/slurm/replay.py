@@ -42,10 +42,10 @@ from spillway.simulator.wire.links import InProcessLink
 
 LIFE = "slurm"
 
-LONGEST_PASS_S = 0.1
+_LONGEST_PASS_S = 0.1
 """Longest time from the begin of a pass to a log line of that pass, s."""
 
-CONFIGURED_S = 0.016
+_CONFIGURED_S = 0.016
 """Time to configure a job with a buffer at its start, s: the median of 81 in a run. In recordings without extensions of
 limits, limits are extended by this."""
 
@@ -196,7 +196,7 @@ def _cut(recording: Recording) -> dict[float, tuple[str, str]]:
 def _extended_s(recording: Recording) -> dict[str, float]:
     """Extension of the limit of each job with a buffer, by name, s."""
     return {
-        f"{number}": CONFIGURED_S if job.extended is None else job.extended
+        f"{number}": _CONFIGURED_S if job.extended is None else job.extended
         for number, job in enumerate(recording.jobs, start=1)
         if job.request.units
     }
@@ -216,7 +216,7 @@ def _start_s(recording: Recording, job: RecordedJob) -> float:
 def _began_s(passes: Sequence[float], time_s: float) -> float:
     """Begin of the pass that logged something at a time, s: simulated passes act at their begin."""
     place = bisect.bisect_right(passes, time_s + EXACT_S)
-    return passes[place - 1] if place and time_s - passes[place - 1] < LONGEST_PASS_S else time_s
+    return passes[place - 1] if place and time_s - passes[place - 1] < _LONGEST_PASS_S else time_s
 
 
 def _before(time_s: float, passes: Sequence[float]) -> float:

@@ -18,7 +18,7 @@ from spillway.experiments.studies.verdicts import Judged
 Reading = tuple[tuple[str, Value], ...]
 """Axes of a study's choices with their values, in order."""
 
-Crossed = Mapping[Reading, Sequence[Judged]]
+_Crossed = Mapping[Reading, Sequence[Judged]]
 """The claims under each reading that was compared."""
 
 
@@ -54,7 +54,7 @@ class Pair:
         )
 
 
-def apart(study: Study, crossed: Crossed) -> list[Pair]:
+def apart(study: Study, crossed: _Crossed) -> list[Pair]:
     """Find the pairs, in the order of the claims."""
     claims = [one.claim.name for one in next(iter(crossed.values()), ())]
     holds = [
@@ -71,7 +71,7 @@ def apart(study: Study, crossed: Crossed) -> list[Pair]:
     return found
 
 
-def to_try(study: Study, crossed: Crossed) -> list[Reading]:
+def to_try(study: Study, crossed: _Crossed) -> list[Reading]:
     """For each pair without a compared joined reading, the first joined reading with the fewest changed choices."""
     usual = study.usual
 

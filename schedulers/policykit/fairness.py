@@ -47,14 +47,14 @@ def decayed_usage(view: View, half_life_s: float = math.inf) -> dict[str, Usage]
     """
     if not half_life_s > 0:
         raise ValueError(f"a half-life must be above 0 s, got {half_life_s}")
-    memory: Decayed[str] = view.notebook.setdefault(
-        f"decayed_usage {half_life_s!r}", Decayed(half_life_s, attrgetter("user"))
+    memory: _Decayed[str] = view.notebook.setdefault(
+        f"decayed_usage {half_life_s!r}", _Decayed(half_life_s, attrgetter("user"))
     )
     sums = memory.at(view, view.now_s).tolist()
     return {user: Usage(*sums[place]) for user, place in memory.places.items()}
 
 
-class Decayed(Generic[K]):
+class _Decayed(Generic[K]):
     """Decayed sums of the usage of jobs, grouped by a key; keeps its state between passes.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The answer says what its intervals hold, and no more."""
+"""The answer claims no more than its intervals allow."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_best_mean_has_its_price_beside_it() -> None:
 
 
 def test_more_policies_make_wider_intervals() -> None:
-    """What one comparison shows with 95 % is open where it is one of twenty (five policies, two metrics).
+    """A result with 95 % of one comparison is open as one of twenty (five policies, two metrics).
 
     Log ratios of six runs with mean 0.075 and standard deviation 0.05: Student's 3.16 (97.5 %, two comparisons) reaches
     0.065 down, 5.60 (99.75 %, twenty) 0.114.
@@ -91,7 +91,7 @@ def test_a_long_run_without_an_interval_is_no_short_one(monkeypatch: pytest.Monk
 
 
 def test_only_jobs_that_ran_under_every_policy_are_compared() -> None:
-    """A policy that rejected what waits long gains nothing by it; one that ran nothing is named."""
+    """A policy that rejected long-waiting jobs gains nothing by it; one that ran nothing is named."""
     whole, part = _run([10.0, 20.0, 900_000.0]), _run([30.0, 40.0, 900_000.0])
     part = dataclasses.replace(
         part, state=["COMPLETED_SUCCESSFULLY"] * 2 + ["REJECTED"], start_s=_but_last(part.start_s)

@@ -1,4 +1,4 @@
-"""Job classes and what is said about them."""
+"""Job classes and their sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy has one colour, and the policies that stand beside each other most can be told apart by every reader."""
+"""A policy has one colour, and the policies most often compared can be told apart by every reader."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_policies_that_are_often_compared_can_be_told_apart(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", BLINDNESS)
 def test_steps_of_a_quantity_can_be_told_apart(kind: str) -> None:
-    """All of them, and the grey of what has none of it: also without a kind of cone; none fades into a white page."""
+    """All of them, and the grey for zero, also without a kind of cone; no step fades into a white page."""
     steps = [_lab(colour, BLINDNESS[kind]) for colour in RAMP]
     grey, page = _lab(NOTHING, BLINDNESS[kind]), _lab("#FFFFFF", BLINDNESS[kind])
     assert min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(steps, 2)) > 30

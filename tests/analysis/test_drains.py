@@ -1,4 +1,4 @@
-"""What of storage nodes was drained over an interval."""
+"""Drained bytes of storage nodes over an interval."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = """time_s,storage,drained_bytes,left_bytes
     ],
 )
 def test_the_most_at_once(start_s: float, end_s: float, expected: dict[str, int], tmp_path: Path) -> None:
-    """What was drained before counts until it is replaced."""
+    """A drain from before the interval counts until it is replaced."""
     assert most_drained(tmp_path, start_s, end_s) == {}, "no such table"
     (tmp_path / "drains.csv").write_text(ROWS)
     assert most_drained(tmp_path, start_s, end_s) == expected

@@ -21,7 +21,7 @@ def test_overtaken_by_hand(table: JobTable) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=20))
 def test_overtaken_against_counting(jobs: list[tuple[int, int]]) -> None:
-    """Blocks counted together give what two nested loops count; equal submissions are ordered as in the file."""
+    """Counting in blocks gives the result of two nested loops; equal submissions are ordered as in the file."""
     jobs = sorted(jobs)
     made = make_table([(submit, submit + wait, 1, 1) for submit, wait in jobs])
     starts = made.start_s
@@ -57,7 +57,7 @@ def test_users_against_one_look_each(rows: list[tuple[str, float]]) -> None:
 
 
 def test_jain() -> None:
-    """1 for equals, 1/n for one who has all."""
+    """1 for equal shares, 1/n if one user has everything."""
     assert fairness.jain(np.array([3.0, 3, 3])) == pytest.approx(1.0)
     assert fairness.jain(np.array([5.0, 0, 0, 0])) == pytest.approx(0.25)
     assert np.isnan(fairness.jain(np.zeros(2)))

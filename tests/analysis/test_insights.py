@@ -12,7 +12,7 @@ from spillway.analysis.tables import JobTable
 
 
 def test_insights_of_an_alloc_only_run(table: JobTable, run_folder: Path) -> None:
-    """What the files say is there, what only IO-Aware runs say is not a number."""
+    """Figures from the run's files are there; those of IO-Aware runs are not a number."""
     found = insights(table, run_folder, table)
     assert found.loss_of_capacity == pytest.approx(130 / 440)
     assert (found.mean_overtaken, found.max_overtaken) == (pytest.approx(1 / 3), 1)
@@ -24,7 +24,7 @@ def test_insights_of_an_alloc_only_run(table: JobTable, run_folder: Path) -> Non
 
 
 def test_insights_of_nothing(table: JobTable, run_folder: Path) -> None:
-    """A run in which nothing ran has nothing to tell, and no error."""
+    """A run in which nothing ran has no figures and is no error."""
     found = insights(table.only(~table.executed), run_folder)
     assert math.isnan(found.mean_overtaken)
     assert math.isnan(found.later_than_fcfs)

@@ -1,4 +1,4 @@
-"""The band of shaken plays: what it is made of, and how often it holds the median."""
+"""The band of shaken runs: its construction, and how often it holds the median."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def test_too_few_or_not_known() -> None:
 
 
 def test_it_holds_the_median_of_a_skewed_law() -> None:
-    """Of 4,000 samples of ten at least 95 % hold it, whatever the law."""
+    """Of 4,000 samples of ten at least 95 % hold it, for any distribution."""
     samples = np.random.default_rng(1).exponential(size=(4000, 10))
     held = [band.low <= math.log(2) <= band.high for band in map(band_of, samples.tolist())]
-    assert 0.97 < np.mean(held) < 0.985  # 97.85 % by the binomial law
+    assert 0.97 < np.mean(held) < 0.985  # 97.85 % by the binomial distribution
 
 
 @pytest.mark.parametrize(("bands", "shakes"), [(1, 6), (2, 7), (3, 7), (5, 8), (25, 10), (26, 11)])
 def test_bands_that_hold_together(bands: int, shakes: int) -> None:
-    """So many shakes are needed for so many bands; one fewer gives none. 2 / 2**10 times 25 is below 5 %."""
+    """The fewest shakes for this many bands; one fewer gives no band. 2 / 2**10 times 25 is below 5 %."""
     assert fewest(bands) == shakes
     assert band_of([1.0] * shakes, together(bands)).is_known
     assert not band_of([1.0] * (shakes - 1), together(bands)).is_known

@@ -1,4 +1,4 @@
-"""How near waits are to the site's own: figures by hand, and the table of a run with partitions."""
+"""Errors against the site's own waits: figures by hand, and the table of a run with partitions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ stage_in_timeout_s = 60
 
 
 def test_errors_by_hand() -> None:
-    """Waits of 0, 10 and 7,200 s where the site had 5, 10 and 0 s: errors of 5, 0 and 7,200 s."""
+    """Waits of 0, 10 and 7,200 s; 5, 10 and 0 s at the site: errors of 5, 0 and 7,200 s."""
     found = errors(np.array([0.0, 10.0, 7200.0]), np.array([5.0, 10.0, 0.0]))
     assert found == {
         "jobs": 3.0,
@@ -45,8 +45,8 @@ def test_errors_by_hand() -> None:
 
 
 def test_by_partition(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two jobs of each partition, two nodes each, of 60 s: the second waits for the first. The site let the second of
-    ``short`` wait 160 s, of which 60 s, less the messages' time, are played; ``long`` is played as it was."""
+    """Two jobs of each partition, two nodes each, of 60 s: the second waits for the first. At the site the second of
+    ``short`` waited 160 s, of which 60 s, less the messages' time, are played; ``long`` is played as recorded."""
     rows = []
     for number, (partition, wait_s) in enumerate([("short", 0), ("short", 160), ("long", 0), ("long", 60)], start=1):
         start, end = (f"2026-12-01T08:{s // 60:02}:{s % 60:02}" for s in (wait_s, wait_s + 60))

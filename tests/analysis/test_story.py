@@ -1,4 +1,4 @@
-"""Why a job waited, in words."""
+"""The reasons for a job's wait, in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_division_of_the_waiting_time() -> None:
 
 
 def test_story_of_a_job_that_waited(run_folder: Path) -> None:
-    """Request, waiting time by cause, expectation against truth, who overtook, how it ended."""
+    """Request, waiting time by cause, expected and actual start, jobs that overtook it, its end."""
     (run_folder / "reasons.csv").write_text(
         "job_id,workload_name,time_s,role,binding,estimate_s,blocker\n"
         "b,w0,10.0,reserved,nodes,200.0,\n"
@@ -85,10 +85,10 @@ def test_unknown_job_and_missing_reasons(run_folder: Path) -> None:
 
 
 def test_times() -> None:
-    """Simulated times as people say them."""
+    """Simulated times in words."""
     assert clock(90_061) == "day 1, 01:01:01"
 
 
 def test_each_resource_is_named_in_words() -> None:
-    """A sentence says for which resource a job waited, or why: no name of a binding stands there bare."""
+    """A sentence names the resource or the reason for which a job waited, never the bare name of a binding."""
     assert {binding.value for binding in Binding} <= _WORDS.keys()

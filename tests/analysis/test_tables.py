@@ -33,7 +33,7 @@ def test_allocations_and_machine_are_joined_by_name(table: JobTable) -> None:
 
 
 def test_rows_are_read_in_parts(run_folder: Path, table: JobTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The end of a part loses no row, repeats none and mixes no columns."""
+    """The end of a part loses no row, repeats no row and mixes no columns."""
     for rows in (1, 3, 4, 5):
         monkeypatch.setattr(tables, "ROWS_AT_A_TIME", rows)
         again = read_run(run_folder)

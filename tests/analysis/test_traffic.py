@@ -1,4 +1,4 @@
-"""What moved in an IO-Aware run, by hand."""
+"""Bytes moved in an IO-Aware run, by hand."""
 
 from __future__ import annotations
 

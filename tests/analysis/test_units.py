@@ -1,4 +1,4 @@
-"""What counts as independent, and that intervals over it contain the truth about as often as they say."""
+"""Independent units, and the coverage of intervals over them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_long_tail_is_reached_further() -> None:
 
 
 def test_a_short_busy_run_gives_no_interval() -> None:
-    """1,000 jobs of a busy queue are one excursion, or none: there is nothing to resample."""
+    """1,000 jobs of a busy queue are at most one excursion: there is nothing to resample."""
     first, second = queue(np.random.default_rng(3), 0.9, 1000)
     assert not mean_interval([first]).is_known
     paired = compare_runs([second], [first])

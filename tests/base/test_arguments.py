@@ -78,7 +78,7 @@ def test_a_late_parser_is_filled_once_and_only_when_it_is_used(capsys: pytest.Ca
 def test_a_wrong_place_to_write_is_a_wrong_command_line(
     error: OSError, code: int, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever meets it first; a full disk is no fault of the command line (failed before: 1, or a traceback)."""
+    """At any stage; a full disk is no fault of the command line (failed before: 1, or a traceback)."""
 
     def fail(_: object) -> int:
         raise error

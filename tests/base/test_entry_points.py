@@ -69,7 +69,7 @@ def test_the_list_says_where_a_name_is_from(site: Path, capsys: pytest.CaptureFi
 def test_a_clash_with_ours_is_refused(
     group: str, name: str, find: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which of the two is meant cannot be known: the one line names both, and what to say instead."""
+    """The name is ambiguous: the error, one line, names both places and the spelling to use instead."""
     monkeypatch.syspath_prepend(install(tmp_path, {group: {name: "inturn.policy:InTurn"}}))
     with pytest.raises(OptionError, match=rf"'{name}' is built in, and the installed package in-turn 1.5 registers"):
         find(name)  # type: ignore[operator]
@@ -112,7 +112,7 @@ def test_a_broken_package_fails_where_it_is_named(
 
 
 def test_unknown_names_are_compared_with_theirs(site: Path) -> None:
-    """A near miss of a registered name is suggested like one of ours."""
+    """For a misspelt registered name the error suggests it, as for a built-in one."""
     with pytest.raises(OptionError, match=r"unknown policy 'in-trun' \(did you mean 'in-turn'\?\)"):
         find_policy("in-trun")
     with pytest.raises(OptionError, match=r"unknown controller 'idel'.*did you mean 'idle'"):
@@ -169,7 +169,7 @@ def test_a_run_says_where_it_is_from_and_repeats(
 
 
 def test_the_digest_covers_its_own_package_only(site: Path) -> None:
-    """Its module, what that imports of its package, the packages around; of what is installed beside nothing."""
+    """It covers its module, that module's imports from its package, and the enclosing packages, nothing else."""
     (site / "besides.py").write_text("x = 1\n")
     (site / "inturn" / "parts.py").write_text(
         "import besides\nimport numpy\nfrom . import more\n\ndef first(a, b): return a\n"

@@ -43,7 +43,7 @@ def bomb(suffix: str, size: int) -> bytes:
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz"])
 def test_a_bomb_ends_early(tmp_path: Path, suffix: str) -> None:
-    """200 MB of zeros end at 64 MB; what they took in memory stays near that."""
+    """Unpacking 200 MB of zeros ends at 64 MB; memory use stays near that."""
     path = tmp_path / f"bomb{suffix}"
     path.write_bytes(bomb(suffix, 200 << 20))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -68,7 +68,7 @@ def test_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_only_regular_files(tmp_path: Path) -> None:
-    """Devices without end, pipes without a writer, sockets, folders: each at once, by what it is."""
+    """Endless devices, pipes without a writer, sockets and folders are refused at once, each with its kind."""
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
@@ -161,7 +161,7 @@ def test_names() -> None:
 
 
 def test_every_limit_says_how_to_change_it() -> None:
-    """An error names the option where there is one, and shows the value that holds."""
+    """An error names the option, if any, and shows the current value."""
     for limit in LIMITS:
         text = limit.text(got=10**7)
         assert limit.option in text

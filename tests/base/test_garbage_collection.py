@@ -1,4 +1,4 @@
-"""Searches for unreachable objects: rare while a command runs, none at its end, and as before afterwards."""
+"""Searches for unreachable objects: rare while a command runs, omitted at its end, and as before afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spillway.base.garbage_collection import OBJECTS, collecting_rarely
 
 
 def test_searches_are_rare_and_as_before_afterwards() -> None:
-    """Also where what was done in between failed."""
+    """Also where the enclosed code failed."""
     before = gc.get_threshold()
     with pytest.raises(ZeroDivisionError), collecting_rarely():
         1 / (gc.get_threshold() != (OBJECTS, *before[1:]))
@@ -20,7 +20,7 @@ def test_searches_are_rare_and_as_before_afterwards() -> None:
 
 
 def test_a_process_ends_without_a_search() -> None:
-    """Python searches when all has been done (the first line is what it does by itself)."""
+    """Python searches for garbage when it exits (first result), unless this is switched off (second)."""
     script = (
         "import gc, sys\nfrom spillway.base.garbage_collection import end_without_search\n"
         "if {quick}: end_without_search()\n"

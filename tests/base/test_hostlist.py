@@ -23,7 +23,7 @@ from spillway.base.hostlist import compressed, expanded
     ],
 )
 def test_expanded(text: str, names: tuple[str, ...]) -> None:
-    """Ranges count upwards; leading zeros stay; the rest stands as it is."""
+    """Ranges count upwards; leading zeros stay; all other text is unchanged."""
     assert expanded(text) == names
 
 
@@ -31,13 +31,13 @@ def test_expanded(text: str, names: tuple[str, ...]) -> None:
     "text", ["n[1-", "n[]", "n[2-1]", "a,,b", ",a", "a,", "n[1]]", "n[x]", "a b", "n[1][x]", "n[[1]]"]
 )
 def test_no_list(text: str) -> None:
-    """What is no list is an error that shows it."""
+    """A text that is no list is an error that quotes it."""
     with pytest.raises(ValueError, match="expected host names such as"):
         expanded(text)
 
 
 def test_bounds() -> None:
-    """A name stands once, and a short text cannot stand for endless names."""
+    """Each name occurs once, and a short text cannot expand to endless names."""
     with pytest.raises(ValueError, match="names 'n2' twice"):
         expanded("n[1-3],n2")
     with pytest.raises(ValueError, match="names more than 1,000,000 hosts"):
@@ -48,5 +48,5 @@ def test_bounds() -> None:
 
 @given(st.lists(st.from_regex(r"[a-c]-?[0-9]{0,3}x?", fullmatch=True), unique=True, max_size=12))
 def test_round_trip(names: list[str]) -> None:
-    """What is compressed expands to the same names in the same order."""
+    """A compressed list expands to the same names in the same order."""
     assert expanded(compressed(names)) == tuple(names)

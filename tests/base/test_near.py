@@ -12,7 +12,7 @@ from spillway.base.near import near, nearest
     [("EASY", "easy"), ("esay", "easy"), ("Plan-Sqare", "plan-square"), ("gangs", "gang"), ("zzz", ""), ("", "")],
 )
 def test_the_nearest_name_whatever_its_case(name: str, found: str) -> None:
-    """As it is spelled where it is known."""
+    """The result has the spelling of the list."""
     assert nearest(name, ["fcfs", "easy", "plan-square", "gang"]) == found
 
 

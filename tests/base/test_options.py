@@ -1,4 +1,4 @@
-"""Options of policies: declared once, listed, built from texts, refused with everything one needs to know."""
+"""Options of policies: declared once, listed, built from texts, refused with all necessary information."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_build_reads_texts_and_typed_values(options: dict[str, Any], field: str,
     ],
 )
 def test_build_refuses(options: dict[str, Any], message: str) -> None:
-    """The error names the option, what it must be, what came, and the known names."""
+    """The error names the option, the permitted values, the given value, and the known names."""
     with pytest.raises(OptionError) as caught:
         build(Sample, options)
     assert message in str(caught.value)
@@ -296,6 +296,6 @@ def test_assignments() -> None:
     ("texts", "message"), [(["a"], "key=value, got 'a'"), (["=1"], "key=value"), (["a=1", "a=2"], "given twice")]
 )
 def test_broken_assignments(texts: list[str], message: str) -> None:
-    """What is no assignment is quoted."""
+    """A text that is no assignment is quoted."""
     with pytest.raises(OptionError, match=message):
         split_assignments(texts)

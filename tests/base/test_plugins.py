@@ -1,4 +1,4 @@
-"""Classes from outside: specifications are split, files are loaded, and what is wrong is said with its line."""
+"""External classes: specifications are split, files are loaded, and errors are reported with their line."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_specification_is_split(text: str, name: str, options: dict[str, str])
     ],
 )
 def test_a_wrong_specification_is_refused(text: str, words: str) -> None:
-    """With what was expected."""
+    """The error states the expected form."""
     with pytest.raises(OptionError, match=words):
         split_spec(text)
 
@@ -81,7 +81,7 @@ def test_a_name_that_says_where_a_class_stands() -> None:
 
 
 def test_a_class_is_loaded_from_a_file(tmp_path: Path) -> None:
-    """It is built like one of the product."""
+    """It works like a built-in class."""
     file = tmp_path / "mine.py"
     file.write_text(GOOD)
     greedy = load_class(f"{file}:Greedy", "policy", methods=("__call__",))
@@ -112,9 +112,10 @@ WITH_HELPER = GOOD.replace("from dataclasses", "from helper_of_mine import DEPTH
 
 
 def test_a_file_imports_its_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Failed before unless the folder was on Python's path. A changed neighbour is another class; ours is none.
+    """Failed before unless the folder was on Python's path. A changed neighbour is a new class.
 
-    Also one that is changed within a second, and as long as before: bytecode would look as if it were of the new text.
+    Our own modules are no neighbours. A change within a second that keeps the length counts, too: stale bytecode would
+    pass for that of the new text.
     """
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "mine.py").write_text(WITH_HELPER)
@@ -129,7 +130,7 @@ def test_a_file_imports_its_neighbours(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_neighbours_of_one_name_in_two_folders_are_refused(tmp_path: Path) -> None:
-    """Python knows a module by its name alone: the second policy would silently get the first one's."""
+    """Python identifies a module by its name only: the second policy would silently get the first one's."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.py").write_text(WITH_HELPER)
@@ -142,7 +143,7 @@ def test_neighbours_of_one_name_in_two_folders_are_refused(tmp_path: Path) -> No
 
 
 def test_a_class_is_loaded_from_a_module() -> None:
-    """What Python can import needs no path."""
+    """A module that Python can import needs no path."""
     cls = load_class("spillway.schedulers.policies.backfill:Backfill", "policy")
     assert cls.__name__ == "Backfill"
 
@@ -211,7 +212,7 @@ BASE = GOOD.replace("Greedy", "_Base") + "\n\n@dataclass(frozen=True)\nclass Gre
 
 @pytest.mark.parametrize("content", [GOOD, BASE, GOOD + "\nclass Helper:\n    pass\n\nALIAS = Greedy\n"])
 def test_a_file_with_one_policy_needs_no_class(tmp_path: Path, content: str) -> None:
-    """Parts whose names begin with _ and classes of other kinds are passed over."""
+    """Classes with names that begin with _ and classes of other kinds are ignored."""
     file = tmp_path / "mine.py"
     file.write_text(content)
     found = load_class(str(file), "policy", methods=("__call__",))

@@ -1,4 +1,4 @@
-"""Signals that stop a program: raised once, never printed as an exception that nobody could catch."""
+"""Signals that stop a program: raised once, never printed as an exception that no code could catch."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def test_other_exceptions_of_finalisers_are_still_printed() -> None:
 
 
 def test_a_process_that_is_being_started_does_not_raise_its_parents_signals() -> None:
-    """Between fork and exec it ran what is called after a fork, and a signal to the whole group was raised in there.
+    """Failed before: a signal to the group was raised in the after-fork handlers, between fork and exec.
 
-    The parent raises its own as soon as the process is there, and ends it.
+    The parent raises its own signal as soon as the process exists, and ends it.
     """
     done = _stopped(
         """

@@ -1,4 +1,4 @@
-"""Tables of a TOML file, read into dataclasses whose fields are options."""
+"""Tables of a TOML file, read into dataclasses with options as fields."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Cupboard:
 
 
 def test_tables_in_tables() -> None:
-    """Values have their types, texts in a form are read, and what is left out has its default."""
+    """Values have their types, formatted texts are parsed, and omitted keys have their defaults."""
     found = read_table(
         Cupboard, {"shelf": [{"width": 3}, {"width": 1, "label": "none"}], "door": {"width": 9}, "opens": "5min"}
     )
@@ -67,7 +67,7 @@ def test_tables_in_tables() -> None:
     ],
 )
 def test_what_is_wrong_is_named(table: dict[str, Any], words: str) -> None:
-    """The key with its path, what was expected and what came."""
+    """The error states the key with its path, the expected value and the given one."""
     with pytest.raises(OptionError, match=words):
         read_table(Cupboard, table)
 

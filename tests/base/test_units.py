@@ -1,4 +1,4 @@
-"""Quantities: numbers with units both ways, what people write, changes, figures for readers."""
+"""Quantities: reading and writing numbers with units, common spellings, changes, rounded figures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_parse(scale: units.Scale, text: str, value: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "GBps", "1 GBps", "1gbps", "-1GBps", "1e400GBps", "nan", "inf", "0x10", "1_0"])
 def test_refused(text: str) -> None:
-    """What is no finite non-negative number with a known unit is refused, saying what came."""
+    """Only finite non-negative numbers with a known unit are accepted; the error quotes the text."""
     with pytest.raises(ValueError, match=r"got|unknown unit"):
         units.BANDWIDTH.parse(text)
 
@@ -89,7 +89,7 @@ def test_what_a_person_writes(scale: units.Scale, text: str, value: float) -> No
     ],
 )
 def test_a_bare_number_is_no_quantity(scale: units.Scale, text: str, message: str) -> None:
-    """Nobody means 200 bytes: it is refused with the units that there are. SimGrid's files have them (``parse``)."""
+    """A bare 200 hardly means bytes: the error lists the units. SimGrid's files have bare numbers (``parse``)."""
     with pytest.raises(ValueError, match=re.escape(message)):
         scale.read(text)
 
@@ -106,7 +106,7 @@ def test_a_bare_number_is_no_quantity(scale: units.Scale, text: str, message: st
     ],
 )
 def test_changes(text: str, scale: units.Scale | None, value: float) -> None:
-    """A factor or per cent of what is there, or a new value."""
+    """A factor or a percentage of the current value, or a new value."""
     assert units.changed(text, 40e9, scale) == pytest.approx(value)
 
 
@@ -145,7 +145,7 @@ def test_what_is_no_change(text: str) -> None:
     ],
 )
 def test_durations(seconds: float, words: str) -> None:
-    """Seconds as a reader would write them; what rounds up to the next unit is in the next unit."""
+    """Seconds in readable units; a duration that rounds up to the next unit is written in that unit."""
     assert units.duration(seconds) == words
 
 

@@ -1,4 +1,4 @@
-"""The base image of our Dockerfile, or a stand-in made of Debian's packages where no registry can be reached."""
+"""The base image of our Dockerfile, or a stand-in made of Debian's packages if no registry can be reached."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STAND_IN = f"spillway-stand-in:{SUITE}"
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 PATH = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 COPIED_KEYS = ("index-url", "extra-index-url", "trusted-host", "proxy")
-"""Options that pip needs in a container as on this machine; files of this machine it cannot see there."""
+"""Options that pip needs in a container as on this machine, except those that name files of this machine."""
 
 
 def base_name() -> str:
-    """Name of the base image, as the Dockerfile says it."""
+    """Name of the base image, from the Dockerfile."""
     text = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8")
     found = re.search(r"^ARG PYTHON_IMAGE=(\S+)$", text, re.MULTILINE)
     assert found is not None, "docker/Dockerfile does not name its base image in ARG PYTHON_IMAGE"
@@ -34,7 +34,7 @@ def base_name() -> str:
 
 
 def have_base(client: DockerClient) -> str:
-    """See to it that the engine has an image of the base's name; say where it comes from.
+    """Make sure that the engine has an image of the base's name; return its origin.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def have_base(client: DockerClient) -> str:
 
 
 def _dress(client: DockerClient, name: str) -> None:
-    """Give the stand-in what makes it pass for the official image, and this machine's way to the package index."""
+    """Add to the stand-in the files of the official image, and this machine's way to the package index."""
     files = {
         "Dockerfile": f"FROM {STAND_IN}\nENV PATH={PATH}\nCOPY bundle {BUNDLE}\nCOPY pip.conf /etc/pip.conf\n"
         "RUN ln -s /usr/bin/python3 /usr/local/bin/python\n",

@@ -60,7 +60,7 @@ class Compose:
 
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
-    """A container engine; skips with the reason where there is none and none can be started."""
+    """A container engine; skips with the reason if no engine runs and none can be started."""
     pytest.importorskip("docker.client", reason="the package 'docker' is not installed")
     with contextlib.ExitStack() as stack:
         try:
@@ -72,7 +72,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def compose_command(engine: Engine) -> tuple[str, ...]:
-    """The compose program; skips where there is none."""
+    """The compose program; skips if it is not installed."""
     candidates: Sequence[tuple[str, ...]] = (("docker", "compose"), ("docker-compose",))
     for command in candidates:
         if shutil.which(command[0]) is None:

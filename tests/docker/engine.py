@@ -1,9 +1,9 @@
-"""A container engine for the tests: the one that is running, or one started for them alone and gone with them.
+"""A container engine for the tests: the one that is running, or one started for the tests and removed after them.
 
 Run as a program (``python -m tests.docker.engine FOLDER``) this is the guard of an engine: it starts ``dockerd`` with
-all its files in FOLDER, says ``ready``, waits until its standard input is closed (which the end of the tests does,
-however they end), and then removes every container, the engine and the folder. What is mounted meanwhile is so only in
-the guard's own namespace, and gone with it.
+all its files in FOLDER, prints ``ready``, waits until its standard input is closed (at any end of the tests), and then
+removes every container, the engine and the folder. Mounts made meanwhile are in the guard's own namespace, and end with
+it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SETUP_VARIABLE = "SPILLWAY_DOCKER_SETUP"
-"""Environment variable that allows the tests to install what an engine needs, where they run as root."""
+"""Environment variable that allows the tests to install the programs of an engine, if they run as root."""
 
 PACKAGES = ("docker.io", "docker-compose", "debootstrap")
 START_S = 300.0
 STOP_S = 30.0
 MEMORY_BYTES = 4 * 2**30
-"""The most that an engine's files take (with our image a quarter of it); in memory where half as much again is free."""
+"""Largest size of an engine's files (with our image a quarter of it); in memory if half as much again is free."""
 
 HARMLESS = (
     "--bridge=none",
@@ -41,7 +41,7 @@ HARMLESS = (
 
 
 class NoEngine(Exception):
-    """There is no engine and none can be had; the message is the reason."""
+    """No engine runs and none can be started; the message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Engine:
     Attributes
     ----------
     host
-        Where, as ``DOCKER_HOST`` says it.
+        Its address, in the form of ``DOCKER_HOST``.
     own
-        Whether it was started for the tests. Its containers have no way out but the host's network.
+        Whether it was started for the tests. Its containers have no network but the host's.
     """
 
     host: str
@@ -61,7 +61,7 @@ class Engine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment of programs that speak to it."""
+        """Environment of the engine's client programs."""
         return os.environ | {"DOCKER_HOST": self.host}
 
 
@@ -72,7 +72,7 @@ def an_engine() -> Iterator[Engine]:
     Raises
     ------
     NoEngine
-        There is none, and it cannot be started here.
+        No engine runs, and none can be started here.
     """
     host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if answers(host):
@@ -172,7 +172,7 @@ def main() -> int:
 
 
 def in_memory(folder: Path, size_bytes: int) -> None:
-    """Make a folder whose files live in memory, where there is plenty: a disk takes minutes to forget an image."""
+    """Make a folder, in memory if there is plenty: a disk takes minutes to delete an image."""
     folder.mkdir()
     meminfo = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
     if int(meminfo["MemAvailable"].split()[0]) * 1024 > 1.5 * size_bytes:
@@ -210,7 +210,7 @@ def _stop(engine: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             engine.wait(STOP_S)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(engine.pid, signal.SIGKILL)  # whatever of its session is left
+        os.killpg(engine.pid, signal.SIGKILL)  # all that is left of its session
     engine.wait()
 
 

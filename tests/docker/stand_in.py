@@ -1,6 +1,6 @@
 """Files of a stand-in for the base image of our Dockerfile, made of Debian's packages.
 
-As a program (``python -m tests.docker.stand_in``) this has them ready before the tests need them; the standard library
+As a program (``python -m tests.docker.stand_in``) this makes them before the tests need them; the standard library
 is enough for it.
 """
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SUITE = "bookworm"
 INCLUDED = "python3,python3-pip,python3-venv,ca-certificates"
 RECIPE = "1"
-"""Part of the cached file's name; changes with how it is made."""
+"""Part of the cached file's name; changes with its recipe."""
 
 DEBOOTSTRAP_S = 600
 MEMORY_BYTES = 2**30
@@ -56,7 +56,7 @@ def stand_in() -> Path:
 def _make(cached: Path) -> None:
     folder = Path(tempfile.mkdtemp(prefix="spillway-base-"))
     try:
-        # A mount namespace of its own: what is mounted there is gone with the process, however it ends.
+        # A mount namespace of its own: its mounts end with the process, at any end.
         command = ["unshare", "--mount", sys.executable, "-m", "tests.docker.stand_in", str(folder), str(cached)]
         done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -66,12 +66,12 @@ def _make(cached: Path) -> None:
 
 
 def cache_folder() -> Path:
-    """Where files are kept between runs of the tests."""
+    """Folder of files kept between runs of the tests."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spillway-tests"
 
 
 def main() -> int:
-    """Have the tar file; with FOLDER and FILE, what :func:`stand_in` starts: make it."""
+    """Make the tar file unless it is there; with FOLDER and FILE, as :func:`stand_in` starts it: always."""
     try:
         if len(sys.argv) < 3:
             stand_in()
@@ -102,7 +102,7 @@ def _debootstrap(root: Path) -> None:
 
 
 def _mirror() -> list[str]:
-    """Where this machine takes that suite's packages from; nothing where it does not say."""
+    """Address from which this machine takes that suite's packages; empty if it states no address."""
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", f"Codename: {SUITE}"]
     try:
         lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()

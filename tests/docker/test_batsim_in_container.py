@@ -33,7 +33,7 @@ def this_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ours(client: Any) -> Iterator[Callable[[], list[Any]]]:
-    """Containers that the driver has started; none may be left at the end of a test."""
+    """Containers that the driver has started; no container may be left at the end of a test."""
 
     def found() -> list[Any]:
         # Sparse: between the list and a closer look a container may come or go.
@@ -63,7 +63,7 @@ def result(out: Path, name: str = "jobs.csv") -> bytes:
 @pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize("model", ["rigid", "io"])
 def test_same_jobs_as_the_embedded_simulator(drop_in: str, tmp_path: Path, model: str) -> None:
-    """A simulation in a container gives the embedded one's jobs.csv; what it said is in the run's folder."""
+    """A simulation in a container gives the embedded one's jobs.csv; its output is in the run's folder."""
     given = [*SMALL, "--model", model, "--workers", "1"]
     contained, embedded = tmp_path / "contained", tmp_path / "embedded"
     assert main([*given, "--engine", "docker", "--image", drop_in, "--out", str(contained)]) == 0
@@ -76,7 +76,7 @@ def test_same_jobs_as_the_embedded_simulator(drop_in: str, tmp_path: Path, model
 @pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize("entry", ["batsim", ""])
 def test_failure_is_told(drop_in: str, client: Any, tmp_path: Path, entry: str) -> None:
-    """What Batsim complains of comes through, with its exit code; an image without entry point has it on its path."""
+    """Batsim's complaints are passed on with its exit code; an image without entry point has it on its path."""
     name = drop_in if entry else f"{drop_in}-bare"
     if not entry:
         text = f"FROM {drop_in}\nENTRYPOINT []\nCMD []\n"

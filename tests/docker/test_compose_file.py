@@ -58,6 +58,6 @@ def test_versions_taken(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["4.0.0", "v3.1.0", "5.0.0-rc2", "6.0", "", "sh: batsim: not found"])
 def test_versions_refused(text: str) -> None:
-    """Older ones, unknown ones, and what is no Batsim."""
+    """Older ones, unknown ones, and texts that are no version of Batsim."""
     with pytest.raises(SpecError, match=r"image 'x': expected a Batsim from 4\.1 on, below 5"):
         check_version("x", text)

@@ -1,4 +1,4 @@
-"""Our image and the compose file on a real engine: what comes out is what comes out here, byte by byte."""
+"""Our image and the compose file on a real engine: their results equal those of this machine, byte by byte."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_inputs(folder: Path, model: str, jobs: int = 60) -> Path:
 
 @pytest.fixture(scope="module")
 def on_host(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, Path]]:
-    """Inputs of a job model, and what two processes of this machine make of them; each is made once."""
+    """Inputs of a job model, and the results of two processes of this machine; each is made once."""
 
     @cache
     def made(model: str) -> tuple[Path, Path]:
@@ -83,7 +83,7 @@ def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
 
 
 def test_starts_without_compiling(client: Any, image: str) -> None:
-    """All kernels come with the image: a read-only container of any user, without network, loads them and adds none."""
+    """All kernels come with the image: a read-only container of any user, without network, loads them, adds no file."""
     script = (
         "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; python -m spillway serve --list; "
         "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'; count"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DIRECT = ("msgspec", "numba", "numpy", "pyzmq", "rich", "z3-solver")
-"""What schedulers/, simulator/, platforms/ and workloads/ import, pictures aside."""
+"""Packages that schedulers/, simulator/, platforms/ and workloads/ import, except for pictures."""
 
 
 def pins(path: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the pages say to type is what the program takes."""
+"""The commands on the pages are accepted by the program."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_there_are_commands() -> None:
 
 
 def test_runs_of_the_demo_are_named_as_on_the_pages(tmp_path: Path) -> None:
-    """Patterns of folders below ``results/demo`` fit what runs are called (the model's name in them had changed)."""
+    """Patterns of folders below ``results/demo`` fit the names of runs (the model's name in them had changed)."""
     campaign = tmp_path / "demo.toml"
     campaign.write_text(
         'engine = "fluid"\nplots = false\n[[workload]]\nsource = "kth-like:jobs=3"\n[[platform]]\nsource = "thesis"\n'

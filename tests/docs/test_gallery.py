@@ -14,7 +14,7 @@ from spillway.experiments import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPERS = {"style", "labels", "panels", "rectangles"}
-"""Modules of plots that draw nothing by themselves."""
+"""Modules of plots that draw nothing themselves."""
 
 MOST_BYTES = 3_000_000
 
@@ -40,7 +40,7 @@ def test_every_kind_of_plot_is_shown() -> None:
 
 
 def test_the_page_is_made_of_the_table() -> None:
-    """The page is up to date, its pictures are there and small, and no other lies beside them."""
+    """The page is up to date, its pictures are there and small, and no other pictures are beside them."""
     assert PAGE.read_text(encoding="utf-8") == gallery.page()
     kept = {exhibit.image(picture) for exhibit in EXHIBITS for picture in exhibit.pictures}
     assert kept == set(IMAGES.iterdir())

@@ -1,4 +1,4 @@
-"""The glossary explains what reports and commands say, and is found by its alphabet."""
+"""The glossary explains the words of reports and commands, in alphabetical order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation run, and show what they give."""
+"""The notebooks of the documentation run, and show their results."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def test_notebook(path: Path, tmp_path: Path) -> None:
     """Every cell runs; the answers are those that are kept in it (``python -m docs.tools.notebooks``)."""
     given = answers(executed(path, tmp_path))
     assert given
-    assert {code for code in given if code.isdecimal()} <= {"0"}  # what commands return
+    assert {code for code in given if code.isdecimal()} <= {"0"}  # exit codes of commands
     assert given == answers(nbformat.read(path, as_version=4))

@@ -1,4 +1,4 @@
-"""The five steps of docs/own-log.md print what stands there."""
+"""The five steps of docs/own-log.md print the output shown there."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_it_is_short() -> None:
 
 
 def test_its_python_runs() -> None:
-    """As it stands there: a line for each run, and the reason why a job waited."""
+    """As written there: a line for each run, and the reason why a job waited."""
     (code,) = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

@@ -1,4 +1,4 @@
-"""The documentation: generated pages cover the code, and what the hand-written ones show works."""
+"""The documentation: generated pages cover the code, and the examples of the hand-written ones work."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_every_column_has_a_meaning(pages: dict[str, str]) -> None:
 
 
 def test_pages_are_written(tmp_path: Path, pages: dict[str, str]) -> None:
-    """The command writes what the documentation includes."""
+    """The command writes the pages that the documentation includes."""
     (tmp_path / "commands").mkdir()
     (tmp_path / "commands" / "former.md").write_text("# A command that has another name now")
     written = {path.relative_to(tmp_path).as_posix() for path in reference.write(tmp_path)}

@@ -41,7 +41,7 @@ def is_new(site: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site: what ``make docs`` left, or one built here."""
+    """The site that ``make docs`` left, or one built here."""
     if is_new(ROOT / "site"):
         return ROOT / "site"
     folder = tmp_path_factory.mktemp("site")
@@ -156,7 +156,7 @@ def test_tables_show_no_escapes(site: Path) -> None:
 
 
 def test_the_api_is_documented(site: Path) -> None:
-    """What authors import has an entry that is made from its docstring."""
+    """Names that authors import have an entry that is made from their docstring."""
     text = "".join(path.read_text(encoding="utf-8") for path in (site / "python.html", *(site / "api").glob("*.html")))
     for name in (
         "spillway.schedulers.policykit.view.View",

@@ -11,7 +11,7 @@ PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONT
 
 
 def glued(text: str) -> list[str]:
-    """Lines that stand right below a table outside of blocks of code, and those that a table stands right below."""
+    """Lines right below a table outside of blocks of code, and lines right above one."""
     found, in_code, before = [], False, ""
     for line in text.splitlines():
         if line.lstrip().startswith("```"):

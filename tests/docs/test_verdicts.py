@@ -37,7 +37,7 @@ def test_the_table_has_the_claims_of_the_studies() -> None:
 
 
 def test_what_was_not_played_keeps_its_value() -> None:
-    """A new value comes in place of the former; one that was not run does not; what was before stays."""
+    """A new value replaces the former; one that was not run does not; the column ``before`` stays."""
     kept = [row("a", ours="1", verdict="reproduced", before="not judged"), row("b", ours="2", why="over the edge")]
     new = [row("a", why="not run: mix 0.1"), row("b", ours="3", verdict="reproduced"), row("c", ours="4")]
     found = verdicts.take_over(kept, new)
@@ -50,7 +50,7 @@ def test_what_was_not_played_keeps_its_value() -> None:
 
 
 def test_the_file_of_all_studies_can_be_taken_over(tmp_path: Path) -> None:
-    """A file without the columns for what was before is read."""
+    """A file without the columns of former values is read."""
     path = tmp_path / "verdicts.csv"
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)

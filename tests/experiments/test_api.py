@@ -45,7 +45,7 @@ class Lazy:
     """One job at a time, so that every other policy does better."""
 
     def __call__(self, view: Any) -> Any:
-        """Start the first job of an idle machine alone."""
+        """Start only the first job of an idle machine."""
         from spillway.schedulers.policykit.passes import try_start
 
         if view.queue and not view.running:
@@ -71,7 +71,7 @@ def test_runs_are_rows(results: sw.Results) -> None:
 
 
 def test_jobs_and_holdings_of_one_run(results: sw.Results) -> None:
-    """Named by the values that the run alone has; else the runs that there are are listed."""
+    """Named by the values that only this run has; else the existing runs are listed."""
     table = results.jobs(policy="easy", seed=1)
     assert len(table) == 40
     held = results.holdings(policy="easy", seed=1)
@@ -81,7 +81,7 @@ def test_jobs_and_holdings_of_one_run(results: sw.Results) -> None:
 
 
 def test_to_pandas_says_what_is_missing(results: sw.Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    """pandas is nobody's dependency here."""
+    """pandas is no dependency of the project."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         results.to_pandas()
@@ -109,7 +109,7 @@ def test_a_plot_returns_its_axes(results: sw.Results) -> None:
 def test_every_plot_draws_into_the_axes_that_are_given(
     results: sw.Results, figure: str, chosen: dict[str, Any]
 ) -> None:
-    """And returns them; what shows one run lists the runs where it is not one."""
+    """And returns them; a figure of one run lists the runs if several match."""
     axes = plt.figure().add_subplot()
     assert results.plot(figure, axes, **chosen) is axes
     assert axes.has_data() or axes.collections
@@ -121,7 +121,7 @@ def test_every_plot_draws_into_the_axes_that_are_given(
 
 
 def test_an_instance_is_a_policy_with_its_options(tmp_path: Path) -> None:
-    """Its fields are the options that differ, and stand in the label; what is no policy is refused."""
+    """Its fields are the options that differ, and are in the label; an object that is no policy is refused."""
     found = sw.compare("kth-like:jobs=20", [Backfill(depth=2), Backfill()], folder=tmp_path / "out", **QUICK)
     assert [row["policy"] for row in found.runs] == ["Backfill depth=2", "Backfill"]
     assert any("jobs of" in note for note in found.notes)
@@ -136,7 +136,7 @@ def test_figures_of_a_comparison_as_pdf(tmp_path: Path) -> None:
 
 
 def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
-    """A folder as the commands write it, from which a job's story is told; an existing one is not overwritten."""
+    """A folder as the commands write it, with the stories of its jobs; an existing one is not overwritten."""
     saved = results.save(tmp_path / "kept")
     assert saved.runs == results.runs
     assert any("started" in line for line in saved.explain(7, policy="easy", seed=0))
@@ -146,7 +146,7 @@ def test_save_and_explain(results: sw.Results, tmp_path: Path) -> None:
 
 
 def test_whatif_has_a_table_and_sentences(tmp_path: Path) -> None:
-    """Bands, the jobs that one change rejects, and what of the log is not played, as rows."""
+    """Bands, the jobs that one change rejects, and the parts of the log that are not played, as rows."""
     log = own_log(tmp_path)
     found = sw.whatif(log, "load=x2", "nodes=x0.5", shakes=8, progress=False, workers=1)
     assert any(line.startswith("load=x2: under easy jobs wait ") for line in found.answer)
@@ -195,7 +195,7 @@ def test_jobs_of_a_log_are_chosen_by_field(tmp_path: Path) -> None:
 
 
 def test_the_machine_of_a_log(tmp_path: Path) -> None:
-    """What it has, and from where; it is the one that the log is played on when none is named."""
+    """Its nodes, and their source; it is the one that the log is played on if no machine is named."""
     log = sw.read(own_log(tmp_path))
     machine = sw.machine(log)
     assert machine.facts.nodes == 8
@@ -225,7 +225,7 @@ def test_a_wrong_machine_is_refused(of: tuple[str, ...], stated: dict[str, Any],
 
 
 def test_a_policy_is_checked_where_it_is_named(tmp_path: Path) -> None:
-    """A name with its options, or a class: what is wrong is said at once; both are compared."""
+    """A name with its options, or a class: errors are reported at once; both are compared."""
     assert sw.policy("easy:depth=2").options == sw.policy("easy", depth="2").options == {"depth": 2}
     assert sw.policy(Backfill, depth=2) == Backfill(depth=2)
     for of, options, words in (
@@ -245,7 +245,7 @@ def test_a_policy_is_checked_where_it_is_named(tmp_path: Path) -> None:
 
 
 def test_explain_takes_results_and_folders(results: sw.Results, tmp_path: Path) -> None:
-    """All three ways tell the same."""
+    """All three ways give the same answer."""
     lines = sw.explain(results, 7, policy="easy", seed=0)
     assert any("started" in line for line in lines)
     assert sw.explain(results.folder, 7, policy="easy", seed=0) == lines
@@ -255,7 +255,7 @@ def test_explain_takes_results_and_folders(results: sw.Results, tmp_path: Path) 
 def test_fifteen_lines_in_pytest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The class in a module, the calls in a test: what is printed is the same as in a script."""
+    """The class in a module, the calls in a test: the output is the same as in a script."""
     own_log(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert len([line for line in SCRIPT.splitlines() if line]) == 15
@@ -290,7 +290,7 @@ def test_a_module_that_plays_when_it_is_imported_is_told_so(script: str, tmp_pat
 
 
 def test_a_comparison_in_a_worker_of_the_users(tmp_path: Path) -> None:
-    """Failed before: the processes of multiprocessing.Pool may have none of their own, so the runs are played there."""
+    """Failed before: processes of multiprocessing.Pool may start no others, so the runs are played there."""
     script = tmp_path / "many.py"
     script.write_text(
         "import multiprocessing\nimport spillway as sw\n\n"

@@ -1,1 +1,1 @@
-"""Which module imports which: the graph, and the law that it obeys."""
+"""The graph of imports, and the rules for it."""

@@ -1,4 +1,4 @@
-"""The law of imports as a contract of import-linter: ``lint-imports`` enforces the table, there is no second copy."""
+"""The rules of imports as a contract of import-linter: ``lint-imports`` enforces the table itself, without a copy."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class AllowListContract(Contract):
-    """Every module imports what its rule in :data:`tests.imports.law.LAW` names, and nothing else.
+    """Every module imports only those named by its rule in :data:`tests.imports.law.LAW`.
 
-    The source files are read instead of the graph that import-linter gives, because that graph knows neither single
-    names (``random.Random``) nor calls of ``__import__``.
+    The source files are read instead of the graph that import-linter gives, because that graph has neither single names
+    (``random.Random``) nor calls of ``__import__``.
     """
 
     type_name = "allow_list"

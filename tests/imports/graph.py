@@ -59,7 +59,7 @@ def module_name(path: Path) -> str:
 
 @functools.cache
 def imports(name: str, source: str, ours: frozenset[str], is_package: bool = False) -> tuple[Import, ...]:
-    """Imports of a module, in order, with what reaches modules by another way than a statement.
+    """Imports of a module, in order, including those by other means than a statement.
 
     Parameters
     ----------

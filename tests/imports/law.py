@@ -1,4 +1,4 @@
-"""Who may import whom: an allow-list for each part of our packages. What a list does not name is denied.
+"""Permitted imports: an allow-list for each part of our packages. All other imports are denied.
 
 The table :data:`LAW` is the whole rule; the contracts in ``pyproject.toml`` state its outline for ``lint-imports``.
 Every import statement counts, also those inside functions and under ``if TYPE_CHECKING``.
@@ -35,12 +35,12 @@ EVERYTHING = frozenset(sys.stdlib_module_names)
 
 @dataclass(frozen=True)
 class Rule:
-    """What one part may import.
+    """Permitted imports of one part.
 
     Attributes
     ----------
     ours
-        Modules of our packages: a name stands for that module alone, ``name.*`` for all below it as well.
+        Modules of our packages: a name is that module only, ``name.*`` includes all below it.
     others
         Distributions from elsewhere.
     standard
@@ -63,14 +63,14 @@ class Rule:
 
 
 class Fault(NamedTuple):
-    """An import that the law denies."""
+    """An import that the rules deny."""
 
     module: str
     line: int
     target: str
 
     def __str__(self) -> str:
-        """One line that says what to do."""
+        """One line that states the remedy."""
         return (
             f"{self.module}, line {self.line}: imports {self.target}, which the rule for {rule_of(self.module)!r} does "
             "not allow; move what is needed to where it may be imported from, or add an entry with its reason to "
@@ -83,28 +83,28 @@ def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule
 
 
 LAW: Mapping[str, Rule] = {
-    # ---------------------------------------------------------------- what everything stands on
+    # ---------------------------------------------------------------- foundations
     "base.*": _rule("base.*", others="msgspec", standard=EVERYTHING),
     # Kernels are compiled, and loaded from their cache, in one way.
     "base.kernel_cache": _rule("base.*", others="numba", standard=EVERYTHING),
     "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
     "base.near": _rule(standard=PURE | {"difflib"}),
     "base.options": _rule("base.errors", "base.near", others="msgspec"),
-    # The codecs are as pure as what decides; files are the transcript's alone.
+    # The codecs are as pure as the deciding parts; only the transcript uses files.
     "protocol.*": _rule("protocol.*", "base.errors", others="msgspec", standard=PURE | {"json", "struct"}),
     "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),
-    # ---------------------------------------------------------------- schedulers: what decides
+    # ---------------------------------------------------------------- schedulers: decisions
     # Values that every part of the scheduler may see.
     "schedulers.model.*": _rule(
         "schedulers.model.*", "protocol.messages", "protocol.limits", "protocol.intervals", "base.errors",
         others="numpy msgspec",
     ),
-    # The table alone imports policies. timeline and timesharing: the types of settings that a policy brings along.
+    # Only the table imports policies. timeline and timesharing: the types of a policy's settings.
     "schedulers.policies": _rule(
         "schedulers.policies.*", "schedulers.policykit.view", "schedulers.timeline", "schedulers.timesharing.*",
         "base.options", "base.errors", "base.entry_points",
     ),
-    # Of the timeline its face, none of its modules.
+    # Of the timeline the package only, not its modules.
     "schedulers.policies.*": _rule(
         "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline",
         "schedulers.timesharing.*", "base.options", "base.errors", "base.units",
@@ -135,9 +135,9 @@ LAW: Mapping[str, Rule] = {
     "schedulers.timesharing.*": _rule(
         "schedulers.model.*", "schedulers.timesharing.*", "base.errors", "base.kernel_cache", others="numpy numba"
     ),
-    # ---------------------------------------------------------------- schedulers: what enacts
-    # Of the policies' helpers: what they are shown. Of the protocol: neutral messages, no codec. Of the controllers:
-    # what steering shows them and enacts. Whether a view of the queue lives (weakref) decides on a copy alone.
+    # ---------------------------------------------------------------- schedulers: execution
+    # Of the policies' helpers: their input. Of the protocol: neutral messages, no codec. Of the controllers: their
+    # input and the changes that steering makes. weakref: a copy is made only while a view of the queue is in use.
     "schedulers.core.*": _rule(
         "schedulers.model.*", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
         "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting_jobs",
@@ -147,7 +147,7 @@ LAW: Mapping[str, Rule] = {
         others="numpy msgspec",
         standard=PURE | {"array.array", "random.Random", "weakref"},
     ),
-    # A life stands around any policy and knows none; like a policy it sees what is shown and answers with decisions.
+    # A life wraps any policy, but imports no policy; like a policy it receives a view and answers with decisions.
     "schedulers.lives": _rule("schedulers.lives.*", "base.options", "base.errors", "base.plugins"),
     "schedulers.lives.*": _rule(
         "schedulers.model.*", "schedulers.lives.*", "schedulers.policykit.*", "schedulers.timeline",
@@ -160,7 +160,7 @@ LAW: Mapping[str, Rule] = {
         "schedulers.jobmodels.*", "schedulers.model.job", "schedulers.model.rules", "base.options", "base.errors",
         "base.plugins", "base.entry_points",
     ),
-    # Of the core what a session needs, never the ledger or the session itself.
+    # Of the core only the interface to a session, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
         "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
         "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.timeline", "protocol.messages",
@@ -179,9 +179,9 @@ LAW: Mapping[str, Rule] = {
     "schedulers": _rule(),
     # Imports kernels by name, to compile them before they are needed.
     "schedulers.kernels": _rule("base.lazy_modules", "base.main_script", "base.signals", standard=EVERYTHING),
-    # Assembly chooses: with the doors it alone sees policies, job models and the session at once.
+    # Assembly chooses: only this and the services see policies, job models and the session together.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
-    # A file's reader beside it: the setting travels as a text, and every door takes the file.
+    # The file's reader: the setting is passed on as text, and every interface accepts the file.
     "schedulers.site_file": _rule(
         "schedulers.model.*", "protocol.intervals", "base.*", others="msgspec", standard=EVERYTHING
     ),
@@ -208,7 +208,7 @@ LAW: Mapping[str, Rule] = {
         others="numpy numpy.random matplotlib msgspec scipy pyarrow darshan",
         standard=EVERYTHING,
     ),
-    # The protocol: neutral messages, the codecs for the simulator's side of it, the reply that is none.
+    # The protocol: neutral messages, the codecs for the simulator's side, the refusal sent in place of a reply.
     "simulator.*": _rule(
         "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
         "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
@@ -221,11 +221,11 @@ LAW: Mapping[str, Rule] = {
     "analysis.*": _rule(
         "analysis.*", "base.*", others="numpy numpy.random matplotlib seaborn pyarrow", standard=EVERYTHING
     ),
-    # What judges a scheduler shares nothing with the schedulers that it judges but the messages.
+    # The checks of a scheduler share only the messages with the schedulers.
     "experiments.trials.account": _rule("protocol.messages", standard=PURE | {"json"}),  # in Batsim 5 a job has a text
     "experiments.trials.observer": _rule("experiments.trials.account", "protocol.messages"),
-    # An environment for learners: what plays in this process, and what is chosen by name; no command line. gymnasium is
-    # an extra that only this part needs.
+    # An environment for learners: in-process simulation and the choices by name; no command line. gymnasium is an extra
+    # that only this part needs.
     "learning.*": _rule(
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
         "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
@@ -236,7 +236,8 @@ LAW: Mapping[str, Rule] = {
         others="numpy numpy.random gymnasium",
         standard=PURE | {"pathlib", "hashlib", "importlib.util"},
     ),
-    # A policy: EASY, to which it leaves what it cannot start, is named so that it counts in the hash of its code.
+    # A policy: EASY, which takes over the jobs that it cannot start, is named so that it counts in the hash of its
+    # code.
     "learning.network_policy": _rule(
         "learning.chooser", "learning.network", "learning.observation", "schedulers.model.decisions",
         "schedulers.policies.backfill", "schedulers.policykit.*", "base.options", standard=PURE | {"pathlib"},
@@ -269,7 +270,7 @@ def rule_of(module: str) -> str:
 
 
 def faults(module: str, source: str, ours: Iterable[str], is_package: bool = False) -> list[Fault]:
-    """Imports of a module that the law denies, in order.
+    """Imports of a module that the rules deny, in order.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""No module imports itself by way of others, wherever the import statement stands."""
+"""No module imports itself by way of others, wherever the import statement is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of imports holds, and a probe that breaks it is caught."""
+"""The rules of imports hold, and a probe that breaks one is caught."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ PROBES = [
 
 @pytest.mark.parametrize("module", sorted(OURS))
 def test_every_module_keeps_the_law(module: str) -> None:
-    """A module imports what its rule names and nothing else, but for the listed exceptions."""
+    """A module imports only the modules that its rule names, except for the listed exceptions."""
     path = OURS[module]
     found = faults(module, path.read_text(), OURS, path.name == "__init__.py")
     assert [str(one) for one in found if (one.module, one.target) not in EXCEPTIONS] == []
@@ -124,7 +124,7 @@ def test_every_module_keeps_the_law(module: str) -> None:
 
 @pytest.mark.parametrize(("module", "source"), PROBES)
 def test_probe_is_caught(module: str, source: str) -> None:
-    """A file that breaks the law is named with the line of its import."""
+    """A file that breaks the rules is named with the line of its import."""
     found = faults(module, source, OURS)
     assert [one.line for one in found] == [source.count("\n") + 1]
     assert module in str(found[0])
@@ -146,7 +146,7 @@ def test_every_rule_has_a_probe() -> None:
 
 
 def test_every_exception_is_needed() -> None:
-    """An exception whose import is gone is deleted."""
+    """An exception without its import must be deleted."""
     needed = {
         (module, one.target)
         for module in {module for module, _ in EXCEPTIONS}
@@ -162,7 +162,7 @@ def test_a_new_folder_needs_a_rule() -> None:
 
 
 def test_the_documented_policy_keeps_the_law() -> None:
-    """The policy that docs/adding-a-policy.md builds imports what the rule for policies allows."""
+    """The policy that docs/adding-a-policy.md builds has only imports that the rule for policies allows."""
     page = (REPOSITORY / "docs" / "adding-a-policy.md").read_text()
     blocks = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import View" in block]
     assert len(blocks) == 2
@@ -174,7 +174,7 @@ def test_the_documented_policy_keeps_the_law() -> None:
 
 
 def test_lint_imports_catches_a_probe(tmp_path: Path) -> None:
-    """``lint-imports`` fails where a policy imports what no policy may: once it printed "10 kept, 0 broken" here."""
+    """``lint-imports`` fails at a policy's forbidden import: once it printed "10 kept, 0 broken" here."""
     for package in (*PACKAGES, "spillway", "tests/imports"):
         shutil.copytree(
             REPOSITORY / package,

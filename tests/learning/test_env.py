@@ -1,4 +1,4 @@
-"""The environment: gymnasium's own checks, the policies' runs byte for byte, determinism, masks that say the truth."""
+"""The environment: gymnasium's own checks, the policies' runs byte for byte, determinism, correct masks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_gymnasiums_own_checks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["easy", "plan", "conservative"])
 def test_left_to_a_policy_the_run_is_that_policys(policy: str, tmp_path: Path) -> None:
-    """The same table of jobs, byte for byte, on a machine where both nodes and buffers are scarce."""
+    """The same table of jobs, byte for byte, on a machine with scarce nodes and scarce buffers."""
     run = described(tmp_path, CROWDED, policy)
     run_task(Task(run, tmp_path, 600.0))
     env = SchedulingEnv(
@@ -73,7 +73,7 @@ def _play(env: SchedulingEnv, seed: int) -> list[Any]:
 
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
-    """Observations, rewards and masks, whatever was played before; another seed draws another episode."""
+    """Observations, rewards and masks, after any earlier episodes; another seed draws another episode."""
     first, second = (made(tmp_path, CROWDED, jobs=12, window=4) for _ in range(2))
     _play(second, 7)
     assert _play(first, 3) == _play(second, 3)
@@ -83,7 +83,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
 @settings(max_examples=25, deadline=None, phases=[Phase.generate])
 @given(st.data(), JOBS, st.sampled_from(["easy", "plan", "filler"]), st.sampled_from([float("inf"), 0.0, 20.0]))
 def test_the_mask_says_the_truth(data: st.DataObject, rows: Rows, reference: str, guard_s: float) -> None:
-    """What it allows the guard accepts; what it excludes as not fitting the guard, or the timeline, refuses."""
+    """The guard accepts allowed actions; excluded ones that do not fit are refused by the guard or the timeline."""
     rows = [FEASIBLE, *rows]
     with tempfile.TemporaryDirectory() as folder:
         env = made(Path(folder), rows, reference=reference, guard_s=guard_s, window=3)
@@ -193,7 +193,7 @@ def test_wrong_options_are_refused_in_one_line(options: dict[str, Any], words: s
 
 
 def test_wrong_steps_are_refused(tmp_path: Path) -> None:
-    """Before the first reset, after the end, and actions that are none."""
+    """Before the first reset, after the end, and numbers that are no action."""
     env = made(tmp_path, CROWDED[:2])
     with pytest.raises(InputError, match="call reset"):
         env.step(np.int64(0))

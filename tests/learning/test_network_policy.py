@@ -42,7 +42,7 @@ def _same_bytes(root: Path, rows: Rows, guard_s: float) -> int:
 
 @pytest.mark.parametrize("guard_s", [DAY_S, 30.0])
 def test_a_run_of_the_policy_is_the_episode_of_its_network(guard_s: float, tmp_path: Path) -> None:
-    """Byte for byte, where more jobs wait than the window shows."""
+    """Byte for byte, with more waiting jobs than the window shows."""
     rows: Rows = [(second // 3, *rest) for copy in range(3) for second, *rest in CROWDED]  # type: ignore[misc]
     assert _same_bytes(tmp_path, rows, guard_s) > 40
 
@@ -67,7 +67,7 @@ def test_it_decides_otherwise_than_its_reference(tmp_path: Path) -> None:
 
 
 def test_a_network_by_hand(tmp_path: Path) -> None:
-    """Two inputs, two units, one score; the mask excludes the better job, and what is no start."""
+    """Two inputs, two units, one score; the mask excludes the better job, and actions that start no job."""
     path = tmp_path / "small.csv"
     path.write_text(LINES, encoding="ascii")
     found = network.read(path)
@@ -127,7 +127,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 
 
 def test_neither_gymnasium_nor_the_simulator_is_needed() -> None:
-    """The policy runs where gymnasium is not installed; the environment says what is missing."""
+    """The policy runs without gymnasium; the environment's error says what is missing."""
     code = (
         "import sys; sys.modules['gymnasium'] = None\n"
         "import importlib.util; found = importlib.util.find_spec\n"

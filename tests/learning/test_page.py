@@ -1,4 +1,4 @@
-"""The page's example runs as it stands."""
+"""The page's example runs as written."""
 
 from __future__ import annotations
 

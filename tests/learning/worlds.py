@@ -45,7 +45,7 @@ def described(root: Path, rows: Rows, policy: str, model: str = "rigid") -> RunS
 
 
 def made(root: Path, rows: Rows, **options: Any) -> SchedulingEnv:
-    """An environment on these jobs, all of them in each episode unless ``jobs`` says otherwise."""
+    """An environment on these jobs, all of them in each episode unless ``jobs`` gives their number."""
     path = root / "small.json"
     path.write_text(json.dumps(workload("rigid", rows)), encoding="utf-8")
     return SchedulingEnv(str(path), "tiny", **({"jobs": None} | options))

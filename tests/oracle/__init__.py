@@ -1,1 +1,1 @@
-"""Comparisons with SimGrid itself and with what it gave."""
+"""Comparisons with SimGrid itself and with its published results."""

@@ -1,4 +1,4 @@
-"""What passes between Batsim's parts, played by actors of the real SimGrid; imports nothing but SimGrid's binding.
+"""Messages between Batsim's parts, played by actors of the real SimGrid; imports only SimGrid's binding.
 
 The parts are those that Batsim's documentation and recordings show: a server on the master host, a submitter of jobs,
 one short-lived actor for each exchange with the scheduler, one for each job and each requested call; they send each
@@ -74,8 +74,8 @@ class World:
     def waiting(self) -> bool:
         """Whether a message waits for the server.
 
-        The binding cannot look into a mailbox. A message that is received took time, so that what is sent at the same
-        instant cannot have been put there before: SimGrid does that when all actors of the instant have run.
+        The binding cannot look into a mailbox. A received message took time, so a message sent at the same instant
+        cannot be in the mailbox yet: SimGrid puts it there when all actors of the instant have run.
         """
         return any(moment < Engine.clock for moment in self.sent)
 
@@ -115,7 +115,7 @@ class World:
         self.send("ready")
 
     def job(self, name: str, alloc: list[int]) -> None:
-        """Run a job; tell the server of its end."""
+        """Run a job; report its end to the server."""
         job, start = self.jobs[name], Engine.clock
         self.running[name] = None
         state = self.run(name, job, [self.machines[number] for number in alloc])
@@ -125,7 +125,7 @@ class World:
             self.send("completed", (name, state, alloc))
 
     def run(self, name: str, job: Json, hosts: list[Any]) -> str:
-        """Run what the job is; the state that it ends in."""
+        """Run the job's delay or parallel task; return its final state."""
         budget = job["walltime"]
         if "delay" in job:
             in_time = budget < 0 or job["delay"] < budget
@@ -139,7 +139,7 @@ class World:
         self.running[name] = task
         try:
             task.wait_for(budget) if budget >= 0 else task.wait()
-        except simgrid.TimeoutException:  # as in Batsim nobody cancels it: it goes with what held it
+        except simgrid.TimeoutException:  # as in Batsim it is not cancelled: it is freed with its last reference
             return "COMPLETED_WALLTIME_REACHED"
         except simgrid.CancelException:
             return "COMPLETED_KILLED"
@@ -159,7 +159,7 @@ class World:
         self.send("killed", (found, names))
 
     def server(self) -> None:
-        """Receive one message after another; send what happened when the scheduler is ready and nothing waits."""
+        """Receive messages one by one; send the events when the scheduler is ready and no message waits."""
         begins = {"timestamp": 0.0, "type": "SIMULATION_BEGINS", "data": self.case["begins"]}
         self.spawn(self.master, self.exchange, [begins])
         while True:

@@ -21,5 +21,5 @@ def binding() -> None:
 
 @pytest.fixture
 def platform_file(tmp_path: Path) -> Path:
-    """Where a test may write a platform."""
+    """A path for a test's platform."""
     return tmp_path / "platform.xml"

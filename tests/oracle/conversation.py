@@ -27,14 +27,14 @@ Handle = Callable[[Message], Reply]
 
 @dataclass(frozen=True)
 class Told:
-    """What a scheduler was sent, without SIMULATION_BEGINS, and the rows: start, end (s), state, machines by job."""
+    """Messages to a scheduler, without SIMULATION_BEGINS, and the rows: start, end (s), state, machines by job."""
 
     messages: list[Any]
     rows: dict[str, tuple[float, float, str, str]]
 
 
 def _content(message: bytes) -> Any:
-    """A message without what only the real Batsim could say: how far a killed job had come."""
+    """A message without the progress of killed jobs, which only the real Batsim has."""
     found = json.loads(message)
     for event in found["events"]:
         event["data"].pop("job_progress", None)

@@ -35,7 +35,7 @@ def platform_text(name: str) -> str:
 
 @dataclass
 class Script:
-    """What happens at which second; the tasks are numbered in the order of their starts."""
+    """Actions by time; the tasks are numbered in the order of their starts."""
 
     times: list[float] = field(default_factory=list)
     starts: dict[int, TaskSpec] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Script:
 
 @dataclass
 class Outcome:
-    """When each task began and ended, and how far the cancelled ones were."""
+    """Begin and end of each task, and the progress of cancelled ones."""
 
     begins: dict[int, float] = field(default_factory=dict)
     ends: dict[int, float] = field(default_factory=dict)

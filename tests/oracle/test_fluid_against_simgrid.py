@@ -56,7 +56,7 @@ def test_random_scripts_agree_to_the_last_bit(name: str, seed: int, platform_fil
 
 
 def stopping(script: Script, engine: Engine) -> Outcome:
-    """Play only the starts of a script, driving the clock by ``advance`` alone."""
+    """Play only the starts of a script, driving the clock only by ``advance``."""
     outcome = Outcome()
     numbers: dict[int, int] = {}
     for event, time in [*enumerate(script.times), (-1, math.inf)]:

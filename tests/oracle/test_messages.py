@@ -23,7 +23,7 @@ DELAY = {"type": "delay", "delay": 10}
 
 
 def in_turn(*extra: Request, on_call: tuple[Request, ...] = ()) -> Callable[[Message], Reply]:
-    """Each job on the next machine, beginning anew after two; with the first come ``extra``."""
+    """Start each job on the next of two machines in turn; send ``extra`` with the first start."""
     count = 0
 
     def handle(message: Message) -> Reply:

@@ -1,4 +1,4 @@
-"""Oracle: 1,176 parallel tasks on the thesis's Dragonfly, whose durations in SimGrid 3.32 were published."""
+"""Oracle: 1,176 parallel tasks on the thesis's Dragonfly, with published durations in SimGrid 3.32."""
 
 from __future__ import annotations
 

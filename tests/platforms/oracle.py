@@ -1,4 +1,4 @@
-"""What SimGrid itself makes of a platform file, read in a child process."""
+"""SimGrid's own reading of a platform file, in a child process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Facts:
     links
         By name: bandwidth in bytes/s, latency in s.
     routes
-        Source, destination, names of links (``None``: SimGrid found none), latency in s.
+        Source, destination, names of links (``None``: SimGrid found no route), latency in s.
     """
 
     hosts: dict[str, list[Any]]
@@ -50,12 +50,12 @@ def interpreter() -> str | None:
 
 
 def simgrid_facts(xml: Path, stride: int = 1) -> Facts:
-    """Load a file in SimGrid; skip the test where SimGrid's binding is not installed.
+    """Load a file in SimGrid; skip the test if SimGrid's binding is not installed.
 
     Parameters
     ----------
     stride
-        Ask for every so many-th pair of hosts only.
+        Query every ``stride``-th pair of hosts only.
     """
     python = interpreter()
     if python is None:

@@ -97,7 +97,7 @@ class _Maker:
         within = [point for _, points in inner for point in points]
         for _ in range(4):
             self.link()
-        if routing.startswith("Dijkstra"):  # SimGrid crashes where a zone has several gateways in a Dijkstra zone
+        if routing.startswith("Dijkstra"):  # SimGrid crashes if a zone has several gateways in a Dijkstra zone
             inner = [(name, [self.rng.choice(points)]) for name, points in inner]
         self.routes([name for name, _ in inner], routing, dict(inner))
         self.lines.append("</zone>")

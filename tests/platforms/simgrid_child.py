@@ -20,7 +20,7 @@ routes = []
 
 
 def collect():
-    """Ask for the routes from inside the simulation: the outermost zone is finished only when it starts."""
+    """Read the routes from inside the simulation: the outermost zone is finished only when it starts."""
     for src, dst in pairs:
         try:
             links, latency = src.route_to(dst)

@@ -62,7 +62,7 @@ def common(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def _racks(draw: st.DrawFn) -> dict[str, Any]:
-    """A cluster whose racks stand by name: with and without storage nodes, nodes, and links of their own."""
+    """A cluster whose racks are listed by name: with and without storage nodes, nodes, and links of their own."""
     racks: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, 3))):
         nodes, storage = draw(st.sampled_from([(0, True), (1, True), (2, False), (3, True)]))

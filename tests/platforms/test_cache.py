@@ -1,4 +1,4 @@
-"""Machines that were made before: the same ones, and only where nothing has changed and nobody else wrote."""
+"""Machines that were made before: the same ones, and only if nothing has changed and no other user can write them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read_anew(xml: str) -> Platform:
-    """What the text reads as, without the cache."""
+    """The platform of the text, read without the cache."""
     return _Reader("anew").read(xml)
 
 
@@ -83,7 +83,7 @@ def test_what_is_damaged_or_older_than_the_code_is_made_anew(kept: Path, monkeyp
 
 
 def test_a_folder_that_others_can_write_is_not_read(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What somebody else may have put there is never unpickled."""
+    """Files that other users may have put there are never unpickled."""
     xml, _ = generate_and_build(describe("thesis"))
     kept.chmod(0o777)
     monkeypatch.setattr(cache, "_here", {})

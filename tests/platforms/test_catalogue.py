@@ -1,4 +1,4 @@
-"""Finding platforms by name; how long it takes."""
+"""Finding platforms by name, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spillway.platforms import (
 
 
 def test_builtin_platforms() -> None:
-    """All built-in descriptions read, carry their file's name and say something."""
+    """All built-in descriptions read, have their file's name and a text."""
     known = {"thesis", "cts1", "cts1-10", "cts1-20", "cts1-30", "herbein-small", "mira", "tiny", "uniform-2048"}
     assert known <= set(builtin_files())
     for name in builtin_files():
@@ -30,7 +30,7 @@ def test_builtin_platforms() -> None:
 
 
 def test_description_file(tmp_path: Path) -> None:
-    """A ``.toml`` file is read like a built-in description, and may stand on one."""
+    """A ``.toml`` file is read like a built-in description, and may be based on one."""
     file = tmp_path / "mine.toml"
     file.write_text('base = "tiny"\nname = "mine"\n[pfs]\nbandwidth = "3GBps"\n')
     platform = platform_from(file)
@@ -57,7 +57,7 @@ def test_xml_file(tmp_path: Path) -> None:
     ],
 )
 def test_unknown(name: str, message: str) -> None:
-    """What is not there is said to be not there."""
+    """The error says that there is no such platform."""
     with pytest.raises(PlatformError, match=message):
         platform_from(name)
 

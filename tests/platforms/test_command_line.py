@@ -21,7 +21,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_generate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Writes what loads, with other values where given."""
+    """Writes a file that loads, with other values if given."""
     file = tmp_path / "cts.xml"
     assert (
         main(["generate", "cts1", "-s", "pfs.bandwidth=49GBps", "-s", "pfs.scheduled=false", "--out", str(file)]) == 0

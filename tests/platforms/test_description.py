@@ -1,4 +1,4 @@
-"""Descriptions: read strictly, and what is generated from them is what they say."""
+"""Descriptions: they are read strictly, and the generated platforms agree with them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_malformed(name: str) -> None:
 
 
 def test_base_in_a_circle(tmp_path: Path) -> None:
-    """A description cannot stand on itself."""
+    """A description cannot be based on itself."""
     file = tmp_path / "a.toml"
     file.write_text('base = "a"')
     with pytest.raises(PlatformError, match="base: 'a' leads in a circle"):
@@ -93,7 +93,7 @@ def _read(table: dict[str, Any]) -> Description:
 @settings(max_examples=60)
 @given(dragonflies() | trees())
 def test_round_trip(table: dict[str, Any]) -> None:
-    """What is written and read equals what is built directly: hosts, properties, links, routes."""
+    """A platform that was written and read equals the one built directly: hosts, properties, links, routes."""
     description = _read(table)
     read, built = parse_platform(generate(description)), build(description)
     assert [(host, dict(host.properties)) for host in read.hosts] == [(h, dict(h.properties)) for h in built.hosts]

@@ -37,7 +37,7 @@ def test_file_system_traffic() -> None:
 
 
 def test_quirk_outside_the_first_chassis() -> None:
-    """Between two routers of chassis 1 the way goes on as if from chassis 0, over a black link it never needed."""
+    """Between two routers of chassis 1 the way continues as if from chassis 0, over an unneeded black link."""
     assert names(THESIS, "node_0", "node_3") == ["n0u", "g0.0.0-1u", "n3d"]
     assert names(THESIS, "node_9", "node_12") == ["n9u", "g0.1.0-1u", "k0.0-1.1u", "n12d"]
 

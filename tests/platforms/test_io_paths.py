@@ -1,4 +1,4 @@
-"""Levels out of routes: hand-made machines, trees against their own statements, what is refused; written into XML."""
+"""Levels out of routes: hand-made machines, trees against their own statements, refused ones; written into XML."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_file_systems_own_link_is_kept_although_another_binds_first() -> Non
 
 
 def test_fat_pipes_are_no_levels() -> None:
-    """Their users do not share; where nothing else lies on the way, nothing can be scheduled, and that is said."""
+    """Their users do not share; if nothing else is on the way, nothing can be scheduled, and the error reports it."""
     assert paths(drawn({"k": 50, "p": 100}, ["kp", "kp"], fat="k")) == ["p=100"] * 2
     with pytest.raises(PlatformError, match="no shared link lies between 'n0' and the file system"):
         io_levels(drawn({"k": 50, "p": 100}, ["kp", "kp"], fat="kp"))
@@ -167,7 +167,7 @@ def test_levels_bind_exactly_when_shared_links_do(data: st.DataObject) -> None:
 
 
 def regular(topology: str, parameters: str, links: str) -> str:
-    """A cluster of SimGrid's whose node 0 is the gate to a file system outside."""
+    """A cluster of SimGrid's with node 0 as the gate to a file system outside."""
     return f"""<?xml version="1.0"?>
 <platform version="4.1"><zone id="site" routing="Full">
 <cluster id="c" topology="{topology}" topo_parameters="{parameters}" prefix="n" suffix="" radical="0-7"
@@ -208,7 +208,7 @@ def test_a_cluster_states_the_levels_of_all_its_hosts() -> None:
 
 
 def test_hosts_that_cannot_be_told_apart() -> None:
-    """Numbers in the names must tell the levels; here they end alike."""
+    """Numbers in the names must distinguish the levels; here they end alike."""
     text = regular("TORUS", "2,2,2", "").replace('suffix=""', 'suffix="-ib0"')
     with pytest.raises(PlatformError, match="names do not differ in the last number"):
         annotate(text.replace('"n0"', '"n0-ib0"'))
@@ -264,7 +264,7 @@ def test_places_for_properties() -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It writes a file, takes the name of the file system's host, and is refused for what is no XML."""
+    """It writes a file, takes the name of the file system's host, and refuses a platform that is no XML file."""
     bare = resolve_platform("thesis").replace('<prop id="io_path" value="pfs=5000000000"/>', "")
     source, out = tmp_path / "own.xml", tmp_path / "out.xml"
     source.write_text(bare.replace('"pfs"', '"lustre"').replace('"storage_kind" value="lustre"', '"note" value="x"'))

@@ -17,7 +17,7 @@ OWN = Path(__file__).parent / "data" / "measured.csv"
 
 
 def runs(kind: str, slope: float, jobs: int = 6, noise: float = 0.0) -> list[MeasuredRun]:
-    """Runs whose staging takes ``1 s + slope x GB`` and whose running takes ``2 s + 8 s / cores``."""
+    """Runs with a staging of ``1 s + slope x GB`` and a run time of ``2 s + 8 s / cores``."""
     rng = np.random.default_rng(1)
     return [
         MeasuredRun(
@@ -56,7 +56,7 @@ def test_one_outlier_moves_little() -> None:
 )
 @settings(max_examples=30, deadline=None)
 def test_fits_are_not_negative(slopes: list[float], sizes: list[float], known: float) -> None:
-    """Coefficients are at least 0, whatever is known beforehand; what such coefficients made is met."""
+    """Coefficients are at least 0, for any known part; times made from such coefficients are met."""
     terms = np.array([[size**power for power in range(len(slopes))] for size in sizes])
     times = terms @ np.array(slopes) + known + 0.1
     terms[:, 0] = 1.0
@@ -67,7 +67,7 @@ def test_fits_are_not_negative(slopes: list[float], sizes: list[float], known: f
 
 
 def test_parts_are_of_whole_jobs() -> None:
-    """A job whose runs are all alike is met if one of them is in the fit: left out as a whole it is not."""
+    """A job with equal runs is met if one of them is in the fit: left out as a whole it is not."""
     odd = [run if run.job != "5" else MeasuredRun(*_with(run, stage_in_s=99.0)) for run in runs("x", 1.0)]
     stage_in = next(fit_runs(odd, folds=6))
     assert stage_in.errors[1] > 0.9

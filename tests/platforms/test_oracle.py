@@ -1,4 +1,4 @@
-"""Hosts, links and routes are those of SimGrid 3.32, asked through its Python binding."""
+"""Hosts, links and routes are those of SimGrid 3.32, read through its Python binding."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_cluster_alone(tmp_path: Path) -> None:
     ],
 )
 def test_builtin_platforms_load_in_simgrid(name: str, stride: int, ordered: bool, tmp_path: Path) -> None:
-    """What the generator writes loads in SimGrid and means there what it means here."""
+    """The generated platform loads in SimGrid and has the same meaning there as here."""
     file = tmp_path / f"{name}.xml"
     file.write_text(resolve_platform(name))
     assert_equal_to_simgrid(load_platform(file), simgrid_facts(file, stride), ordered)

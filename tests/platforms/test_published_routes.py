@@ -53,7 +53,7 @@ _PATTERNS: list[tuple[str, Callable[[re.Match[str]], str]]] = [
 
 
 def thesis_name(name: str) -> str:
-    """Our name of a published link: by what it joins."""
+    """Our name of a published link, from the hosts and routers that it joins."""
     base, _, way = name.rpartition("_")
     direction = {"UP": "u", "DOWN": "d"}.get(way, "")
     for pattern, new in _PATTERNS:
@@ -64,7 +64,7 @@ def thesis_name(name: str) -> str:
 
 
 def _green(match: re.Match[str]) -> str:
-    # Numbered through after 108 local links: three in each chassis, chassis by chassis.
+    # Numbered after 108 local links: three in each chassis, chassis by chassis.
     chassis = (int(match[4]) - 108) // 3
     return f"g{chassis // 4}.{match[1]}.{match[2]}-{match[3]}"
 
@@ -140,7 +140,7 @@ def test_every_link(case: tuple[Platform, Name], published: Published) -> None:
 
 @pytest.mark.reference
 def test_master_is_behind_its_link(case: tuple[Platform, Name]) -> None:
-    """Every node reaches the master over the master's link alone, 100 us away."""
+    """Every node reaches the master over only the master's link, 100 us away."""
     platform, _ = case
     master = platform.host_index["master"]
     for node in range(108):

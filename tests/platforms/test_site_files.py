@@ -1,4 +1,4 @@
-"""Maps and resource graphs of sites: what is in each was counted by hand."""
+"""Maps and resource graphs of sites: their contents were counted by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAP = Path(__file__).parent / "data" / "rabbits.json"
 
 
 def racks_of(platform: Platform) -> list[tuple[str, int, list[str]]]:
-    """Storage nodes with their bytes and the nodes at the same place, as the scheduler sees them."""
+    """Storage nodes with their bytes and the nodes at the same place, as the scheduler has them."""
     served: dict[str, list[str]] = {}
     for host in platform.hosts:
         if not host.role:
@@ -38,7 +38,7 @@ def racks_of(platform: Platform) -> list[tuple[str, int, list[str]]]:
 
 
 def read(path: Path, tmp_path: Path) -> Platform:
-    """What ``platform import`` makes of a file."""
+    """The platform that ``platform import`` makes of a file."""
     file = tmp_path / f"{path.stem}.toml"
     list(imported([path], file, None))
     return platform_from(file)
@@ -77,7 +77,7 @@ def test_rzadams(reference: Path, tmp_path: Path) -> None:
 
 
 def test_small_maps(reference: Path, tmp_path: Path) -> None:
-    """32 nodes at two rabbits; and 4 nodes, of which 3 are at the first."""
+    """32 nodes at two rabbits; and 4 nodes, 3 of them at the first."""
     folder = reference / "data/sites/rabbit"
     assert racks_of(read(folder / "rabbitmapping.json", tmp_path)) == [
         ("somecluster101", 30659987079168, [f"somecluster{number}" for number in range(10, 26)]),
@@ -115,7 +115,7 @@ def test_a_map_and_a_graph(reference: Path) -> None:
 
 
 def test_small_map_of_ours(tmp_path: Path) -> None:
-    """A map of the same layout: what no file states is marked in the description."""
+    """A map of the same layout: values that no file states are marked in the description."""
     assert racks_of(read(MAP, tmp_path)) == [
         ("ears1", 5_000_000_000_001, ["field1", "field2"]),
         ("ears2", 4_000_000_000_000, ["field4", "field07"]),
@@ -127,7 +127,7 @@ def test_small_map_of_ours(tmp_path: Path) -> None:
 
 
 def test_export_is_read_back_equal(tmp_path: Path) -> None:
-    """A description whose racks stand by name goes through a graph unchanged."""
+    """A description with racks by name is unchanged after a graph."""
     file, back = tmp_path / "graph.json", tmp_path / "back.toml"
     list(exported("tuolumne", file))
     graph = json.loads(file.read_text())["scheduling"]["graph"]
@@ -140,7 +140,7 @@ def test_export_is_read_back_equal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "racks", "nodes"), [("thesis", 12, 8), ("tiny", 2, 4), ("herbein-small", 2, 2)])
 def test_export_of_other_networks(name: str, racks: int, nodes: int) -> None:
-    """Of any machine a graph has the storage nodes and what each serves; without storage nodes, the places."""
+    """A graph of any machine has the storage nodes and the nodes of each; without storage nodes, the places."""
     inventory = machine_inventory(name)
     assert [len(rack.nodes) for rack in inventory.racks] == [nodes] * racks
     assert read_graph(written(inventory), "").racks == inventory.racks
@@ -275,7 +275,7 @@ def test_what_is_passed_over_is_said() -> None:
     ],
 )
 def test_files_that_contradict_each_other(other: Inventory, message: str) -> None:
-    """Of two files each fact stands once, or alike."""
+    """In two files each fact occurs once, or alike."""
     one = Inventory("", (RackFacts(("n1",), "r", 5),), cores=2)
     with pytest.raises(PlatformError, match=f"^two: {message}$"):
         merged([("one", one), ("two", other)])
@@ -302,7 +302,7 @@ RABBIT = st.fixed_dictionaries({}, optional={"capacity": JSON, "hostlist": JSON 
 )
 @settings(max_examples=60, deadline=None)
 def test_garbage(nodes: Any, edges: Any, computes: Any, rabbits: Any) -> None:
-    """Whatever a file holds, it is read or refused in one line."""
+    """Any contents of a file are read, or refused in one line."""
     for read_it, data in (
         (read_graph, {"graph": {"nodes": nodes, "edges": edges}}),
         (read_map, {"computes": computes, "rabbits": rabbits}),

@@ -17,7 +17,7 @@ from tests.platforms.strategies import dragonflies, trees
 
 
 def test_thesis() -> None:
-    """108 nodes, 36 routers; green, black and blue cables as the sizes say; the servers apart."""
+    """108 nodes, 36 routers; green, black and blue cables by the sizes; the servers apart."""
     graph = topology(describe("thesis"))
     kinds = [kind for _, kind in graph.nodes(data="kind")]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {

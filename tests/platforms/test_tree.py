@@ -35,7 +35,7 @@ def test_cts1() -> None:
     ("name", "bandwidth"), [("cts1", 70e9), ("cts1-10", 63e9), ("cts1-20", 56e9), ("cts1-30", 49e9)]
 )
 def test_under_provisioning(name: str, bandwidth: float) -> None:
-    """Section 5.1: 70, 63, 56 and 49 GB/s, in the link and in what schedulers get."""
+    """Section 5.1: 70, 63, 56 and 49 GB/s, in the link and in the schedulers' facts."""
     platform = platform_from(name)
     assert platform.bandwidths[platform.link_index["link_pfs"]] == bandwidth
     assert platform.host("cts0").properties["io_path"].startswith(f"pfs={bandwidth:.0f}/")
@@ -53,7 +53,7 @@ def test_small_tree_of_herbein() -> None:
 
 
 def test_clusters_share_the_file_system() -> None:
-    """The file system is the common root; what two clusters call the same is distinguished."""
+    """The file system is the common root; equal names in two clusters are distinguished."""
     platform = platform_from(TWO)
     cab, zin = platform.host("node_8").properties, platform.host("node_20").properties
     assert cab["io_path"] == "pfs=5000000000/cab-pool=10000000000/cab-su1-sw0=2000000000"

@@ -41,7 +41,7 @@ def test_errors_count_the_blank_lines() -> None:
 
 
 def test_annotating_drops_a_blank_first_line() -> None:
-    """What is written is XML."""
+    """The result is XML."""
     text = generate(read_description('base = "tiny"', bases=_bases())).replace("io_path", "former_path")
     assert annotate("\n" + text).startswith("<?xml")
 
@@ -66,7 +66,7 @@ def test_the_machine_of_the_thesis_has_simgrids_own() -> None:
 
 
 def test_watts_of_a_description_are_written() -> None:
-    """Every host states those of its kind; without the table none does."""
+    """Every host states those of its kind; without the table no host does."""
     platform = parse_platform(generate(read_description(POWERED, bases=_bases())))
     by_role = {host.properties.get("storage_kind", host.role): read_watts(host) for host in platform.hosts}
     assert by_role == {

@@ -1,4 +1,4 @@
-"""What the reader understands of SimGrid's XML, and what it refuses with which message."""
+"""The supported part of SimGrid's XML, and the messages that refuse the rest."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_host() -> None:
 
 
 def test_unknown_host_is_named() -> None:
-    """Asking for a host that is not there names some that are."""
+    """The error on an unknown host names some that exist."""
     with pytest.raises(PlatformError, match="no host 'x'; the 2 hosts begin with a, b"):
         zone(TWO).host("x")
 
@@ -161,13 +161,13 @@ def test_older_names() -> None:
 
 
 def test_zone_without_routing() -> None:
-    """``None``: no links between its hosts."""
+    """Routing ``None``: no links between its hosts."""
     assert names(zone(TWO, "None"), "a", "b") == []
 
 
 @pytest.mark.parametrize("routing", ["Floyd", "Dijkstra"])
 def test_no_way(routing: str) -> None:
-    """Shortest-path zones know when there is none."""
+    """Shortest-path zones report hosts without a route."""
     with pytest.raises(PlatformError, match="no route from 'a' to 'b' in zone 'z'"):
         zone(TWO, routing).route(0, 1)
 
@@ -195,7 +195,7 @@ def _inner_zones() -> str:
 
 
 def test_no_route_between_zones() -> None:
-    """Between zones, what is not stated is an error."""
+    """A route between zones that is not stated is an error."""
     text = f'<platform version="4.1"><zone id="z" routing="Full">{_inner_zones()}</zone></platform>'
     platform = parse_platform(text)
     with pytest.raises(PlatformError, match="from 'a1' to 'b2': zone 'z' states no route between 'z1' and 'z2'"):

@@ -21,7 +21,7 @@ EPSILON_S = 1e-5
 
 @dataclass
 class _Buffer:
-    """What a job holds of storage nodes, and since when."""
+    """A job's bytes on storage nodes, and the time from which it holds them."""
 
     job: Job
     storages: tuple[int, ...]
@@ -31,12 +31,12 @@ class _Buffer:
 
 
 class Account(Observer):
-    """Books of storage nodes and nodes, kept from starts, holds, resizes, evictions and ends alone.
+    """Books of storage nodes and nodes, kept only from starts, holds, resizes, evictions and ends.
 
     Parameters
     ----------
     case
-        What is played.
+        The case to play.
     limit
         Most bytes of a user's jobs; 0: no limit.
     """
@@ -56,11 +56,11 @@ class Account(Observer):
         self.gone: Counter[int] = Counter()
         self.story: list[tuple[float, str, str]] = []
 
-    # ------------------------------------------------------------------ what happens
+    # ------------------------------------------------------------------ events
 
     def heard(self, message: Message) -> None:
-        """Note what the session is told, and at once: ends of sub-jobs that are one event in this process one by one,
-        and without their own times, of which that event has the first.
+        """Note the events that the session receives; ``SubJobsCompleted`` becomes one end per sub-job, at the message's
+        time.
         """
         self.story.append((message.now, "message", ""))
         for event in message.events:
@@ -73,7 +73,7 @@ class Account(Observer):
                 self.story.append((event.timestamp, type(event).__name__, job_id))
 
     def submitted(self, job: Job, now_s: float) -> None:
-        """Its request is in whole granules, and the least that holds what it states."""
+        """Its request is the smallest number of whole granules that holds the stated size."""
         self.submitted_ids.add(job.id)
         values = {**job.profile, **job.extras}
         stated = values.get("bb_total", values.get("bb", 0))
@@ -85,7 +85,7 @@ class Account(Observer):
         assert stated <= job.bb_bytes * (pieces or 1) < stated + granule * (pieces or 1) + (pieces and pieces - 1)
 
     def drained(self, storage: str, drained_bytes: int, left_bytes: int, now_s: float) -> None:
-        """So much of a storage node goes to nobody from now on."""
+        """These bytes of a storage node are given to no job from now on."""
         self._count("drained", storage, now_s)
         names = [one.name for one in self.session.machine.storages]
         self.gone[names.index(storage)] = drained_bytes
@@ -155,7 +155,7 @@ class Account(Observer):
         self._replace(buffer, allocation.storages, now_s)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """A waiting job loses what it was given."""
+        """A waiting job loses its buffer."""
         buffer = self.buffers.pop(job.id)
         self._count("evicted", job.id, now_s)
         assert sorted(buffer.storages) == sorted(holding.allocation.storages)
@@ -185,7 +185,7 @@ class Account(Observer):
         self.counts[what] += 1
         self.story.append((now_s, what, name))
 
-    # ------------------------------------------------------------------ what must hold
+    # ------------------------------------------------------------------ invariants
 
     def check(self) -> None:
         """After every message: all books agree, nothing is held by a job that neither waits nor runs."""
@@ -210,7 +210,7 @@ class Account(Observer):
     def check_end(self) -> None:
         """Every job has ended or was rejected; nothing is held.
 
-        Batsim leaves out for good what came back while a job ran there: jobs may wait for it then.
+        Batsim leaves out for good machines that came back while a job ran there: jobs may wait for them then.
         """
         self.check()
         session = self.session
@@ -253,9 +253,7 @@ class Account(Observer):
         return used
 
     def _within(self, fresh: Sequence[int] = ()) -> None:
-        """At this instant no storage node holds more than it can, none of which something is given more than is left of
-        it, and no user's jobs more than the limit.
-        """
+        """No storage node holds more than its capacity, nor a fresh buffer drained bytes; no user exceeds the limit."""
         for storage, size in self._used().items():
             capacity = self.session.machine.storages[storage].capacity_bytes - (storage in fresh) * self.gone[storage]
             assert size <= capacity, f"{size} bytes on storage node {storage} of {capacity}"

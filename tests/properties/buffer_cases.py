@@ -28,7 +28,7 @@ class Case(NamedTuple):
     granule
         Bytes.
     outage
-        What becomes of running jobs when storage nodes and nodes go out and come back; "": none goes out.
+        Treatment of running jobs when storage nodes and nodes go out and come back; "": no outages.
     limited
         Whether there is a limit for each user.
     machine
@@ -38,7 +38,7 @@ class Case(NamedTuple):
     drained
         Whether parts of storage nodes are drained and come back.
     way
-        How the conversation is played, of :data:`WAYS`.
+        Way to play the conversation, of :data:`WAYS`.
     seed
         Of jobs, outages and options.
     """
@@ -59,16 +59,14 @@ class Case(NamedTuple):
 
 WAYS = ("whole", "single", "bytes", "socket")
 """In this process with all sub-jobs of an operation in one request; with a request for each; with messages as text of
-Batsim 4; with such text over a socket. All of them must come to the same.
+Batsim 4; with such text over a socket. All must have the same results.
 """
 
 BATSIM_5 = "batsim5"
 """The way of a conversation in Batsim 5's protocol over a socket, from its handshake on."""
 
 BY_ITS_CLOCK = "whole, by Batsim 5's clock"
-"""As whole, with twelve decimals of a second and calls at whole milliseconds: it must come to the same as
-:data:`BATSIM_5`.
-"""
+"""As whole, with twelve decimals of a second and calls at whole milliseconds: same results as :data:`BATSIM_5`."""
 
 PERSISTENT = "persistent"
 """Jobs with and without nodes that create, use and destroy persistent buffers; some have one of their own, too."""
@@ -82,7 +80,7 @@ KINDS: Mapping[str, Callable[[Random, int], dict[str, Any]]] = {
     "one": lambda rng, size: {"bb_total": rng.choice((size, 2 * size))},
     PERSISTENT: lambda rng, size: {"bb_total": size} if rng.random() < 0.3 else {},
 }
-"""Fields of a job with a buffer of a kind, from a size that a storage node has room for."""
+"""Fields of a job with a buffer of a kind, from a size that fits on a storage node."""
 
 MIXED = "mixed"
 """Jobs of all kinds side by side."""
@@ -96,7 +94,7 @@ OUTAGES = ("", "", "continue", "kill", "requeue")
 SHARING = frozenset(name for name, entry in POLICIES.items() if issubclass(entry.cls, SharesNodes))
 PACKING = frozenset(name for name, entry in POLICIES.items() if getattr(entry.cls, "packs_buffers", False))
 ON_NODES = ("malleable", "timeshared")
-"""Models whose jobs change their nodes: not where buffers have lives of their own."""
+"""Models with jobs that change their nodes: not where buffers have lives of their own."""
 
 APART = tuple(life for life in LIVES if life != "with-nodes")
 

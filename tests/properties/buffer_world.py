@@ -1,4 +1,4 @@
-"""Small worlds of burst buffers, one for each case: machine, jobs, outages, options, and how they are played."""
+"""Small worlds of burst buffers, one for each case: machine, jobs, outages, options, and the way to play them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def platform(machine: str, granule: int) -> Platform:
 
 
 def workload(case: Case, rng: Random) -> dict[str, Any]:
-    """A few jobs with buffers of the case's kind, more than there is room for; some walltimes are too short."""
+    """A few jobs with buffers of the case's kind, more than fit at once; some walltimes are too short."""
     largest = MACHINES[case.machine][1] * GB
     data: dict[str, Any] = {"nb_res": NODES, "jobs": [], "profiles": {}}
     for number in range(rng.randint(3, 8)):
@@ -164,7 +164,7 @@ def _stages(case: Case, rng: Random, profile: dict[str, Any]) -> None:
 
 
 def _special(case: Case, rng: Random, number: int, profile: dict[str, Any]) -> None:
-    """What a job says that its model plays."""
+    """Add the fields of a job's model to its profile."""
     if case.model == "operations" and number % 3 == 0:
         profile["periods"] = {"count": 2, "compute_s": rng.choice((2.0, 7.0)), "io_bytes": GB}
     if case.model == "malleable" and rng.random() < 0.6 and not {"bb_total"} & profile.keys():
@@ -198,7 +198,7 @@ def events(case: Case, rng: Random) -> str:
 
 
 def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
-    """What a case selects, and the limit of a user in bytes (0: none)."""
+    """Session of a case, and the limit of a user in bytes (0: no limit)."""
     limit = rng.choice((4 * GB, 9 * GB)) if case.limited else 0
     settings: dict[str, Any] = {
         "bb_life": case.life + rng.choice(OPTIONS[case.life] if case.policy != "slurm-backfill" else ("",)),
@@ -221,7 +221,7 @@ def spec_of(case: Case, rng: Random) -> tuple[SessionSpec, int]:
 
 
 class Played(NamedTuple):
-    """What a world came to: messages, counts of what happened, and when what was heard and happened to whom."""
+    """Result of a world: number of messages, counts of events, and the story (time, event, job or machine)."""
 
     messages: int
     counts: Counter[str]
@@ -229,7 +229,7 @@ class Played(NamedTuple):
 
 
 def play(case: Case) -> Played:
-    """Play a case, with everything proven after every message; :class:`OptionError` where it is refused."""
+    """Play a case, checked after every message; :class:`OptionError` where it is refused."""
     rng = Random(repr(case._replace(way="")))  # the same world, however it is played
     spec, limit = spec_of(case, rng)
     return play_jobs(case, spec, workload(case, rng), events(case, rng), limit=limit)
@@ -310,7 +310,7 @@ def _as_text(handle: Callable[[Message], Reply]) -> Callable[[Message], Reply]:
 
 
 def _as_batsim_5(handle: Callable[[Message], Reply]) -> Callable[[Message], Reply]:
-    """A scheduler as Batsim 5 lets it be: calls at whole milliseconds, no metadata, jobs submitted when it hears."""
+    """A scheduler under Batsim 5: calls at whole milliseconds, no metadata, jobs submitted at the message's time."""
 
     def answered(message: Message) -> Reply:
         reply = handle(Message(message.now, tuple([_submitted_now(one) for one in message.events])))

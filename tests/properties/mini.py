@@ -52,7 +52,7 @@ class MiniJob:
 
 @dataclass
 class Played(Observer):
-    """What happened, by job id."""
+    """Results by job id."""
 
     starts: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -101,8 +101,8 @@ def play(session: Session, machine: MiniMachine, jobs: list[MiniJob], late_s: fl
     """Run the jobs to the end and return all replies.
 
     Time is exact: completions are reported at the instant of the end, ends before submissions, each instant in one
-    message; only what reaches its walltime is reported ``late_s`` after it, as Batsim does by its messages' latency.
-    Raises AssertionError when something is started twice or after the end.
+    message; only a job that reaches its walltime is reported ``late_s`` after it, as in Batsim due to message latency.
+    Raises AssertionError when a job is started twice or after the end.
     """
     heap: list[tuple[float, int, int, Event]] = []
     durations: dict[str, float] = {}

@@ -28,14 +28,14 @@ from spillway.simulator.wire.broker import Simulation, SimulationResult
 from spillway.simulator.wire.links import InProcessLink
 
 Change = tuple[float, bool, tuple[int, ...]]
-"""When, whether the machines come back, their ids."""
+"""Time, whether the machines come back, their ids."""
 
 Drain = tuple[float, tuple[int, ...], int]
-"""When, ids of storage nodes, how many bytes of each are drained from then on."""
+"""Time, ids of storage nodes, bytes of each that are drained from then on."""
 
 
 class Watch(Observer):
-    """Notes what happened, and that nothing starts or is held where machines are out or drained."""
+    """Notes events, and checks that nothing starts or is held where machines are out or drained."""
 
     def __init__(self) -> None:
         self.session: Session
@@ -54,7 +54,7 @@ class Watch(Observer):
         self.story.append((now_s, f"{drained_bytes} drained", storage))
 
     def _has(self, job_id: str, allocation: Allocation | None) -> None:
-        """A job holds this of the storage nodes from now on: what it gains must lie in what is left of them."""
+        """Note a job's storage from now on; additional bytes must not be drained ones."""
         before = self.buffers.pop(job_id, Counter())
         now: Counter[int] = Counter()
         for storage in allocation.storages if allocation is not None else ():
@@ -67,11 +67,11 @@ class Watch(Observer):
             self.buffers[job_id] = now
 
     def held(self, job: Job, holding: Holding, now_s: float) -> None:
-        """It must be held on what is left."""
+        """It must not be held on drained bytes."""
         self._has(job.id, holding.allocation)
 
     def resized(self, running: Running, now_s: float) -> None:
-        """It must have grown onto what is left."""
+        """It must not have grown onto drained bytes."""
         self._has(running.job.id, running.allocation)
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
@@ -83,7 +83,7 @@ class Watch(Observer):
         self.story.append((now_s, "started", job.id))
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Keep how it ended, and on how many nodes."""
+        """Keep its final state and number of nodes."""
         self.states[running.job.id] = state
         self.sizes[running.job.id] = len(running.allocation.nodes)
         self._has(running.job.id, None)
@@ -100,7 +100,7 @@ class Watch(Observer):
         self.story.append((now_s, "evicted", job.id))
 
     def interrupted(self, job: Job, what: str, reason: str, now_s: float, lost_node_s: float = 0.0) -> None:
-        """Keep what an outage did to a job, and what it lost."""
+        """Keep an outage's effect on a job, and its lost node-seconds."""
         self.story.append((now_s, what, job.id))
         self.lost[job.id] = lost_node_s
 

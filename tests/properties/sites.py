@@ -29,11 +29,11 @@ SITES = {
     ),
     "small": Site(weights=Weights(size=100, favor_small=True, age=100, longest_age_s=30.0, period_s=10.0)),
 }
-"""Sites by name. Users are ``0`` to ``3``; others are in none of the accounts."""
+"""Sites by name. Users are ``0`` to ``3``; others are in no account."""
 
 
 def fields_of(rng: Random) -> dict[str, Any]:
-    """What a job of these sites states."""
+    """Random fields of a job of these sites."""
     stated = {
         "user": rng.choice(("0", "1", "2", "3", "4")),
         "qos": rng.choice(("", "normal", "high")),

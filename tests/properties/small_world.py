@@ -84,7 +84,7 @@ def runs(
 
 
 class Checked(TimedSession):
-    """A session whose ledger, cluster and runtime are proven to agree after every message."""
+    """A session that checks after every message that ledger, cluster and runtime agree."""
 
     last: Session
 

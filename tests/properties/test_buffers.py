@@ -1,4 +1,4 @@
-"""What a run's tables say of kinds of burst buffers, limits, and outages of storage nodes.
+"""Kinds of burst buffers, limits, and outages of storage nodes in a run's tables.
 
 Every policy under every rule, kind and life: ``test_product.py``.
 """
@@ -49,7 +49,7 @@ CASES = [
 
 
 def mixed(model: str) -> dict[str, Any]:
-    """Jobs with buffers per node, striped, one per job, and none."""
+    """Jobs with buffers per node, striped, one per job, and without."""
     data = workload(model, JOBS)
     for number, (total, stripes) in STRIPED.items():
         data["profiles"][f"p{number}"] |= {"bb_total": total, "bb_stripes": stripes}
@@ -119,9 +119,9 @@ def test_no_user_exceeds_a_limit(policy: str, life: str, tmp_path: Path, monkeyp
 @pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
 @pytest.mark.parametrize(("policy", "model"), [("fcfs", "io"), ("easy", "rigid"), ("conservative", "io")])
 def test_storage_nodes_go_and_come_back(policy: str, model: str, rule: str, tmp_path: Path) -> None:
-    """A striped buffer is lost as a whole; what holds a drained storage node keeps it, and nothing new is placed there.
+    """A striped buffer is lost as a whole; jobs keep drained bytes, and drained storage nodes get nothing new.
 
-    The world proves after each message that nothing leaks, and at each start that nothing lies on what is out.
+    The world checks after each message that nothing leaks, and at each start that no machine in use is out.
     """
     storage = 8
     changes: list[Change] = [(4.0, False, (storage,)), (50.0, True, (storage,))]

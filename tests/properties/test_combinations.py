@@ -1,4 +1,4 @@
-"""Every policy x job model x life, alone and with settings: assembled, or refused with the reason in the golden list.
+"""Every policy x job model x life, with and without settings: assembled, or refused with the golden list's reason.
 
 A line is a policy and a model, a letter of it
 the verdict on a life and settings. ``python -m tests.properties.test_combinations`` prints it anew.
@@ -50,7 +50,7 @@ def spec(policy: str, model: str, life: str, settings: Mapping[str, Any], *, lit
 
 
 def specs(policy: str, model: str) -> Iterator[SessionSpec]:
-    """All lives and settings; then the published experiment's rules."""
+    """Sessions with all lives and settings, then with the published experiment's rules."""
     for life in EVERY_LIFE:
         for settings in SETTINGS:
             yield spec(policy, model, life, settings)
@@ -59,7 +59,7 @@ def specs(policy: str, model: str) -> Iterator[SessionSpec]:
 
 
 def verdict(chosen: SessionSpec) -> str:
-    """Why it is refused, the names of its parts left out; empty where it is assembled."""
+    """The reason for refusal, without the names of the parts; empty where the session is assembled."""
     cls, words = POLICIES[chosen.policy].cls.__name__, answer(chosen.session)
     life = split_spec(chosen.settings["bb_life"])[0]
     for name, part in (
@@ -83,7 +83,7 @@ def golden() -> dict[tuple[str, str], list[str]]:
 
 
 def answer(ask: Callable[[], object]) -> str:
-    """The refusal; empty for none."""
+    """The refusal; empty if accepted."""
     try:
         ask()
     except OptionError as error:
@@ -102,7 +102,7 @@ def test_verdicts(policy: str) -> None:
 
 @pytest.mark.parametrize("model", EVERY_MODEL)
 def test_doors(model: str) -> None:
-    """Campaigns and pybatsim refuse what the session refuses, in the same words."""
+    """Campaigns and pybatsim refuse the same combinations as the session, in the same words."""
     name, options = split_spec(model)
     for policy in POLICIES:
         for life in EVERY_LIFE:

@@ -1,4 +1,4 @@
-"""Passes that go on where the one before ended decide what whole passes do, and leave the same timeline."""
+"""Passes that continue the previous one make the same decisions as whole passes, and leave the same timeline."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OTHERS = [
 
 @dataclass(frozen=True)
 class Beside(Around):
-    """A policy, beside whose passes whole ones are made; counts in how many passes jobs were not looked at again."""
+    """A policy with a whole pass beside each of its own; counts the passes that skipped jobs."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -86,7 +86,7 @@ def play_beside(seed: str, options: dict[str, Any], placement: Placement = STEAD
 
 
 def test_deep_reservations() -> None:
-    """Jobs that move up among the first get reservations in a pass that goes on, too; some passes do go on."""
+    """Jobs that move up among the first get reservations in a continued pass, too; some passes are continued."""
     counts: Counter[str] = Counter()
     for number in range(120):
         depth = (1, 2, 3, 4, 30)[number % 5]
@@ -95,13 +95,13 @@ def test_deep_reservations() -> None:
 
 
 def test_rules_of_placement() -> None:
-    """Where others have started, a rule may choose otherwise than for the reservation before."""
+    """After other starts a rule may choose other resources than for the previous reservation."""
     for number, placement in enumerate(2 * OTHERS):
         play_beside(f"placed {number}", {"depth": 1 + number % 2}, placement)
 
 
 def test_reservations_that_leave_out_idle_nodes() -> None:
-    """What they leave out depends on which nodes are idle now."""
+    """The nodes that they leave out depend on those that are idle now."""
     for number in range(45):
         play_beside(f"extra {number}", {"depth": 1 + number % 3, "by_number": True})
 
@@ -134,7 +134,7 @@ def test_a_job_that_moves_up(explain: bool) -> None:
 def test_going_on_changes_nothing(
     name: str, jobs: list[MiniJob], tree: bool, depth: str, placement: Placement, estimates: str
 ) -> None:
-    """Message by message the same replies as where passes are explained, which look at every job, one by one."""
+    """Message by message the same replies as with explained passes, which look at every job."""
 
     def replies(explain: bool) -> list[object]:
         policy, estimator = POLICIES[name].build({"depth": depth} if depth else {}), ESTIMATORS[estimates]()
@@ -149,7 +149,7 @@ def test_going_on_changes_nothing(
 @settings(max_examples=60)
 @given(jobs=JOBS, tree=st.booleans())
 def test_what_is_not_enacted_is_tried_again(jobs: list[MiniJob], tree: bool) -> None:
-    """Where something around the policy holds some of its starts back, the next pass does not build on them."""
+    """The next pass does not build on starts that a wrapper around the policy suppresses."""
 
     class Restrained(Backfill):
         def __call__(self, view: View) -> Any:
@@ -163,7 +163,7 @@ def test_what_is_not_enacted_is_tried_again(jobs: list[MiniJob], tree: bool) -> 
 @settings(max_examples=60)
 @given(jobs=JOBS, tree=st.booleans())
 def test_what_others_book_is_not_built_on(jobs: list[MiniJob], tree: bool) -> None:
-    """A policy around it may reserve before and after it: every pass begins with what runs."""
+    """A wrapping policy may reserve before and after it: every pass begins with the running jobs."""
 
     class Reserving(Backfill):
         def __call__(self, view: View) -> Any:

@@ -30,12 +30,12 @@ JOBS: list[Described] = [
 ]
 DRAINS: list[Drain] = [(2.0, (8,), 7 * GB), (4.0, (9,), 9 * GB), (20.0, (8,), 10 * GB), (60.0, (8,), 3 * GB),
                        (150.0, (9,), GB), (300.0, (8, 9), 0)]  # fmt: skip
-"""First while jobs hold more than what is left; one node entirely, for a while; all of it comes back."""
+"""First while jobs hold more than the rest; one storage node entirely, for a while; all bytes come back."""
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy(policy: str, tmp_path: Path) -> None:
-    """No byte is given that is drained (what watches asserts it), nothing is taken, and in the end all is free."""
+    """No drained byte is given to a job (``Watch`` checks it), no job loses bytes, and in the end all is free."""
     turn = list(POLICIES).index(policy)
     models = ("timeshared",) if policy.startswith("gang") else ("rigid", "io")
     model = models[turn % len(models)]
@@ -76,11 +76,11 @@ def test_random_drains(data: st.DataObject, jobs: list[Any], drawn: list[Any], o
 
 @pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
 def test_what_is_held_stays(rule: str, tmp_path: Path) -> None:
-    """Under every rule a job keeps its buffers on what is drained; others get them once enough was given back.
+    """Under every rule a job keeps its drained bytes; others get a buffer once enough was given back.
 
-    The first job holds 8 of 10 GB on each storage node. 5 GB of each are drained at 1 s: what is left, 5 GB, is less.
-    So the second, which needs 2 GB on each, waits for the end of the first; the third, which needs 6 GB on each, until
-    all is back.
+    The first job holds 8 of 10 GB on each storage node. 5 GB of each are drained at 1 s: the rest, 5 GB, is less. So
+    the second, which needs 2 GB on each, waits for the end of the first; the third, which needs 6 GB on each, until all
+    is back.
     """
     jobs: list[Described] = [
         (0, 2, 30.0, 8, 0, 100, False),
@@ -117,7 +117,7 @@ def test_a_whole_node_is_drained_and_returns(rule: str, states: list[str], tmp_p
 
 
 def test_a_waiting_job_keeps_its_buffer(tmp_path: Path) -> None:
-    """Under a life in which buffers come first, a partial drain takes none back; an outage of the whole node does."""
+    """Under a life in which buffers come first, a partial drain evicts no buffer; an outage of the whole node does."""
     jobs: list[Described] = [(0, 8, 30.0, 0, 0, 100, False), (1, 2, 5.0, 8, 0, 100, False)]
     spec = SessionSpec("easy", model="rigid", settings={"bb_life": "slurm"})
     data = workload("rigid", jobs)

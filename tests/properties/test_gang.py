@@ -1,4 +1,4 @@
-"""What the gang policies must keep, whatever the jobs: everything ends, time is received in full, none overtakes."""
+"""Invariants of the gang policies for any jobs: every job ends and receives its full time, no job overtakes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ PATHS = ("pfs=100/left=60", "pfs=100/left=60/n1=40", "pfs=100/right=50", "pfs=10
 
 @dataclass
 class Meter:
-    """Adds up what runs on each link from the conversation alone: executions, completions, confirmed kills."""
+    """Adds up the load of each link, only from the conversation: executions, completions, confirmed kills."""
 
     rates: list[int]
     live: dict[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class Meter:
 
 
 def carried(nodes: tuple[int, ...], rate: int) -> bool:
-    """Whether the links carry a job alone."""
+    """Whether the links carry an uncontended job."""
     return all(rate * len(set(nodes) & set(below)) <= capacity for capacity, below in LINKS.values())
 
 
@@ -142,7 +142,7 @@ def carried(nodes: tuple[int, ...], rate: int) -> bool:
 def test_no_link_carries_too_much_at_any_instant(
     name: str, start: str, rows: list[tuple[int, int, int, int, int]], rates: list[int]
 ) -> None:
-    """Rows use links one at a time: whatever runs, also before a move, fits on each. What fits alone ends."""
+    """Rows use links one at a time: running jobs fit on each, also before a move. A job that fits uncontended ends."""
     meter = Meter(rates)
     jobs = [{**job, "io_rate": rate} for job, rate in zip(described(rows), rates, strict=False)]
     shown = play(POLICIES[name].build({**OPTIONS, "migration_start": start}), jobs, paths=PATHS, watch=meter)

@@ -51,7 +51,7 @@ JOBS = st.lists(
 
 
 class Meter(Played):
-    """Counts what every link carries, from starts and ends alone, and refuses an overload at the moment it arises."""
+    """Counts the load of every link, only from starts and ends, and refuses an overload when it arises."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Restless:
         self.share = share
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Kill, reject, then let the other policy decide on what is left."""
+        """Kill and reject some jobs, then let the other policy decide on the others."""
         for running in view.running:
             if view.rng.random() < self.share:
                 yield Kill(running.job, "restless")
@@ -114,7 +114,7 @@ class Restless:
 def test_no_link_is_over_committed(
     name: str, jobs: list[MiniJob], tree: str, order: NodeOrder, share: float, literal: bool
 ) -> None:
-    """At every start every link above the job's nodes carries at most what it can, and all is given back in the end."""
+    """At every start no link above the job's nodes exceeds its capacity, and in the end all is given back."""
     shape = MiniMachine(nodes=8, storages=2, storage_bytes=10 * GB, io_paths=TREES[tree])
     meter = Meter(Machine.from_simulation_begins(shape.begins()))
     policy = Restless(POLICIES[name].build(EXACT.get(name, {}), literal=literal), share)

@@ -1,4 +1,4 @@
-"""What a run's tables say of lives of burst buffers; every policy under every life: ``test_product.py``."""
+"""Lives of burst buffers in a run's tables; every policy under every life: ``test_product.py``."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ bandwidth = "1GBps"
 
 @dataclass
 class Restless:
-    """A controller that requests any legal change it can think of, from a list of numbers; none when they run out."""
+    """A controller that requests legal changes drawn from a list of numbers, and nothing when the list is empty."""
 
     numbers: list[int]
 
@@ -114,7 +114,7 @@ class Killing:
 
 
 def application(nodes: int, work: int, io_gb: int, overhead: int, bb: int, rate: int) -> dict[str, Any]:
-    """A malleable profile: 13 iterations, control points every 2, I/O every 4; the last iteration stands alone."""
+    """A malleable profile: 13 iterations, control points every 2, I/O every 4; the last iteration is by itself."""
     return {
         "type": "delay", "delay": 10, "bb": bb * GB, "io_rate": rate * 10**7,
         "malleable": {
@@ -146,7 +146,7 @@ JOBS = st.lists(
 
 @dataclass
 class Played:
-    """What came of a simulation."""
+    """Result of a simulation."""
 
     records: list[AppRecord]
     session: Session
@@ -267,7 +267,7 @@ def test_our_controllers_keep_it_too(
     shrink: Shrink,
     moldable: bool,
 ) -> None:
-    """Every combination of strategy, expansion and shrinking; what they decide always passes the guard."""
+    """Every combination of strategy, expansion and shrinking; the guard accepts all their decisions."""
     control = Control(
         interference=strategy, expansion=expansion, expansion_profit=0.1, io_uncertainty=0.5, shrink=shrink
     )

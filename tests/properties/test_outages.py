@@ -1,4 +1,4 @@
-"""Machines come and go under every policy and job model: all invariants hold, and nothing starts where nothing can."""
+"""Machines come and go under every policy and job model: invariants hold, and nothing starts on absent machines."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_random_outages(
     data: st.DataObject, jobs: list[tuple[int, int, float, int, int, int | None, bool]], drawn: Any
 ) -> None:
     """Every policy, model and setting: ledger, cluster, timeline and runtime agree after every message, nothing starts
-    on what is out, every job ends, nothing is held in the end."""
+    on machines that are out, every job ends, nothing is held in the end."""
     model, policy = data.draw(st.sampled_from(PAIRS))
     rule = data.draw(st.sampled_from(list(OnOutage)))
     literal = data.draw(st.booleans())
@@ -178,7 +178,7 @@ def test_what_is_lost_counts_alike(rule: str, states: dict[str, str], machine: i
 
 @pytest.mark.parametrize(("model", "lost"), [("io", 8), ("io", 0), ("operations", 3), ("malleable", 1)])
 def test_a_job_that_cannot_go_on_ends(model: str, lost: int, tmp_path: Path) -> None:
-    """Its next operation would have to start on what is out: it is killed there, with the reason."""
+    """Its next operation would need a machine that is out: it is killed then, with the reason."""
     jobs = [(0, 4, 30.0, 2, 0, 400, True)]
     played = play(tmp_path, SessionSpec("easy", model=model), workload(model, jobs), [(6.0, False, (lost,))])  # type: ignore[arg-type]
     assert played.watch.states == {"w0!0": JobState.COMPLETED_KILLED}
@@ -203,7 +203,7 @@ def test_transfers_wait_for_the_file_system(tmp_path: Path) -> None:
 @pytest.mark.parametrize("control", ["shared", "exclusive"])
 @pytest.mark.parametrize("life", ["slurm", "standby", "two-reservations"])
 def test_a_storage_node_goes_out_during_a_stage_in(life: str, control: str, tmp_path: Path) -> None:
-    """What fills the buffer is killed; the job gets another one, stages in anew and runs."""
+    """The stage-in is killed; the job gets another buffer, stages in again and runs."""
     settings = {"bb_life": life, "io_control": control}
     data = workload("io", [(0, 2, 10.0, 4, 0, 400, False)])
     spec = SessionSpec("easy", model="io", settings=settings)
@@ -265,7 +265,7 @@ def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
 def test_malleable_applications_shrink(
     rule: str, lost: tuple[int, ...], states: dict[str, str], size: int, lost_s: float, tmp_path: Path
 ) -> None:
-    """They give up what is out when what runs there has ended, as long as they keep their minimum."""
+    """They give up nodes that are out when the current interval there has ended, as long as they keep their minimum."""
     spec = SessionSpec("easy", model="malleable", settings={"on_outage": rule})
     played = play(tmp_path, spec, workload("malleable", [(0, 4, 30.0, 2, 0, 900, True)]), [(lost_s, False, lost)])
     assert {job_id: state.value for job_id, state in played.watch.states.items()} == states
@@ -286,7 +286,7 @@ def test_a_write_that_waits_is_planned_anew(tmp_path: Path) -> None:
 
 
 def test_settings_that_cannot_be_combined() -> None:
-    """Only malleable applications shrink; a simulator without dynamic jobs takes no job anew."""
+    """Only malleable applications shrink; without dynamic jobs no job can be requeued."""
     with pytest.raises(OptionError, match=r"on_outage=shrink and --model rigid cannot be combined"):
         SessionSpec("easy", model="rigid", settings={"on_outage": "shrink"}).session()
     assert not SessionSpec("easy").needs().dynamic_jobs

@@ -1,6 +1,4 @@
-"""Every policy keeps every job in one of its partitions and within all counted pools, and what only saves time decides
-nothing there either.
-"""
+"""Every policy keeps every job in one of its partitions and within all counted pools; shortcuts change no decision."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ WORLDS = {
 
 
 def partitions(rng: Random) -> tuple[Partition, ...]:
-    """Two to four partitions, most of which overlap; one of them is the default."""
+    """Two to four partitions, most of them overlapping; one is the default."""
     found = []
     for number in range(rng.randint(2, 4)):
         first = rng.randint(0, NODES - 2)
@@ -66,7 +64,7 @@ RESOURCES = (
     Resource("each", 2, (Layer("all", "0-7", 5), Layer("left", "0-3", 3), Layer("right", "4-6", 4))),
     Resource("node", 3, (Layer("all", "", 7), Layer("left", "0-3", 4, "all"), Layer("right", "4-7", 5, "all", 1))),
 )
-"""A resource of each mode; node 7 has none of the second one, and one of the third is in use always."""
+"""A resource of each mode; the second has no layer at node 7, and one unit of the third is always in use."""
 
 
 def requests(rng: Random, data: dict[str, Any]) -> dict[str, dict[str, int]]:
@@ -87,7 +85,7 @@ GPUS = (Gpus(1, "1-7"), Gpus(4, "3-5"))
 
 
 def with_gpus(rng: Random, data: dict[str, Any]) -> dict[str, set[int]]:
-    """Let some jobs need GPUs on each of their nodes; return the nodes that have as many by the job's full id."""
+    """Let some jobs need GPUs on each of their nodes; return the nodes with enough GPUs by the job's full id."""
     usable: dict[str, set[int]] = {}
     for job in data["jobs"]:
         job["gpus"] = rng.choice((0, 0, 0, 1, 2))
@@ -96,7 +94,7 @@ def with_gpus(rng: Random, data: dict[str, Any]) -> dict[str, set[int]]:
 
 
 def charged(asked: dict[str, int], nodes: set[int]) -> dict[str, int]:
-    """What a job with these nodes takes, by our own reading of the modes; of mode 1 in all."""
+    """Amounts that a job with these nodes takes, by our own reading of the modes; in mode 1 the total."""
     found = {name: amount for name, amount in asked.items() if name in ("few", "many", "one")}
     for resource, spans in (("each", (range(8), range(4), range(4, 7))), ("node", (range(8), range(4), range(4, 8)))):
         for name, span in zip(("all", "left", "right"), spans, strict=True):
@@ -111,7 +109,7 @@ LIMITS = (Qos("normal", limits=Limits(user_jobs=2, user_tres={"node": 6}, group_
 
 
 def with_users(rng: Random, data: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Give jobs users and QOS; return what each counts against limits by its full id, in ascending order."""
+    """Give jobs users and QOS; return the amounts that count against limits, ascending, by full job id."""
     counted: dict[str, tuple[int, ...]] = {}
     for job in data["jobs"]:
         job["user"], job["qos"] = rng.choice(("ann", "bob", "eve", "")), rng.choice(("", "", "free"))
@@ -127,7 +125,7 @@ NAMES = [
 
 
 def held(pools: tuple[int, ...]) -> tuple[dict[str, int], tuple[int, ...]]:
-    """Licenses and layers by name, and what counts against limits in ascending order."""
+    """Licenses and layers by name, and the amounts that count against limits, ascending."""
     found = [(name, amount) for name, amount in zip(NAMES, pools, strict=False) if amount]
     assert len(dict(found)) == len(found), "two layers pay for one resource of mode 1"
     return dict(found), tuple(sorted(amount for amount in pools[len(NAMES) :] if amount))
@@ -146,9 +144,9 @@ def with_dependencies(rng: Random, data: dict[str, Any]) -> dict[str, tuple[str,
 
 
 def kept(line: tuple[Any, ...], depends: Mapping[str, tuple[str, str]], before: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether what a job waits for had happened before it started, as far as the story says.
+    """Whether a job's dependency was met before it started, according to the story.
 
-    A job that has left all its nodes and empties its buffer is over for those that wait for it, as at a site.
+    A job that has left all its nodes and empties its buffer has ended for those that wait for it, as at a site.
     """
     kind, other = depends.get(line[2].rsplit("!", 1)[-1], ("", ""))
     words = {"": (), "after": ("started", "rejected"), "afterany": ("ended", "rejected"), "afterok": ("ended",)}[kind]
@@ -160,7 +158,7 @@ def kept(line: tuple[Any, ...], depends: Mapping[str, tuple[str, str]], before: 
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_job_runs_in_one_of_its_partitions(policy: str, life: str, model: str) -> None:
-    """On nodes of one partition, after what it depends on; whole and explained passes come to the same."""
+    """Each runs on nodes of one partition, after its dependency; whole and explained passes have the same results."""
     started = 0
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"partitions {policy} {life} {model} {seed}")

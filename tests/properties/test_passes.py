@@ -1,4 +1,4 @@
-"""What only saves time decides nothing: whole passes, and passes that say why jobs wait, play each world alike."""
+"""Shortcuts change no decision: whole passes, and passes that explain why jobs wait, play each world alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WORLDS = {
     ("maxutil", "with-nodes", "malleable:moldable"): 20,
     ("easy", "with-nodes", "malleable:moldable"): 2,
 }
-"""How many worlds are played; more where only few of them show a difference that was there once."""
+"""Number of worlds to play; more where only a few of them showed a former difference."""
 
 
 LIFE_OPTIONS = {
@@ -61,10 +61,10 @@ LIFE_OPTIONS = {
 
 
 class Whole(Around):
-    """A policy that keeps nothing from pass to pass but what it decides by."""
+    """A policy without the cache that only saves time from pass to pass."""
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Run one pass without what earlier ones have left to save time."""
+        """Run one pass without the cache of earlier ones."""
         view.cache.clear()
         return self.policy(view)
 
@@ -76,7 +76,7 @@ class Story(Observer):
         self.lines: list[tuple[Any, ...]] = []
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """It says why."""
+        """Keep the reason."""
         self.lines.append((now_s, "rejected", job.id, reason))
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
@@ -149,7 +149,7 @@ def spec_of(rng: Random, policy: str, life: str, model: str) -> SessionSpec:
         literal, cadence = rng.random() < 0.2, rng.choice((None, Cadence.EVENT))
         spec = SessionSpec(policy, options, name, {option: True} if option else {}, settings, literal, cadence)
         try:
-            for site in (settings["site"], ""):  # whose options a site states, too
+            for site in (settings["site"], ""):  # a site states its options, too
                 dataclasses.replace(spec, settings={**settings, "site": site}).session()
         except OptionError:
             continue
@@ -181,7 +181,7 @@ def play(
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_world(policy: str, life: str, model: str) -> None:
-    """Played as always, without anything kept to save time, and explained, it comes to the same."""
+    """Normal passes, passes without caches, and explained ones give the same results."""
     for seed in range(WORLDS[policy, life, model]):
         rng = Random(f"{policy} {life} {model} {seed}")
         spec, data = spec_of(rng, policy, life, model), workload(model.partition(":")[0], jobs(rng))

@@ -1,4 +1,4 @@
-"""What every policy must keep, for every entry of POLICIES; and what each backfilling promises."""
+"""Invariants of every policy, for every entry of POLICIES; and the promises of each backfilling."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_feasible_jobs_run_and_others_are_rejected(name: str, literal: bool, job
 @settings(max_examples=12)
 @given(jobs=JOBS, tree=st.booleans())
 def test_nothing_is_over_committed(name: str, jobs: list[MiniJob], tree: bool) -> None:
-    """Counted from starts and ends alone: no node twice, no storage node and no link above its capacity."""
+    """Counted only from starts and ends: no node twice, no storage node and no link above its capacity."""
     shape = TREE if tree else SHAPE
     played, _ = run(name, jobs, shape)
     order = sorted(jobs, key=lambda j: j.submit_s)

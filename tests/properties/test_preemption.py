@@ -1,4 +1,4 @@
-"""Preemption in random worlds: only allowed pairs, nobody too early, all that is booked, and an end of every job."""
+"""Preemption in random worlds: only allowed pairs, never too early, consistent books, and an end of every job."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MODES = ("cancel", "requeue", "requeue", "off", "")
 
 
 class Watch(Story):
-    """Keeps starts, ends and who made room for whom."""
+    """Keeps starts, ends and preemptions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ def groups(watch: Watch, of: Site, job_id: str) -> Iterator[tuple[int | str, str
 
 
 def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float], latest_s: float) -> None:
-    """One of the groups of the job that made room allows it, and its times were kept."""
+    """One of the preempted job's groups allows the preemption, and its grace and exempt times were kept."""
     job_id, by, what, told_s, end_s = told
     preemptor = watch.jobs[by]
     for rank, mode, grace_s, exempt_s in groups(watch, of, job_id):
@@ -153,7 +153,7 @@ def check_pair(watch: Watch, of: Site, told: tuple[str, str, str, float, float],
 
 
 def watched(spec: SessionSpec, data: dict[str, Any]) -> Watch:
-    """Play a world (:func:`play_checked`); what was seen of it."""
+    """Play a world (:func:`play_checked`); return its observer."""
     watch = Watch()
     play_checked(spec, workload_from_object(data), watch)
     return watch
@@ -189,8 +189,8 @@ def draw(policy: str, life: str, model: str, seed: int) -> Drawn:
 
 @pytest.mark.parametrize(("policy", "life", "model"), WORLDS, ids=[" ".join(world) for world in WORLDS])
 def test_every_world(policy: str, life: str, model: str) -> None:
-    """Only allowed pairs, nobody in the exempt time, killed when the grace time is over; every attempt ends, and every
-    requeued one is followed by another; explained passes come to the same."""
+    """Only allowed pairs, no job in its exempt time, kills when the grace time is over; every attempt ends, and every
+    requeued one is followed by another; explained passes have the same results."""
     for seed in range(2):
         spec, data, of = draw(policy, life, model, seed)
         watch, replies = Watch(), list[Reply]()
@@ -208,7 +208,7 @@ def test_every_world(policy: str, life: str, model: str) -> None:
 
 
 def test_there_is_preemption() -> None:
-    """In such worlds jobs make room by tier and by QOS, at once and later, for good and to wait again."""
+    """In such worlds jobs are preempted by tier and by QOS, at once and later, cancelled and requeued."""
     kinds = Counter[tuple[str, str]]()
     for seed in range(60):
         spec, data, of = draw("easy", "with-nodes", "rigid", seed)

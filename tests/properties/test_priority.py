@@ -1,4 +1,4 @@
-"""Priorities in random worlds: what a plain reference says, in every policy that takes the order, alike twice."""
+"""Priorities in random worlds: equal to a plain reference, in every policy that takes the order, and reproducible."""
 
 from __future__ import annotations
 

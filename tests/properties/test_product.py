@@ -35,7 +35,7 @@ def pairs(cases: list[Case]) -> set[frozenset[tuple[str, str]]]:
 
 
 def test_every_pair_is_played() -> None:
-    """Of policy, life, kind and rule; only what is refused is not there."""
+    """All pairs of policy, life, kind and rule, except refused ones."""
     played = [case for policy in POLICIES for case in covering(policy)]
     assert not any(refused(case) for case in played)
     assert pairs([case for case in ALL if not refused(case)]) == pairs(played)

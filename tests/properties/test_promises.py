@@ -1,4 +1,4 @@
-"""Conservative backfilling keeps what it promised, but for what is late itself: ends are reported after their time."""
+"""Conservative backfilling keeps its promises, except for delays by ends that are reported late."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Promises(Observer):
     begun: dict[str, float] = field(default_factory=dict)
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
-        """Keep what is earlier than before."""
+        """Keep promises that are earlier than before."""
         for job_id, note in notes.notes.items():
             if note.role is Role.RESERVED and note.estimate_s is not None:
                 self.promised[job_id] = min(note.estimate_s, self.promised.get(job_id, math.inf))
@@ -69,11 +69,11 @@ class Promises(Observer):
         self.begun.setdefault(job.id, now_s)
 
     def evicted(self, job: Job, holding: Holding, now_s: float) -> None:
-        """What it was promised was for its burst buffer, which is another job's now."""
+        """Drop the promise, which was for the lost burst buffer."""
         self.promised.pop(job.id, None)
 
     def late_s(self) -> dict[str, float]:
-        """How much later than promised each job began (s), also below zero."""
+        """Delay of each job's start against its promise (s); may be negative."""
         return {job_id: self.begun[job_id] - time_s for job_id, time_s in self.promised.items()}
 
 
@@ -111,7 +111,7 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
     jobs: list[MiniJob], tree: bool, order: str, site: Site, fields: random.Random, storage_order: StorageOrder,
     late_s: float,
 ) -> None:  # fmt: skip
-    """No job starts later than it was ever promised, but for the sum of what could be late."""
+    """No job starts later than its earliest promise, except for the sum of possible delays."""
     jobs = [dataclasses.replace(one, extras=fields_of(fields)) for one in jobs]
     promises = Promises()
     placement = Placement(storage_order=storage_order)
@@ -138,7 +138,7 @@ def test_jobs_killed_at_their_walltimes_make_no_other_later(
 def test_no_promise_comes_later_than_what_is_late(
     machine: Machine, placement: Placement, order: str, late_s: float, rng: random.Random
 ) -> None:
-    """Running jobs go on for longer than expected, each by ``late_s`` at most: so does what was promised."""
+    """Running jobs end at most ``late_s`` later than expected; promises come no more than that later."""
     expected, late = Timeline(machine, 0.0, placement), Timeline(machine, 0.0, placement)
     queue: list[Job] = []
     for number in range(rng.randint(2, 14)):
@@ -165,7 +165,7 @@ def test_no_promise_comes_later_than_what_is_late(
 
 
 def seen(timeline: Timeline, queue: list[Job], notebook: dict[str, Any]) -> View:
-    """What the policy sees."""
+    """A view of the timeline and the queue."""
     return View(timeline.now_s, timeline.machine, list(queue), [], timeline.copy, random.Random(0), notebook)
 
 
@@ -173,7 +173,7 @@ def seen(timeline: Timeline, queue: list[Job], notebook: dict[str, Any]) -> View
 
 
 def played(data: dict[str, Any], machine: Platform, spec: SessionSpec) -> Promises:
-    """What a workload's jobs were promised on the embedded simulator, whose messages take time, and what they got."""
+    """Promises to a workload's jobs on the embedded simulator, with message latency, and their starts."""
     promises = Promises()
     needs = spec.needs()
     session = spec.session(promises, explain=True, direct=needs.dynamic_jobs)
@@ -185,7 +185,7 @@ def played(data: dict[str, Any], machine: Platform, spec: SessionSpec) -> Promis
 
 
 def workload(rng: random.Random, model: str, life: str) -> dict[str, Any]:
-    """Jobs that crowd eight nodes and two storage nodes; every second one is killed, none moves bytes in staging."""
+    """Jobs that crowd eight nodes and two storage nodes; every second one is killed, and staging moves no bytes."""
     data: dict[str, Any] = {"nb_res": NODES, "jobs": [], "profiles": {}}
     for number in range(rng.randint(5, 25)):
         seconds = rng.choice((1.0, 5.0, 7.5, 10.0, 20.0, 60.0))

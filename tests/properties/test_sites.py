@@ -1,4 +1,4 @@
-"""Whole sites in random worlds: all that a site's file may state at once, beside windows, outages, models and lives."""
+"""Whole sites in random worlds: everything that a site's file may state, beside windows, outages, models and lives."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def partitions(rng: Random, modes: Sequence[str], times: Sequence[float]) -> Ite
 
 
 def site(rng: Random) -> Site:
-    """Most of what a site may state, each of it in some of the sites."""
+    """Most keys of a site's file, each in some of the sites."""
     preempts = rng.random() < 0.6
     modes, times = (MODES, TIMES) if preempts else (("",), (0.0,))
     qos = (
@@ -117,7 +117,7 @@ def site(rng: Random) -> Site:
 
 
 def state_fields(rng: Random, data: dict[str, Any], of: Site) -> None:
-    """What jobs state of a site, and of each other."""
+    """Add fields about the site and about other jobs to the jobs."""
     names, ids = [one.name for one in of.partitions], [str(job["id"]) for job in data["jobs"]]
     pools = [one.name for one in (*of.licenses, *of.resources)]
     for place, job in enumerate(data["jobs"]):
@@ -254,7 +254,7 @@ def check_starts(world: World, watch: Watch) -> None:
 
 @pytest.mark.parametrize("seed", range(48))
 def test_every_world(seed: int) -> None:
-    """Every attempt ends, once, and nothing is left; whole and explained passes come to the same."""
+    """Every attempt ends, once, and nothing is left; whole and explained passes give the same results."""
     world = draw(seed)
     watch, replies, session = play(world)
     assert session.finished

@@ -1,4 +1,4 @@
-"""Passes of ``slurm-backfill`` that leave out what nothing can follow from, beside plain ones: random worlds alike."""
+"""Passes of ``slurm-backfill`` that skip steps without effect, against plain ones: random worlds are played alike."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Everything(Observer):
         self.lines.append((now_s, "held", job.id, holding))
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """It says why."""
+        """Keep the reason."""
         self.lines.append((now_s, "rejected", job.id, reason))
 
     def notes(self, now_s: float, notes: PassNotes) -> None:
@@ -183,7 +183,7 @@ def world(seed: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_passes_are_those_of_the_plain_ones(seed: int) -> None:
-    """The same starts, buffers, nodes and times, and the same notes; where none are kept, all but these."""
+    """The same starts, buffers, nodes and times, and the same notes; where notes are off, the same without them."""
     options, settings, data = world(seed)
     lines, replies = plain = played(PlainSlurm(**options), settings, data, explain=True)
     assert played(SlurmBackfill(**options), settings, data, explain=True) == plain

@@ -1,4 +1,4 @@
-"""A job's time by itself: what is calculated equals what a simulation of it alone gives."""
+"""A job's uncontended time: the calculation equals a simulation of that job only."""
 
 from __future__ import annotations
 

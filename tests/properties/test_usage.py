@@ -1,4 +1,4 @@
-"""What a policy sees of finished jobs and users is what the tables of the run say: nothing missing, nothing twice."""
+"""A policy's view of finished jobs and users agrees with the run's tables: nothing is missing or counted twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.properties.small_world import execute, runs, workload
 from tests.properties.test_players import JOBS
 
 LATE_S = 1e-3
-"""The scheduler hears of an end up to a network latency after it."""
+"""An end is reported to the scheduler up to a network latency later."""
 
 Jobs = list[tuple[int, int, float, int, int, int | None, bool]]
 
@@ -70,7 +70,7 @@ def test_usage_is_what_the_tables_say(model: str, jobs: Jobs) -> None:
         assert usage.keys() == expected.keys()
         for user, (nodes, size) in expected.items():
             assert usage[user].node_seconds == pytest.approx(nodes, abs=LATE_S * 8 * len(jobs))
-            if model != "malleable":  # what is given back with the nodes is in no table
+            if model != "malleable":  # resources given back with nodes are in no table
                 assert usage[user].buffer_byte_seconds == pytest.approx(size, abs=LATE_S * 40e9 * len(jobs))
         shown = {job.id.split("!")[1]: job for job in finished}
         assert shown.keys() == grants.keys()
@@ -85,7 +85,7 @@ def test_usage_is_what_the_tables_say(model: str, jobs: Jobs) -> None:
 
 @pytest.mark.parametrize("rule", ["kill", "requeue"])
 def test_attempts_count_for_what_they_held(rule: str, tmp_path: Path) -> None:
-    """Ten seconds on eight nodes until the outage, then, where it is submitted anew, thirty more."""
+    """Ten seconds on eight nodes until the outage, then, where it is requeued, thirty more."""
     jobs: Jobs = [(0, 8, 30.0, 0, 0, 100, False), (3, 8, 10.0, 1, 0, 100, False)]
     changes: list[Change] = [(10.0, False, (2,)), (40.0, True, (2,))]
     spec = SessionSpec("fcfs", model="rigid", settings={"on_outage": rule})
@@ -124,7 +124,7 @@ def test_a_pass_that_does_not_look_makes_nothing() -> None:
 
 
 def ended(number: int, user: str, start_s: float, end_s: float, nodes: int) -> Running:
-    """What a job was at its end."""
+    """A job at its end."""
     job = Job(f"w0!{number}", number, 0.0, 1e9, nodes, extras={"user": user})
     return Running(job, start_s, end_s, Allocation(tuple(range(nodes))))
 
@@ -154,7 +154,7 @@ def test_the_history_is_bounded_and_what_was_seen_stays() -> None:
     ("user", "text"), [("ann", "ann"), (3, "3"), (-1, "-1"), (True, ""), (None, ""), ([1], ""), ({}, "")]
 )
 def test_users_are_texts(user: object, text: str) -> None:
-    """As the field says, a number as text; anything else names none."""
+    """The field's text, or a number as text; any other value is no user."""
     assert Job("w0!1", 0, 0.0, 1.0, 1, extras={"user": user}).user == text
     assert Job("w0!1", 0, 0.0, 1.0, 1).user == ""
 

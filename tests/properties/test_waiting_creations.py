@@ -1,6 +1,6 @@
-"""Persistent buffers that wait for room beside jobs that hold theirs: every life x policy, random worlds.
+"""Persistent buffers that wait for free bytes beside jobs with buffers: every life x policy, random worlds.
 
-The sizes are such that creations wait: the question of whether a buffer is free and its booking must then be one.
+The sizes make creations wait: the check for free bytes and the booking must then be one step.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def jobs(case: Case, rng: Random) -> dict[str, Any]:
 
 
 def world(policy: str, life: str, seed: int) -> tuple[Case, SessionSpec, dict[str, Any]]:
-    """A case, what it selects, and its jobs."""
+    """A case, its session, and its jobs."""
     rng = Random(f"{policy} {life} {seed}")
     model = "timeshared" if policy in SHARING else rng.choice(("rigid", "io", "io", "checkpointed"))
     case = Case(policy, life, PERSISTENT, "nearest", machine=rng.choice(list(MACHINES)), model=model, seed=seed)

@@ -58,7 +58,7 @@ class Wired:
 
 
 class Talk(NamedTuple):
-    """What a conversation came to: its link, the end (s), and the runtimes of jobs that succeeded (s, by id)."""
+    """Result of a conversation: its link, its end (s), and the number of successful jobs."""
 
     link: Wired
     end_s: float

@@ -23,7 +23,7 @@ integers = st.integers(-(2**63), 2**64 - 1)
 
 
 def json_values(doubles: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
-    """JSON values whose doubles come from a given strategy."""
+    """JSON values with doubles from a given strategy."""
     leaves = st.none() | st.booleans() | integers | doubles | st.text(max_size=6)
     return st.recursive(
         leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3), max_leaves=6
@@ -31,7 +31,7 @@ def json_values(doubles: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
 
 
 def json_objects(doubles: st.SearchStrategy[float]) -> st.SearchStrategy[dict[str, Any]]:
-    """JSON objects whose doubles come from a given strategy."""
+    """JSON objects with doubles from a given strategy."""
     return st.dictionaries(names, json_values(doubles), max_size=4)
 
 
@@ -157,7 +157,7 @@ def messages() -> st.SearchStrategy[m.Message]:
 
 
 def replies() -> st.SearchStrategy[m.Reply]:
-    """Replies with a few requests of any kind, none of them after the reply's time."""
+    """Replies with a few requests of any kind, at the reply's time or before."""
     return st.lists(st.one_of(*REQUESTS.values()), max_size=3).map(lambda requests: reply_of(*requests))
 
 

@@ -121,7 +121,7 @@ def test_golden_begins() -> None:
 
 
 def test_every_event_type_is_covered() -> None:
-    """The strategies and the golden texts know every event of the protocol; what stays in a process is none."""
+    """The strategies and the golden texts have every event of the protocol; in-process events are not part of it."""
     kinds = set(m.Event.__args__) - {m.SubJobsCompleted}
     with pytest.raises(LocalProtocolError, match="SubJobsCompleted is no event"):
         batsim4.encode_message(m.Message(9.0, (m.SubJobsCompleted(1.0, ("w0%1!0",)),)))
@@ -143,7 +143,7 @@ def test_round_trip(kind: type, data: st.DataObject) -> None:
 
 @pytest.mark.reference
 def test_recorded_messages_are_written_byte_by_byte(reference: Path) -> None:
-    """What the real Batsim 4.2.1 sent is read, and written again to the same bytes."""
+    """Messages of the real Batsim 4.2.1 are read, and written again to the same bytes."""
     seen: dict[str, int] = {}
     for path in sorted((reference / "transcripts").glob("*.jsonl")):
         for exchange in read_transcript(path):
@@ -155,7 +155,7 @@ def test_recorded_messages_are_written_byte_by_byte(reference: Path) -> None:
     assert sum(seen.values()) > 1000
 
 
-# --------------------------------------------------------------------------- what is wrong, and where
+# --------------------------------------------------------------------------- faults and their places
 
 
 def _event(kind: str, data: str) -> str:
@@ -226,7 +226,7 @@ WRONG: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("text", "path", "fragment"), WRONG, ids=[f"{i}" for i in range(len(WRONG))])
 def test_errors_are_located(text: str, path: str, fragment: str) -> None:
-    """Each fault is named with the place where it stands."""
+    """Each fault is reported with its place."""
     with pytest.raises(RemoteProtocolError) as caught:
         batsim4.decode_message(text.encode())
     assert caught.value.path == path
@@ -250,7 +250,7 @@ def test_old_and_documented_names_are_understood() -> None:
 
 
 def test_extra_members_are_ignored() -> None:
-    """Members that no version knows today do no harm, in the envelope and in events; those of config are kept."""
+    """Unknown members do no harm, in the envelope and in events; those of config are kept."""
     data = BEGINS.replace(b'{"now"', b'{"extra":1,"now"').replace(b'"config":{', b'"config":{"tomorrow":2,')
     (event,) = batsim4.decode_message(data).events
     assert isinstance(event, m.SimulationBegins)
@@ -278,7 +278,7 @@ def test_integers_beyond_64_bits_are_doubles() -> None:
     ids=["too-long-double", "foreign-object", "key", "surrogate", "nan", "request"],
 )
 def test_what_cannot_be_sent_is_our_own_error(event: Any) -> None:
-    """The simulator's side refuses to write what Batsim could not."""
+    """The simulator's side refuses to write messages that Batsim could not."""
     with pytest.raises(LocalProtocolError):
         batsim4.encode_message(m.Message(1.0, (event,)))
 

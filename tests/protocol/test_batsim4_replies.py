@@ -87,7 +87,7 @@ def test_golden(request_: m.Request, text: str) -> None:
 
 
 def test_every_request_type_is_covered() -> None:
-    """The strategies and the golden texts know every request; what stays in a process, or is Batsim 5's, is none."""
+    """The strategies and the golden texts have every request, except in-process ones and Batsim 5's."""
     others = (m.RunSubJobs(1.0, "w0%1", "p", {}, -1.0, (), ()), m.StopCalls(1.0, "x"), m.StopSimulation(1.0))
     kinds = set(m.Request.__args__) - set(map(type, others))
     for request in others:
@@ -111,7 +111,7 @@ def test_round_trip(kind: type, data: st.DataObject) -> None:
 
 @pytest.mark.reference
 def test_recorded_replies_are_read_and_mean_the_same(reference: Path) -> None:
-    """Every recorded reply that Batsim took is read; what we would write instead has the same meaning."""
+    """Every recorded reply that Batsim accepted is read; our encoding of it has the same meaning."""
     refused: list[str] = []
     read = 0
     for path in sorted((reference / "transcripts").glob("*.jsonl")):
@@ -277,7 +277,7 @@ WRONG: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("text", "path", "fragment"), WRONG, ids=[f"{i}" for i in range(len(WRONG))])
 def test_illegal_replies_are_refused_with_the_place(text: str, path: str, fragment: str) -> None:
-    """Whatever aborts Batsim while it parses is refused, saying where and what is wrong."""
+    """Every reply that makes Batsim's parser abort is refused, with the place and the fault."""
     with pytest.raises(RemoteProtocolError) as caught:
         batsim4.decode_reply(text.encode())
     assert caught.value.path == path

@@ -1,4 +1,4 @@
-"""Batsim 5's JSON protocol, both sides: handshake, both directions, what is hidden, what is refused, garbage.
+"""Batsim 5's JSON protocol, both sides: handshake, both directions, hidden members, refusals, garbage.
 
 Written from the published protocol; recorded conversations are in ``tests/transcripts/test_batsim5.py``.
 """
@@ -85,7 +85,7 @@ def test_the_hello_chooses_json_and_asks_for_features() -> None:
 
 @pytest.mark.parametrize("text", [b"", b"x", b"--depth 3", b"\xff" * 200, bytes(70000)])
 def test_an_init_frame_is_recognised(text: bytes) -> None:
-    """A length and as many bytes."""
+    """A length and that number of bytes."""
     assert is_hello(init_frame(text))
     assert not is_hello(init_frame(text) + b"x")
 
@@ -112,7 +112,7 @@ def test_no_message_of_batsim_4_looks_like_an_init_frame(neutral: m.Message) -> 
     ],
 )
 def test_the_service_requests_what_the_model_needs(arguments: list[str], requested: bytes) -> None:
-    """Batsim 5 has no option for dynamic jobs: the hello must ask for their registration."""
+    """Batsim 5 has no option for dynamic jobs: the hello must request their registration."""
     from spillway.schedulers.service.command import _codec, session_parser
 
     options = session_parser().parse_args(arguments)
@@ -149,7 +149,7 @@ def begins(**properties: str) -> tuple[str, Any]:
 
 
 def test_a_parallel_task_without_communications_does_not_end_the_conversation() -> None:
-    """Batsim 5 prints ``null`` for what a profile does not have."""
+    """Batsim 5 prints ``null`` for missing members of a profile."""
     codec = AnyBatsim()
     codec.greet(init_frame())
     session = SessionSpec("easy").session()
@@ -167,7 +167,7 @@ def test_a_parallel_task_without_communications_does_not_end_the_conversation() 
 
 
 def test_hosts_that_fall_asleep_or_wake_up_are_turned_off_and_on() -> None:
-    """Other power states are changed by a request of their own; the platform says which are for sleeping."""
+    """Other power states are changed by a request of their own; the platform states the sleeping ones."""
     codec = Batsim5()
     codec.greet(init_frame())
     codec.decode_message(message(0.0, begins(sleep_pstates="2:3:4, 5:6:7")))
@@ -191,7 +191,7 @@ def test_the_chooser_becomes_batsim_5() -> None:
 
 
 def test_a_first_frame_that_is_no_init_frame_is_refused() -> None:
-    """By the codec itself, where none was chosen."""
+    """By the codec itself, where no version was chosen."""
     with pytest.raises(RemoteProtocolError, match="init frame"):
         Batsim5().greet(b"{}")
 
@@ -213,7 +213,7 @@ DONE = m.JobState.COMPLETED_SUCCESSFULLY
 
 
 def test_simulation_begins() -> None:
-    """Hosts with their properties; profiles in Batsim 4's words; the configuration is what the hello requested."""
+    """Hosts with their properties; profiles in Batsim 4's terms; the configuration that the hello requested."""
     codec = Batsim5(dynamic_jobs=True)
     codec.greet(init_frame(b"init text"))
     event = decode(
@@ -248,7 +248,7 @@ def test_simulation_begins() -> None:
 
 
 def test_job_submitted() -> None:
-    """The job's object in Batsim 4's words; user fields of job and profile from ``extra_data``."""
+    """The job's object in Batsim 4's terms; user fields of job and profile from ``extra_data``."""
     job = {"resource_request": 2, "walltime": 60.5, "profile_id": "w0!p", "extra_data": '{"bb": 7, "user": "x"}'}
     profile = {"id": "w0!p", "profile_type": "DelayProfile", "profile": {"delay": 5.0}}
     event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job, "submission_time": 2.5, "profile": profile})
@@ -261,7 +261,7 @@ def test_job_submitted() -> None:
     [('{"user":17,"site_wait_s":240.0}', "17"), ('{"user":"ann","bb":0}', "ann"), ('{"bb":7}', ""), ("user: ann", "")],
 )
 def test_the_user_of_a_job(extra: str, user: str) -> None:
-    """What ``extra_data`` says of the user is ``Job.user``, which policies read; the message is whole, as Batsim's."""
+    """The user in ``extra_data`` is ``Job.user``, which policies read; the message is whole, as Batsim's."""
     text = (
         '{"now":240.5,"events":[{"timestamp":240.5,"event_type":"JobSubmittedEvent","event":{"job_id":"w0!12",'
         '"job":{"resource_request":4,"walltime":3600.0,"rigid":true,"profile_id":"w0!12","extra_data":%s},'
@@ -275,7 +275,7 @@ def test_the_user_of_a_job(extra: str, user: str) -> None:
 
 @pytest.mark.parametrize("walltime", [None, -1.0])
 def test_no_walltime(walltime: float | None) -> None:
-    """``null`` of newer versions and -1 of older ones both mean none."""
+    """``null`` of newer versions and -1 of older ones both mean no walltime."""
     job = {"resource_request": 1, "walltime": walltime, "profile_id": "w0!p", "extra_data": "no json"}
     event = decode("JobSubmittedEvent", {"job_id": "w0!1", "job": job})
     assert isinstance(event, m.JobSubmitted)
@@ -382,7 +382,7 @@ def test_the_type_may_follow_its_event_and_new_members_are_ignored() -> None:
     ],
 )
 def test_errors_are_located(data: bytes, path: str, fragment: str) -> None:
-    """Each fault is named with the place where it stands."""
+    """Each fault is reported with its place."""
     with pytest.raises(RemoteProtocolError) as caught:
         Batsim5().decode_message(data)
     assert caught.value.path == path
@@ -500,7 +500,7 @@ STAGING = {"type": "data_staging", "nb_bytes": 5, "from": "a", "to": "b", "ret":
 
 
 def transfers(profile: dict[str, Any], *jobs: tuple[tuple[int, ...], dict[str, int] | None]) -> list[tuple[str, Any]]:
-    """What is written where jobs of a profile run on these hosts with these storages."""
+    """Requests written for jobs of a profile on these hosts with these storages."""
     requests: list[m.Request] = [m.RegisterProfile(1.0, "d", "p", profile)]
     for number, (hosts, storage) in enumerate(jobs):
         job = {"id": f"d!{number}", "subtime": 1.0, "res": len(hosts), "profile": "p", "walltime": -1.0}
@@ -510,7 +510,7 @@ def transfers(profile: dict[str, Any], *jobs: tuple[tuple[int, ...], dict[str, i
 
 
 def placed(hosts: str, *mapping: int) -> dict[str, Any]:
-    """An allocation whose executors are placed one by one."""
+    """An allocation with executors placed one by one."""
     return {
         "host_allocation": hosts,
         "executor_placement_type": "CustomExecutorToHostMapping",
@@ -527,7 +527,7 @@ def task(name: str, cpu: list[float], com: list[float]) -> tuple[str, Any]:
 
 
 def test_data_staging_is_a_parallel_task_of_two() -> None:
-    """5.0.0-rc2 aborts at its own: from the emitter, the first executor, to the receiver, wherever these stand."""
+    """5.0.0-rc2 aborts at its own: from the emitter, the first executor, to the receiver, at any place."""
     assert transfers(STAGING, ((96, 108), {"a": 108, "b": 96}), ((97, 108), {"a": 108, "b": 97})) == [
         task("p-of-2", [0.0, 0.0], [0.0, 5.0, 0.0, 0.0]),
         ("RegisterJobEvent", {"job_id": "d!0", "job": {"resource_request": 2, "profile_id": "d!p-of-2"}}),
@@ -538,7 +538,7 @@ def test_data_staging_is_a_parallel_task_of_two() -> None:
 
 
 def test_access_to_a_storage_is_a_parallel_task_with_it() -> None:
-    """5.0.0-rc2 writes what is to be read: one profile per number of nodes, the storage its last executor."""
+    """5.0.0-rc2 writes the bytes to read: one profile per number of nodes, with the storage as last executor."""
     profile = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 3, "bytes_to_write": 7, "storage": "bb", "ret": 0}
     assert transfers(profile, ((2, 4), {"bb": 9}), ((5,), {"bb": 8})) == [
         task("p-of-2", [0.0] * 3, [0.0, 0.0, 7.0, 0.0, 0.0, 7.0, 3.0, 3.0, 0.0]),
@@ -662,7 +662,7 @@ def test_the_simulator_writes_what_the_scheduler_reads(event: m.Event) -> None:
 
 
 def test_events_of_batsim_4_are_no_events_of_batsim_5() -> None:
-    """Machine events, energy and messages of jobs are gone."""
+    """Machine events, energy and messages of jobs no longer exist."""
     for event in (
         m.Notify(3.0, "event_machine_unavailable", (1,)),
         m.EnergyAnswer(3.0, 1.0),
@@ -696,7 +696,7 @@ def test_the_progress_of_a_sequence_counts_within_a_repetition() -> None:
 
 
 def test_doubles_have_at_most_twelve_decimals() -> None:
-    """Trailing zeros are cut; a smaller time is none."""
+    """Trailing zeros are cut; a smaller time is written as zero."""
     codec = Batsim5Simulator()
     text = codec.encode_message(m.Message(3e-9, (m.RequestedCall(1e-13, "x"),))).decode()
     assert text.startswith('{"now":0.000000003,"events":[{"timestamp":0.0,')
@@ -731,7 +731,7 @@ def test_the_simulator_reads_what_the_scheduler_writes(request_: m.Request) -> N
 
 
 def test_the_hello_is_read() -> None:
-    """What the scheduler requests there is what Batsim 4 has options for."""
+    """The scheduler's requests there correspond to options of Batsim 4."""
     codec = Batsim5Simulator()
     first = codec.first_frame("init")
     assert first == init_frame(b"init")
@@ -753,7 +753,7 @@ def test_the_hello_is_read() -> None:
     ],
 )
 def test_what_is_no_hello_is_refused(frame: bytes, fragment: str) -> None:
-    """Batsim ends without a word; we say what was expected."""
+    """Batsim ends without a message; our error says what was expected."""
     with pytest.raises(RemoteProtocolError, match=fragment):
         Batsim5Simulator().read_hello(frame)
 
@@ -869,7 +869,7 @@ def test_garbage_replies_decode_or_raise_remote_protocol_error(kind: str, value:
 @settings(max_examples=300)
 @given(st.sampled_from(["ParallelTaskProfile", "SequentialCompositionProfile", "DelayProfile"]), json_values(printed))
 def test_any_profile_is_read(kind: str, value: Any) -> None:
-    """What a profile holds is judged where it is used."""
+    """A profile's contents are checked where it is used."""
     members = {"computation_vector": value, "communication_matrix": value, "profile_ids": value, "delay": value}
     assert to_batsim4(kind, members)["type"] in ("parallel", "composed", "delay")
 
@@ -891,12 +891,12 @@ def test_any_profile_is_read(kind: str, value: Any) -> None:
     ids=lambda profile: profile["type"],
 )
 def test_profiles_keep_their_meaning(profile: dict[str, Any]) -> None:
-    """Into Batsim 5's words and back."""
+    """Into Batsim 5's terms and back."""
     assert to_batsim4(*to_batsim5(profile, "w")) == profile
 
 
 def test_a_parallel_task_may_lack_computations_or_communications() -> None:
-    """Both are optional in Batsim 5; ``null`` is printed for what is absent."""
+    """Both are optional in Batsim 5; an absent one is printed as ``null``."""
     computes = to_batsim4("ParallelTaskProfile", {"computation_vector": [1.0, 2.0], "communication_matrix": None})
     assert computes == {"type": "parallel", "cpu": [1.0, 2.0], "com": [0.0] * 4}
     sends = to_batsim4("ParallelTaskProfile", {"communication_matrix": [0.0, 5.0, 0.0, 0.0]})
@@ -921,5 +921,5 @@ def test_children_of_a_sequence_get_their_workload() -> None:
 
 
 def test_an_unknown_profile_keeps_its_name() -> None:
-    """What comes from Batsim is never refused for its kind."""
+    """Profiles from Batsim are never refused for their type."""
     assert to_batsim4("ForkJoinProfile", {"x": 1}) == {"type": "ForkJoinProfile", "x": 1}

@@ -1,4 +1,4 @@
-"""The event that drains a part of storage nodes: read from what a NOTIFY carries, and refused with the field."""
+"""The event that drains a part of storage nodes: read from the data of a NOTIFY, and refused with the field."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def test_a_whole_number_may_have_decimals() -> None:
     ],
 )
 def test_what_is_wrong_is_named(fields: dict[str, Any], expected: str) -> None:
-    """The field, what was expected, what came."""
+    """The error states the field, the expected value and the given one."""
     with pytest.raises(ValueError, match=expected):
         read_drain(fields)

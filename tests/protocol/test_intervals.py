@@ -39,7 +39,7 @@ def test_writes_canonically(ids: tuple[int, ...], text: str) -> None:
     "text", ["a", "1-", "-1", "3-1", "1,2", "1-2-3", "0x1", "1.0", "²", "12345678901", "4294967296"]
 )
 def test_refuses(text: str) -> None:
-    """What is no interval set is refused, quoting it."""
+    """A text that is no interval set is refused and quoted."""
     with pytest.raises(ValueError, match="expected") as caught:
         parse_intervals(text)
     assert repr(text) in str(caught.value)
@@ -54,7 +54,7 @@ def test_a_huge_range_is_refused_before_memory_is_used() -> None:
 
 @given(st.frozensets(st.integers(0, 1000)))
 def test_round_trip(ids: frozenset[int]) -> None:
-    """What is written is read back, and its text is its own canonical form."""
+    """A written set is read back, and its text is its own canonical form."""
     text = format_intervals(ids)
     assert parse_intervals(text) == tuple(sorted(ids))
     assert format_intervals(parse_intervals(text)) == text

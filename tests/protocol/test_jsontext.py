@@ -51,7 +51,7 @@ def test_doubles_have_six_decimals_and_integers_none(value: Any, text: str) -> N
     ],
 )
 def test_strings_are_escaped_as_rapidjson_does(text: str, written: str) -> None:
-    """Only what JSON demands is escaped, with capital hexadecimal digits."""
+    """Only characters that JSON requires are escaped, with capital hexadecimal digits."""
     assert quote(text) == written
 
 

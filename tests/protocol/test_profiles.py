@@ -45,7 +45,7 @@ def _takes(check: Any, profile: dict[str, Any], where: str) -> bool:
 
 
 def test_every_type_has_fields_and_a_reader() -> None:
-    """What the table has is read by the simulator, but for SMPI's traces."""
+    """The simulator reads every type of the table except SMPI's traces."""
     assert set(PROFILE_FIELDS) == set(READERS) | {"smpi"} == set(GOOD) | {"smpi", "usage_trace"}
 
 
@@ -67,7 +67,7 @@ def test_faults_that_only_the_simulator_found_are_located_in_workload_files(prof
 
 
 def test_parts_come_first_and_faults_name_the_profile() -> None:
-    """Order, a part that is missing, a circle, and what unfolds to too much."""
+    """The order, a missing part, a circle, and a sequence that unfolds to too many parts."""
     assert list(parts_first({"a": ["b", "c"], "b": ["c"], "c": ()})) == ["c", "b", "a"]
     for parts, name, other in (({"a": ["b"]}, "a", "b"), ({"a": ["b"], "b": ["a"]}, "a", "a")):
         with pytest.raises(PartsFault) as caught:

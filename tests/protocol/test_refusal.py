@@ -18,7 +18,7 @@ from spillway.protocol.refusal import LONGEST_REASON, reason_of, refusal
 
 @given(st.text(max_size=200))
 def test_a_reason_comes_through(reason: str) -> None:
-    """Whatever its characters; what is no Unicode text becomes question marks."""
+    """Any characters come through; those that are no Unicode text become question marks."""
     frame = refusal(reason)
     assert reason_of(frame) == reason.encode(errors="replace").decode()
     assert list(json.loads(frame)) == ["error"]

@@ -29,7 +29,7 @@ def record(path: Path, session: Scripted | None = None) -> Path:
 
 
 def test_a_recording_keeps_every_digit(tmp_path: Path) -> None:
-    """Messages stand in the file byte by byte as they were sent."""
+    """Messages are in the file byte by byte as they were sent."""
     lines = record(tmp_path / "t.jsonl").read_bytes().splitlines()
     assert lines[4] == b'{"dir":"B>S","n":2,"msg":' + batsim4.encode_message(CONVERSATION[2]) + b"}"
     assert b"5.500000" in lines[4]
@@ -74,7 +74,7 @@ def test_an_unwritable_file_is_the_users_error(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_stops_the_recording_only(tmp_path: Path) -> None:
-    """The conversation died with an OSError before; now it goes on, one warning says so, and whole lines are kept."""
+    """Failed before with an OSError: the conversation continues with one warning, and whole lines are kept."""
     path = tmp_path / "t.jsonl"
     warnings: list[str] = []
     with Recorder(path, warnings.append) as recorder:
@@ -103,7 +103,7 @@ def test_a_full_disk_stops_the_recording_only(tmp_path: Path) -> None:
 
 
 def test_recording_into_a_full_device() -> None:
-    """What cannot be renamed is left alone."""
+    """A file that cannot be renamed is left as it is."""
     warnings: list[str] = []
     with Recorder(Path("/dev/full"), warnings.append) as recorder:
         recorder.received(b"{}")
@@ -129,7 +129,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("text", "message"), BROKEN, ids=[f"{i}" for i in range(len(BROKEN))])
 def test_a_broken_transcript_is_refused_with_the_line(tmp_path: Path, text: str, message: str) -> None:
-    """The error names file, line and what was expected."""
+    """The error states the file, the line and the expected form."""
     path = tmp_path / "t.jsonl"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -217,7 +217,7 @@ def test_a_malformed_recorded_message_is_the_simulators_error(tmp_path: Path) ->
 
 @given(json_values(printed), json_values(printed))
 def test_differences_are_found_exactly_when_values_differ(one: Any, other: Any) -> None:
-    """None with itself; with another value one, at the same path in both directions, texts exchanged."""
+    """A value equals itself; another value gives a difference, at the same path in both directions, texts exchanged."""
     assert first_difference(one, one) is None
     there, back = first_difference([one], [other]), first_difference([other], [one])
     if there is None:
@@ -241,5 +241,5 @@ def test_differences_are_found_exactly_when_values_differ(one: Any, other: Any) 
     ],
 )
 def test_first_difference(one: Any, other: Any, expected: Any) -> None:
-    """Numbers are compared as numbers; what one side lacks is named."""
+    """Numbers are compared as numbers; members that one side lacks are named."""
     assert first_difference(one, other) == expected

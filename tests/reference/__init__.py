@@ -1,1 +1,1 @@
-"""Plain twins of compiled code: what only tests run."""
+"""Plain versions of compiled code, used only by tests."""

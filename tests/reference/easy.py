@@ -1,4 +1,4 @@
-"""EASY backfilling of waiting jobs by totals, plainly: what is free at an instant is added up anew each time."""
+"""EASY backfilling by totals in plain code: free resources at an instant are added up anew each time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fair Tree in a few plain lines, with fractions: each list of siblings by itself, one user after the other."""
+"""Fair Tree in a few plain lines, with fractions: one list of siblings at a time, one user after the other."""
 
 from __future__ import annotations
 

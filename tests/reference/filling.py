@@ -1,4 +1,4 @@
-"""What a queue order is worth, by the timeline's own methods."""
+"""The score of a queue order, by the timeline's own methods."""
 
 from __future__ import annotations
 

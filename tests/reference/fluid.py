@@ -1,6 +1,6 @@
 """The fluid engine in plain Python: every event visits everything. Property tests compare the fast one with it.
 
-Written from the model's description alone: the same sums in the same order, but objects instead of arrays, all tasks
+Written only from the model's description: the same sums in the same order, but objects instead of arrays, all tasks
 instead of the part of the machine that changed, all pairs instead of groups.
 """
 
@@ -75,7 +75,7 @@ class ReferenceEngine:
 
     @property
     def active(self) -> int:
-        """How many tasks have started and neither ended nor been cancelled."""
+        """Number of tasks that have started and neither ended nor been cancelled."""
         return len(self._tasks)
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:

@@ -1,6 +1,6 @@
 """Gang scheduling without the protocol, in plain code with the steps of :mod:`spillway.schedulers.timesharing`.
 
-Between two events the matrix stands still, so that each job's service and its end follow from closed formulas
+Between two events the matrix does not change, so that each job's service and its end follow from closed formulas
 (:mod:`spillway.schedulers.timesharing.slices`). Tests compare :mod:`spillway.schedulers.timesharing.compiled_machine`
 with it.
 """
@@ -19,10 +19,10 @@ from spillway.workloads.gang import GangJob
 
 
 class _Running:
-    """A job in the matrix: its place, what it still needs at an instant, and when it ends if nothing changes.
+    """A job in the matrix: its place, its remaining time at an instant, and its end if nothing changes.
 
-    ``columns`` and ``rows`` are where it runs: its place, or, while it is ``moving`` to that with the next slice, where
-    it was, in what is left of the running slice (``rows`` 0: no more in this slice).
+    It runs in ``columns`` and ``rows``: those of its place, or, while it is ``moving`` there with the next slice, those
+    of its former place, for the rest of the running slice (``rows`` 0: no more in this slice).
     """
 
     __slots__ = ("columns", "end_us", "lag_us", "left_us", "moving", "place", "rows", "since_us")
@@ -37,7 +37,7 @@ class _Running:
         self.end_us = 0
 
     def serve(self, now_us: int, slices: Slices) -> None:
-        """Enter what it received since it was last looked at; a restart is paid first."""
+        """Subtract the service received since the last call; a restart is paid first."""
         rows = self.rows
         received = slices.service_us(now_us, rows) - slices.service_us(self.since_us, rows) if rows else 0
         paid = min(self.lag_us, received)
@@ -46,7 +46,7 @@ class _Running:
         self.since_us = now_us
 
     def foresee(self, slices: Slices) -> int:
-        """When it ends."""
+        """Compute and return its end."""
         self.end_us = slices.end_us(self.since_us, self.lag_us + self.left_us, self.rows)
         return self.end_us
 
@@ -117,7 +117,7 @@ class _Machine:
         self._matrix = self._matrix.without(gone)
 
     def _event(self, now_us: int) -> None:
-        """Compute the matrix anew, and when each job whose place changed ends."""
+        """Compute the matrix anew, and the end of each job with a changed place."""
         setting, slices = self._setting, self._setting.slices
         number = slices.number(now_us)
         if number != self._slice:
@@ -178,7 +178,7 @@ class _Machine:
             running.end_us = -1
 
     def _displace(self, now_us: int) -> None:
-        """Jobs that are to move with the next slice leave what other jobs were given in this one."""
+        """Take jobs that are to move with the next slice off columns that other jobs got in this one."""
         self._moving = [running for running in self._moving if running.place.job in self._running]
         bit = 1 << self._setting.slices.row(now_us)
         wanted = 0
@@ -191,7 +191,7 @@ class _Machine:
                 running.rows, running.end_us = 0, -1
 
     def _arrive(self, now_us: int) -> None:
-        """A slice begins: jobs move to where the matrix has them; those that have ended before are gone."""
+        """At the begin of a slice move jobs to their places in the matrix, except those that have ended before."""
         moving, self._moving = self._moving, []
         for running in moving:
             if running.place.job in self._running:

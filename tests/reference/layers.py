@@ -10,7 +10,7 @@ from spillway.schedulers.timeline.placement import Wanted, links_above, own_stor
 
 
 def only_on(machine: Machine, pools: tuple[int, ...]) -> dict[str, set[int]]:
-    """Nodes of resources of which nothing is counted (mode 0) that a job requests, by name."""
+    """Nodes of uncounted resources (mode 0) that a job requests, by name."""
     found: dict[str, set[int]] = {}
     for pool, amount in zip(machine.pools, pools, strict=False):
         if pool.layer is not None and not pool.layer.mode and amount:
@@ -22,9 +22,9 @@ def layered_nodes(
     machine: Machine, free: list[int], pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted,
     own: list[int] | None,
 ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...], list[int]]]:  # fmt: skip
-    """Nodes and what they take of each pool, for each way to pay that suffices, in order.
+    """Nodes, storages and amounts of each pool, for each sufficient choice of paying layers, in order.
 
-    ``own``: bytes left per storage node, where nodes are served by their own racks alone; then with storages. In mode 1
+    ``own``: bytes left per storage node, where nodes are served only by their own racks; then with storages. In mode 1
     the layers with the fewest nodes come first, and their nodes before others.
     """
     layers: dict[str, list[tuple[int, Layered]]] = {}
@@ -50,7 +50,7 @@ def _first_nodes(
     machine: Machine, free: list[int], needed: set[int], layers: dict[str, list[tuple[int, Layered]]],
     pools: list[int], left: list[int], bandwidth: list[int], wanted: Wanted, own: list[int] | None,
 ) -> tuple[tuple[int, ...], tuple[int, ...], list[int]] | None:  # fmt: skip
-    """The first nodes that links and layers let through; ``None`` where they are too few, or none is needed."""
+    """The first nodes that links and layers permit; ``None`` where too few, or none of ``needed``, are among them."""
     taken, rates, chosen, left_bytes = [0] * len(pools), list(bandwidth), dict[int, int](), list(own or ())
     for node in sorted(free, key=lambda node: (node not in needed, node)):
         if len(chosen) == wanted.nodes or (not chosen and node not in needed):

@@ -1,4 +1,4 @@
-"""The search for a job whose holdings have lives of their own, in plain code on a timeline's arrays.
+"""The search for a job with lives of its own for its holdings, in plain code on a timeline's arrays.
 
 Every candidate is tried from the beginning. Tests compare
 :func:`spillway.schedulers.timeline.apart_kernels.find_apart` with it.
@@ -26,10 +26,10 @@ TOGETHER = Lives()
 def find(
     arrays: Arrays, job: Job, duration_s: float, first_s: float, latest_s: float, covering: Resource
 ) -> Fit | None:
-    """Find the earliest start of a job whose holdings have lives of their own.
+    """Find the earliest start of a job with lives of its own for its holdings.
 
-    Candidates are ``first_s`` and the later starts at which the interval of some holding begins at a breakpoint: what
-    is free over intervals that begin later only grows there.
+    Candidates are ``first_s`` and the later starts at which the interval of some holding begins at a breakpoint: only
+    there do the resources that are free over the interval increase.
     """
     lead_s = (job.lives or TOGETHER).storage_lead_s
     times, rows, tables = arrays
@@ -47,7 +47,7 @@ def find(
 
 
 def start_before(begin_s: float, lead_s: float) -> float:
-    """Return the earliest start whose lead does not end before a time, rounding considered."""
+    """Return the earliest start with a lead that does not end before a time, rounding considered."""
     start_s = begin_s - lead_s
     while start_s + lead_s < begin_s:
         start_s = math.nextafter(start_s, math.inf)
@@ -96,7 +96,7 @@ def _during(times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], part: P
 
 
 def _at_end(tables: Tables, times: npt.NDArray[np.float64], rows: npt.NDArray[np.int64], end_s: float) -> AtEnd:
-    """What is left of the storage nodes at a time, and since when."""
+    """Free bytes of the storage nodes at a time, and since when."""
     last = max(0, int(np.searchsorted(times, end_s, side="right")) - 1)
     free_bytes = rows[: last + 1, tables.storages]
     since = []

@@ -1,4 +1,4 @@
-"""How many nodes links carry together."""
+"""The number of nodes that links carry together."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from spillway.schedulers.model.machine import Machine
 
 
 def carried_nodes(machine: Machine, free: Iterable[int], bandwidth: Sequence[int], io_rate: int) -> int:
-    """How many of the ``free`` nodes can be given ``io_rate`` bytes per second each, with ``bandwidth`` left per link.
+    """Number of ``free`` nodes that can get ``io_rate`` bytes per second each, with ``bandwidth`` left per link.
 
-    A link carries ``min(floor(bandwidth / io_rate), what its children and its own free nodes bring)``; nodes without
-    link are not limited.
+    A link carries ``min(floor(bandwidth / io_rate), nodes carried by its children + its own free nodes)``; nodes
+    without link are not limited.
 
     References
     ----------
@@ -27,7 +27,7 @@ def carried_nodes(machine: Machine, free: Iterable[int], bandwidth: Sequence[int
             brought[link] += 1
         else:
             unlimited += 1
-    for link in range(len(machine.links) - 1, -1, -1):  # every link stands after its parent
+    for link in range(len(machine.links) - 1, -1, -1):  # every link comes after its parent
         carried = min(bandwidth[link] // io_rate, brought[link])
         parent = machine.links[link].parent
         if parent >= 0:

@@ -1,4 +1,4 @@
-"""Multifactor priority in plain steps: each job by itself, usage summed up anew from all jobs that ever ran."""
+"""Multifactor priority in plain steps: one job at a time, usage summed up anew from all earlier jobs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Held(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a priority is made of."""
+    """Terms of a priority."""
 
     priority: int
     age: float
@@ -85,7 +85,7 @@ def _association(site: Site, job: Job) -> tuple[str, str]:
 
 
 def _decayed(start_s: float, end_s: float, now_s: float, weights: Weights) -> float:
-    """Seconds of an interval, as they count at a calculation: period by period, each second by itself."""
+    """Seconds of an interval as they count at a calculation, period by period, second by second."""
     factor = 1.0 - 0.693 / weights.half_life_s if weights.half_life_s else 1.0
     counted, begin_s, period = 0.0, 0.0, math.floor(weights.period_s)
     while begin_s < now_s:

@@ -1,4 +1,4 @@
-"""What packings and sets of jobs are, by trying everything: the definitions that the searches are tested against."""
+"""Packings and sets of jobs by exhaustive search: the definitions for the tests of the searches."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Slurm's two schedulers in plain Python: sets of nodes are integers with a bit for each node, every pass looks at all.
 
-:class:`PlainSlurm` is the policy ``slurm-backfill`` with such passes, in place of the compiled ones that leave out what
-nothing can follow from.
+:class:`PlainSlurm` is the policy ``slurm-backfill`` with such passes, in place of the compiled ones that skip steps
+without effect.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from spillway.schedulers.timeline import Resource
 
 
 class Plan(NamedTuple):
-    """When a job is expected to start (s), and on which nodes."""
+    """Expected start of a job (s), and its nodes."""
 
     start_s: float
     nodes: int
 
 
 class NodeSpace:
-    """What is idle, when the rest is expected to be left, and what is reserved.
+    """Idle nodes, the expected ends of the others' use, and reserved nodes.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class NodeSpace:
     idle
         Nodes that are free now.
     leaving
-        When running jobs are expected to leave (s), their numbers, and the nodes that they hold.
+        Expected ends of running jobs (s), their numbers, and their nodes.
     windows
         Begins, ends and times of a next look (s) of windows of maintenance, and their nodes.
     ended
@@ -79,7 +79,7 @@ class NodeSpace:
 
     @classmethod
     def of(cls, view: View, resolution_s: float, longer_s: Mapping[str, float]) -> NodeSpace:
-        """Build one from what a policy sees, without reservations; nodes that are out are in no set."""
+        """Build one from a policy's view, without reservations; nodes that are out are in no set."""
         usable = (1 << len(view.machine.nodes)) - 1 & ~mask_of(view.unavailable)
         idle, leaving, ended = usable, [], 0
         for running in view.running:
@@ -114,7 +114,7 @@ class NodeSpace:
                     break
 
     def _split(self, time_s: float) -> int:
-        """The segment that begins at a time from now on, made if there is none; past the last one for infinity."""
+        """Index of the segment that begins at a time from now on, made if missing; past the last one for infinity."""
         segment = bisect_left(self._times, time_s)
         if time_s < math.inf and (segment == len(self._times) or self._times[segment] > time_s):
             self._times.insert(segment, time_s)
@@ -128,11 +128,12 @@ class NodeSpace:
         self._leaving.sort()
 
     def search(self, nodes: int, begin_s: float, duration_s: float, until_s: float) -> tuple[int, float]:
-        """Nodes of some that are in no window and without a reservation in ``[begin_s, begin_s + duration_s]``; when it
-        is worth while to search again (s), infinite for never.
+        """Return ``nodes`` free over ``[begin_s, begin_s + duration_s]`` and in no window, and when to search again.
 
-        Segments are looked at in order, up to the first that begins after the end. The first at whose end nodes come
-        free says when to search again, the first after the end among them.
+        That is the time (s) from which on a search may find more, infinite for never.
+
+        Segments are looked at in order, up to the first that begins after the end. The first one before an increase of
+        free nodes, also that after the end, gives the time of the next search.
         """
         end_s, again_s, later_s = begin_s + duration_s, math.inf, math.inf
         within = [one for one in self._windows if one[0] < end_s and one[1] > begin_s and one[3] & nodes]
@@ -156,15 +157,15 @@ class NodeSpace:
         return any(nodes & ~self._free[segment] for segment in range(first, bisect_left(self._times, end_s)))
 
     def will_run(self, nodes: int, count: int, linear_s: float = 0.0) -> Plan | None:
-        """When ``count`` of some nodes are idle, if running jobs leave when they are expected to, and which of them.
+        """The time at which ``count`` of some nodes are idle if running jobs end when expected, and those nodes.
 
         Nodes of jobs that have ended count as idle now.
 
-        ``linear_s``: those leave together that are expected to within a window from the first of them on, each window
-        so much longer than the one before, 30 s at first.
+        ``linear_s``: jobs with expected ends within a window from the first of them on leave together; each window is
+        longer than the previous one by this time, and the first is 30 s.
         """
         if nodes.bit_count() < count:
-            return None  # most of the times that are tried, where many jobs have reservations
+            return None  # the usual case where many jobs have reservations
         found = (self.idle | self.ended) & nodes
         if found.bit_count() >= count:
             return Plan(self.now_s, consecutive(found, count))
@@ -181,9 +182,9 @@ class NodeSpace:
 
 
 def consecutive(nodes: int, count: int) -> int:
-    """Choose ``count`` of at least so many nodes: the shortest run of neighbours that suffices, from its first node on.
+    """Choose ``count`` of enough nodes: the shortest sufficient run of neighbours, from its first node on.
 
-    Where none suffices the longest run is taken whole, and the rest is chosen likewise; the first of equal runs.
+    Where no run suffices the longest is taken whole, and the rest is chosen likewise; the first of equal runs.
     """
     if nodes.bit_count() == count:
         return nodes
@@ -230,9 +231,9 @@ def members(mask: int) -> tuple[int, ...]:
 
 
 class _Pair(NamedTuple):
-    """A job in one of its partitions, with the nodes there (all bits: any); -1 where the site has no partitions.
+    """A job in one of its partitions, with its nodes there (all bits: any); -1 where the site has no partitions.
 
-    ``serving``: those with as many GPUs as it needs.
+    ``serving``: those with enough GPUs.
     """
 
     job: Job
@@ -312,7 +313,7 @@ class PlainSlurm(SlurmBackfill):
         return not self.bf_min_prio_reserve or priorities_of(one.view).of([job]).item() >= self.bf_min_prio_reserve
 
     def _backfill(self, one: Any) -> Iterator[Decision]:
-        """Start what fits now, reserve for what does not, give buffers in order of the expected starts."""
+        """Start jobs that fit now, reserve for the others, give buffers in order of the expected starts."""
         now_s = whole_s(one.view.now_s)
         one.planned.clear()
         looked: Counter[Any] = Counter()
@@ -367,7 +368,7 @@ class PlainSlurm(SlurmBackfill):
             not_before_s = licensed_s
 
     def _with_nodes(self, one: Any, pair: _Pair, not_before_s: float) -> Plan | None:
-        """Expected start: what is reserved for others and what runs leave enough nodes of the partition then."""
+        """Expected start: the time at which running jobs and reservations leave enough nodes of the partition."""
         view, space, job = one.view, one.space, pair.job
         duration_s = view.estimate_s(job)
         apart = (
@@ -424,7 +425,7 @@ def _pairs(view: View, queue: Sequence[Job], order: str) -> list[_Pair]:
 
 
 def _with_gpus(view: View, job: Job) -> int:
-    """Nodes with as many GPUs as a job needs."""
+    """Nodes with enough GPUs for a job."""
     found = -1
     for place, amount in enumerate(job.pools):
         if amount and view.machine.layer_mode(place) == 0:
@@ -433,7 +434,7 @@ def _with_gpus(view: View, job: Job) -> int:
 
 
 def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
-    """Key of a pair in Slurm's order: each by itself."""
+    """Key of a pair in Slurm's order, calculated pair by pair."""
     job = pair.job
     rows = priorities_of(view).in_partitions([job], np.zeros(1, np.intp), np.array([pair.partition]))
     tier = view.machine.partitions[pair.partition].tier
@@ -441,7 +442,7 @@ def _multifactor(view: View, pair: _Pair) -> tuple[float, ...]:
 
 
 class _Pass(OnePass):
-    """What a pass knows, and what it does to one job: plain sets, choices and starts; the rest of a job is the same."""
+    """State of a pass and its actions on a job: plain sets, choices and starts; the rest is inherited."""
 
     def __init__(self, view: View, apart: bool, order: str, space: NodeSpace) -> None:
         queue = ordered(view, view.queue, order)
@@ -455,7 +456,7 @@ class _Pass(OnePass):
         self._layers, self._ahead = [], None
 
     def until_s(self, planned: bool) -> float:
-        """Nothing is known of later passes."""
+        """Later passes are unknown."""
         return -math.inf
 
     @property
@@ -468,7 +469,7 @@ class _Pass(OnePass):
         return [pair for pair in self.pairs if pair.job in self.waiting]
 
     def is_kept_out(self, pair: _Pair) -> bool:
-        """Whether a job lacks nodes for a window alone: all others of its partition are idle, and too few."""
+        """Whether a job lacks nodes only because of a window: all others of its partition are idle, and too few."""
         begin_s = whole_s(self.view.now_s)
         end_s = begin_s + self.view.estimate_s(pair.job)
         left = pair.serving & (1 << len(self.view.machine.nodes)) - 1
@@ -478,7 +479,7 @@ class _Pass(OnePass):
         return bool(self.view.taken) and left.bit_count() < pair.job.nodes and not left & ~self.space.idle
 
     def lacks_counted(self, job: Job, *, licenses: bool) -> bool:
-        """Whether there are not enough licenses now; or not enough of what the job's groups may have at a time."""
+        """Whether a job lacks licenses now; or, without ``licenses``, exceeds a limit of its groups."""
         if not job.pools:
             return False
         free = self.view.timeline.free_pools_now()

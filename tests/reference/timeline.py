@@ -19,7 +19,7 @@ from tests.reference.lives import start_before
 
 
 class Free(NamedTuple):
-    """What is free at one instant: per node 1 or 0, bytes per storage node, bytes per second per link, of each pool."""
+    """Free resources at one instant: 1 or 0 per node, bytes per storage node, bytes/s per link, amounts of pools."""
 
     nodes: list[int]
     free_bytes: list[int]
@@ -54,7 +54,7 @@ class ReferenceTimeline:
         return other
 
     def snapshot(self) -> tuple[float, list[Booking], dict[int, int]]:
-        """What :meth:`restore` needs."""
+        """State for :meth:`restore`."""
         return self.now_s, list(self.bookings), dict(self.drained)
 
     def restore(self, snapshot: tuple[float, list[Booking], dict[int, int]]) -> None:
@@ -66,20 +66,20 @@ class ReferenceTimeline:
         self.drained[storage] = drained
 
     def advance(self, now_s: float) -> None:
-        """Forget what lies before ``now_s``."""
+        """Forget the time before ``now_s``."""
         if not self.now_s <= now_s < math.inf:
             raise ValueError(f"time {now_s} lies before {self.now_s}")
         self.now_s = now_s
 
     def free_at(self, time_s: float) -> Free:
-        """What is free at an instant: of a storage node that is partly drained nothing below zero."""
+        """Free resources at an instant; free bytes of partly drained storage nodes are never below zero."""
         free = self._left_at(time_s)
         for storage, drained in self.drained.items():
             free.free_bytes[storage] = max(0, free.free_bytes[storage] - drained)
         return free
 
     def _left_at(self, time_s: float) -> Free:
-        """What is not booked at an instant."""
+        """Unbooked resources at an instant."""
         nodes = [1] * len(self.machine.nodes)
         free_bytes = [storage.capacity_bytes for storage in self.machine.storages]
         bandwidth = [link.capacity_bytes_per_s for link in self.machine.links]
@@ -102,7 +102,7 @@ class ReferenceTimeline:
         return self.free_at(self.now_s).bandwidth
 
     def breakpoints(self) -> list[float]:
-        """Start of every segment: ``now_s`` and the later times at which what is free changes."""
+        """Start of every segment: ``now_s`` and the later times at which free resources change."""
         times = [self.now_s]
         last = self.free_at(self.now_s)
         for time_s in self._instants(self.now_s, math.inf):
@@ -113,7 +113,7 @@ class ReferenceTimeline:
         return times
 
     def fit_now(self, job: Job, duration_s: float, covering: Resource = Resource.ALL) -> Allocation | None:
-        """What the job gets if it starts now, or ``None``."""
+        """The allocation of a job that starts now, or ``None``."""
         fit = self.earliest_fit(job, duration_s, self.now_s, covering, self.now_s)
         return None if fit is None else fit.allocation
 
@@ -125,7 +125,7 @@ class ReferenceTimeline:
         covering: Resource = Resource.ALL,
         latest_s: float = math.inf,
     ) -> Fit | None:
-        """Earliest start among ``not_before_s`` and the later breakpoints, and what the job gets there."""
+        """Earliest start among ``not_before_s`` and the later breakpoints, and the allocation there."""
         first = self.now_s if not_before_s is None else max(not_before_s, self.now_s)
         leads = {0.0} if job.lives is None else {0.0, job.lives.storage_lead_s}
         later = {start_before(time_s, lead_s) for time_s in self.breakpoints() for lead_s in leads}
@@ -171,9 +171,9 @@ class ReferenceTimeline:
                 raise ValueError(f"too much at {time_s}")
 
     def _possible(self, time_s: float) -> bool:
-        """Whether no more is booked than there is, and none of it twice, also where a part is drained.
+        """Whether bookings keep to the capacities, and no node is booked twice, also where a part is drained.
 
-        What is booked on a storage node that is not drained must be free.
+        Drained bytes are ignored here: they may be booked.
         """
         free = self._left_at(time_s)
         return (
@@ -243,7 +243,7 @@ class ReferenceTimeline:
         return None
 
     def _at_end(self, end_s: float) -> AtEnd:
-        """What is left of the storage nodes at a time, and since when."""
+        """Free bytes of the storage nodes at a time, and since when."""
         free_bytes = self.free_at(self.now_s).free_bytes
         since_s = [self.now_s] * len(free_bytes)
         for time_s in [*self._instants(self.now_s, end_s), end_s]:

@@ -64,7 +64,7 @@ class Idle:
 def install(
     folder: Path, entries: Mapping[str, Mapping[str, str]], *, name: str = "inturn", distribution: str = "in-turn"
 ) -> Path:
-    """Write the package and what registers it: names and places by group; return the folder for the module path."""
+    """Write the package and its entry points (names and places by group); return the folder for the module path."""
     package = folder / name
     package.mkdir(parents=True)
     texts = {"__init__": '"""A package."""\n', "policy": POLICY, "parts": PARTS, "model": MODEL, "control": CONTROLLER}

@@ -22,7 +22,7 @@ def job(
     stripes: int = 0,
     partitions: tuple[int, ...] = (),
 ) -> Job:
-    """A job of which only the request matters."""
+    """A job with only the request given."""
     return Job(
         "w!1",
         number=0,
@@ -118,7 +118,7 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     names = [pool.name if pool.layer is None else pool.layer.resource for pool in machine.pools]
     requested = {name: draw(st.sampled_from([0, 0, 1, 3, 9])) for name in sorted(set(names))}
     amounts = tuple(requested[name] for name in names)
-    by_node = requested.get("r3", 0) > 0  # of which the layers may cross the links
+    by_node = requested.get("r3", 0) > 0  # its layers may cross the links
     plain = job(nodes, bb_bytes, 0 if by_node else io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
     return msgspec.structs.replace(plain, pools=amounts if any(amounts) else ())
 
@@ -134,5 +134,5 @@ lives = st.builds(
 
 @st.composite
 def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
-    """Jobs whose holdings begin and end at times of their own."""
+    """Jobs with holdings that begin and end at times of their own."""
     return msgspec.structs.replace(draw(jobs(machine)), lives=draw(lives))

@@ -1,4 +1,4 @@
-"""Runtimes for tests of what lies above them."""
+"""Runtimes for tests of the layers above them."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 
 
 def rigid() -> ProgramRuntime:
-    """A fresh runtime whose jobs run as they were submitted."""
+    """A fresh runtime that runs jobs as they were submitted."""
     return ProgramRuntime(Rigid())

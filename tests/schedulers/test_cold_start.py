@@ -1,4 +1,4 @@
-"""What the user gave is checked before kernels are compiled."""
+"""User input is checked before kernels are compiled."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_every_kernel_module_is_warmed() -> None:
 
 @pytest.mark.slow
 def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
-    """Tests of timeline and engine with kernels that check the bounds of arrays; otherwise compiled code goes on."""
+    """Tests of timeline and engine with kernels that check the bounds of arrays; otherwise compiled code continues."""
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +48,7 @@ def test_kernels_stay_within_their_arrays(tmp_path: Path) -> None:
 
 
 def test_a_late_module_is_run() -> None:
-    """Importing one by its name ran nothing: what had to be compiled first was compiled by each of its callers."""
+    """Importing one by its name ran nothing: its kernels were compiled by each of their callers."""
     script = (
         "import sys, importlib; from spillway.base.lazy_modules import load; from types import ModuleType;"
         "name = 'spillway.schedulers.timeline.fit_kernels'; importlib.import_module(name);"
@@ -61,7 +61,7 @@ def test_a_late_module_is_run() -> None:
 
 
 def test_what_only_kernels_call_is_compiled_with_them() -> None:
-    """Loaded alone, the modules have the code of what Python calls; a kernel that calls one of the others gets it."""
+    """Loaded, the modules have only the code of functions that Python calls; a calling kernel gets the others."""
     script = (
         "from spillway.schedulers.timeline import fit_kernels as one, placement_kernels as two;"
         "print(len(one.find_fit.overloads), len(one.book.overloads), len(two.choose.overloads));"
@@ -90,7 +90,7 @@ def test_some_kernels_are_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With an empty cache one line says that it takes a while, and all modules are compiled. (Here none is.)"""
+    """With an empty cache one line says that it takes a while, and all modules are compiled (here with a stub)."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     compiled: list[str] = []
     monkeypatch.setattr(kernels, "compile_side_by_side", compiled.extend)
@@ -135,7 +135,7 @@ def test_code_older_than_its_callees_is_dropped(tmp_path: Path) -> None:
 def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A checkout makes sources look newer than what Numba keeps of them: after one warming they count as cached."""
+    """A checkout makes sources look newer than Numba's cache of them: after one warm-up they count as cached."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(kernels, "_compile", list)
     monkeypatch.setattr(kernels, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
@@ -156,7 +156,7 @@ def test_kernels_of_sources_that_were_only_written_anew_are_announced_once(
 
 
 def test_what_is_compiled_is_loaded_without_the_compiler() -> None:
-    """Kernels from Numba's cache run in a process that never declared what Numba can compile; which it still can."""
+    """Kernels from Numba's cache run in a process without Numba loaded; it can still compile afterwards."""
     script = (
         "import sys; from spillway.base.lazy_modules import load;"
         "one = load('spillway.schedulers.timeline.fit_kernels');"
@@ -192,7 +192,7 @@ print(total({name}(1, 2.0)))
 
 
 def test_a_class_of_a_signature_may_be_renamed(tmp_path: Path) -> None:
-    """Failed before: what was compiled before the change names the old class, and the module could not be imported."""
+    """Failed before: code compiled before the change names the old class, and the module could not be imported."""
     for name in ("Pair", "Renamed", "Renamed"):
         (tmp_path / "pairs.py").write_text(PAIRS.format(name=name))
         command = [sys.executable, "-c", "import pairs"]

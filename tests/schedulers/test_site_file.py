@@ -44,7 +44,7 @@ def test_file_to_text_to_site():
 
 
 def test_places_without_names():
-    """Where the top of the file counts nodes, partitions have ranges of places."""
+    """With a number of nodes at the top of the file partitions have ranges of places."""
     site = site_of({"nodes": 8, "partition": [{"name": "p", "nodes": "0-3 6"}]}, "x")
     assert site.partitions[0].nodes == "0-3 6"
 
@@ -133,7 +133,7 @@ def test_places_without_names():
     ],
 )
 def test_wrong_sites_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
-    """Each error names the file, and the key or the thing that contradicts itself."""
+    """Each error names the file, and the key or the contradictory entry."""
     path = tmp_path / "site.toml"
     path.write_text(text)
     with pytest.raises(InputError, match=error) as caught:
@@ -150,7 +150,7 @@ def test_wrong_texts_are_refused(text: str):
 
 
 def test_every_door_of_the_scheduler_takes_the_file():
-    """Whatever selects a session may name the file; the settings hold its text."""
+    """Every interface that selects a session accepts the file; the settings hold its text."""
     text = site_text(read_site(SMALL))
     assert SessionSpec("easy", settings={"site": str(SMALL)}).make_settings().site == text
     assert spec_from({"policy": "easy", "site": str(SMALL)}).make_settings().site == text
@@ -221,7 +221,7 @@ def test_any_site_there_and_back(site: Site):
 )
 @settings(max_examples=150, deadline=None)
 def test_garbage_is_an_error_and_nothing_else(table: dict):
-    """Whatever the tables are, the reader gives a site or says what is wrong."""
+    """For any tables the reader gives a site or reports the fault."""
     with suppress(InputError):
         assert parse_site(site_text(site_of(table, "x"))) is not None
 

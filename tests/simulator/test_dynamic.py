@@ -182,7 +182,7 @@ def test_continue_registration() -> None:
 
 
 def test_forgotten_end_of_registration_is_a_deadlock() -> None:
-    """The simulation cannot end by itself, and the error says why."""
+    """Without an end of registration the simulation cannot end, and the error says why."""
     with pytest.raises(Deadlock, match="never sent the notification registration_finished"):
         dynamic((profile(),), fail_on_deadlock=True)
 

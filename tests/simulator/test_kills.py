@@ -1,4 +1,4 @@
-"""Kills: what is reported, in which order, with which progress (batsim4.md 4.4, 4.5)."""
+"""Kills: reported events, their order, their progress (batsim4.md 4.4, 4.5)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_kill_of_nested_sequences() -> None:
 
 
 def test_kill_that_comes_too_late() -> None:
-    """A job that has ended by itself, but is not reported yet, is in job_ids and has no progress."""
+    """A job that has ended before the kill, but is not reported yet, is in job_ids and has no progress."""
     data = jobs({}, {"profile": "q"}, profiles={"p": PTASK, "q": {"type": "delay", "delay": 100}})
 
     def answer(message: Message) -> Reply:
@@ -157,7 +157,7 @@ def test_a_walltime_on_a_submission_is_reported_first(profile: dict[str, Any]) -
 
 
 def test_second_kill_is_dropped() -> None:
-    """Jobs whose kill was requested already are left out; if none is left there is no acknowledgement."""
+    """Jobs whose kill was requested already are left out; if no job is left there is no acknowledgement."""
     data = jobs({}, {}, profiles={"p": PTASK})
     _, scheduler = killing(data, 4.0, kill("w0!1"), kill("w0!1"), kill("w0!1", "w0!2"))
     assert [e.job_ids for e in scheduler.events(JobKilled)] == [("w0!1",), ("w0!2",)]
@@ -203,7 +203,7 @@ def test_kill_of_a_reported_job() -> None:
 
 
 def test_kill_of_a_usage_trace(tmp_path: Any) -> None:
-    """Its tasks are taken away; there is no progress to tell."""
+    """Its tasks are removed; there is no progress to report."""
     (tmp_path / "t").write_text("r0\nr1\n")
     (tmp_path / "r0").write_text("0 m_usage 1 4e9\n0 m_usage 0.5 4e9\n")
     (tmp_path / "r1").write_text("# nothing\n1 m_usage 1 1e9\n")

@@ -1,4 +1,4 @@
-"""What would never end, or take unbounded memory, is refused with what to do: times, compositions, calls."""
+"""Endless simulations and unbounded memory are refused with the remedy: times, compositions, calls."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_recv_that_runs_itself() -> None:
 
 @pytest.mark.parametrize("changes", [{"subtime": 1.6e15}, {"subtime": LATEST_S * 1.01}])
 def test_times_of_jobs(changes: dict[str, Any]) -> None:
-    """A log in microseconds hung the simulator; its unit is asked for."""
+    """A log in microseconds hung the simulator; the error suggests its unit."""
     with pytest.raises(SimulatorInputError, match="in microseconds"):
         workload_from_object(jobs(changes))
 
@@ -89,7 +89,7 @@ def test_times_of_profiles_and_events(tmp_path: Path) -> None:
 
 
 def test_a_job_that_computes_for_ages() -> None:
-    """1e300 flops: the clock does not go where no double can count seconds."""
+    """1e300 flops: the clock does not reach times at which no double can count seconds."""
     profiles = {"p": {"type": "parallel_homogeneous", "cpu": 1e23, "com": 0}}
     with pytest.raises(SimulatorInputError, match="272 years"):
         run(jobs({}, profiles=profiles), greedy)
@@ -109,7 +109,7 @@ def scripted_reply(now_s: float) -> Any:
 
 
 def test_endless_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scheduler that only lets itself be called while a job waits; the real Batsim would go on for ever."""
+    """A scheduler that requests nothing but calls while a job waits; the real Batsim would run for ever."""
     monkeypatch.setattr(server, "MOST_IDLE_CALLS", 500)
     with pytest.raises(SchedulerFault, match=r"500 calls .* while no job runs or is to come \(1 wait\)"):
         run(jobs({}), lambda message: [call(message.now + 1.0, message.now)])

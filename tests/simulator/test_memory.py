@@ -1,4 +1,4 @@
-"""What the embedded simulator keeps of IO-Aware jobs that have ended, whose sub-jobs came by messages."""
+"""Memory of the embedded simulator for IO-Aware jobs that have ended, whose sub-jobs came by messages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
 BEFORE, JOBS = 96, 192
-"""Multiples of what is packed at a time."""
+"""Multiples of the number of jobs packed at a time."""
 
 
 def test_an_ended_io_aware_job_leaves_little() -> None:
-    """Its four profiles may be named again: they are packed. Together with what the session keeps (0.2 kB)."""
+    """Its four profiles may be named again: they are packed. Includes the memory of the session (0.2 kB)."""
     session = SessionSpec("easy", model="io", model_options={"phase_target": 4e9}).session()
     traced: list[int] = []
     profiles = 0

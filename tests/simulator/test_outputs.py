@@ -68,7 +68,7 @@ def standard(message: Message) -> Any:
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_rows_formatted_some_at_a_time(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many are formatted together, rows, their order and the sums are the same."""
+    """For any number formatted together, rows, their order and the sums are the same."""
     (tmp_path / "all").mkdir()
     whole, _ = written(tmp_path / "all", standard)
     monkeypatch.setattr(table, "_COLLECTED", rows)
@@ -116,7 +116,7 @@ def test_schedule_table(tmp_path: Path) -> None:
 
 
 def test_real_times_on_request(tmp_path: Path) -> None:
-    """Batsim writes how long the run took; so do we, when requested."""
+    """As Batsim, the simulator writes the duration of the run, but only when requested."""
     result, _ = written(tmp_path, standard, wall_clock=True)
     assert float(result.figures["simulation_time"]) > 0
     assert float(result.figures["scheduling_time"]) > 0
@@ -193,7 +193,7 @@ def test_kill_in_the_traces(tmp_path: Path) -> None:
 
 
 def test_deadlock_writes_the_files(tmp_path: Path) -> None:
-    """As Batsim does: what is known so far, under the final names."""
+    """As with Batsim: the data known so far, under the final names."""
     result, _ = written(tmp_path, scripted())
     assert result.deadlocked
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x_jobs.csv", "x_schedule.csv"]
@@ -201,7 +201,7 @@ def test_deadlock_writes_the_files(tmp_path: Path) -> None:
 
 
 def test_fault_leaves_partial_files(tmp_path: Path) -> None:
-    """What was written before the scheduler's fault stays under a temporary name."""
+    """Data written before the scheduler's fault stay under a temporary name."""
     answer = scripted((), (RejectJob(0.0, "w0!1"), RejectJob(0.0, "w0!1")))
     with pytest.raises(SchedulerFault):
         written(tmp_path, answer, jobs({}), trace_schedule=True)

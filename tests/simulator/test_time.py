@@ -28,7 +28,7 @@ def kinds(message: Message) -> list[str]:
 
 
 def test_first_messages_of_one_workload() -> None:
-    """SIMULATION_BEGINS alone, all submissions of t = 0 together, then the notification alone (batsim4.md 2.3)."""
+    """SIMULATION_BEGINS first, all submissions of t = 0 together, then the notification (batsim4.md 2.3)."""
     _, scheduler = run(jobs({}, {}), scripted((), (), (execute("w0!1", 0), execute("w0!2", 1))))
     assert [kinds(m) for m in scheduler.messages[:3]] == [
         ["SimulationBegins"],
@@ -89,7 +89,7 @@ def test_submission_order_is_text_order() -> None:
 def test_walltime(profile: dict[str, object], walltime: float, state: JobState) -> None:
     """A delay that takes exactly its walltime has reached it; a one-host parallel task has ended.
 
-    The second is what the real Batsim did with all such jobs of the thesis's part-4 and part-11 (24 killed of each).
+    The real Batsim did the latter with all such jobs of the thesis's part-4 and part-11 (24 killed of each).
     """
     _, scheduler = run(jobs({"walltime": walltime}, profiles={"p": profile}))
     (event,) = scheduler.events(JobCompleted)
@@ -138,7 +138,7 @@ def test_call_must_lie_in_the_future(moment: float) -> None:
 
 
 def test_reply_in_the_future() -> None:
-    """Requests are carried out at their timestamps; what happens meanwhile is reported later with its own time."""
+    """Requests are carried out at their timestamps; meanwhile events are reported later with their own times."""
 
     def answer(message: Message) -> Reply:
         if any(isinstance(e, JobSubmitted) and e.job_id == "w0!1" for e in message.events):
@@ -181,7 +181,7 @@ def test_now_must_be_finite(now: float) -> None:
 
 
 def test_last_reply_must_ask_for_nothing() -> None:
-    """What the reply to SIMULATION_ENDS starts is left over (batsim4.md 4.2)."""
+    """A call requested in the reply to SIMULATION_ENDS is left over (batsim4.md 4.2)."""
 
     def answer(message: Message) -> list[CallMeLater]:
         ends = any(isinstance(e, SimulationEnds) for e in message.events)
@@ -222,7 +222,7 @@ def test_everything_is_rounded_to_six_decimals() -> None:
 
 
 def test_the_end_comes_once() -> None:
-    """SIMULATION_ENDS is the last message and stands alone."""
+    """SIMULATION_ENDS is the only event of the last message."""
     _, scheduler = run(jobs({}), greedy)
     assert kinds(scheduler.messages[-1]) == ["SimulationEnds"]
     assert sum(isinstance(e, SimulationEnds) for e in scheduler.events()) == 1

@@ -57,7 +57,7 @@ def small_platform(
 ) -> Platform:
     """Four compute hosts of 1 Gflop/s, storage hosts, a master half a second away; optionally power states.
 
-    ``loop`` is the link of every host to itself: a message of the master to itself takes 1e-10 s, as in SimGrid where a
+    ``loop`` is the link of every host to itself: a message of the master to itself takes 1e-10 s, as in SimGrid if a
     platform states no such link.
     """
     hosts, routes = [], []
@@ -80,7 +80,7 @@ def small_platform(
 class GivenDurations(Engine):
     """An engine without contention: a task takes its largest flops / 1e9 plus its largest transfer / 1e9 (s).
 
-    One host in a power state computes as fast as ``platform`` says.
+    One host in a power state computes at the speed in ``platform``.
     """
 
     ends_at_once = True
@@ -154,12 +154,12 @@ class GivenDurations(Engine):
 
 
 class Scheduler:
-    """A scheduler made of one function, which remembers what it got.
+    """A scheduler made of one function, which keeps its messages.
 
     Parameters
     ----------
     answer
-        Gives the requests for each message, or a whole reply.
+        Returns the requests for each message, or a whole reply.
     """
 
     def __init__(self, answer: Callable[[Message], Iterable[Request] | Reply]) -> None:

@@ -1,4 +1,4 @@
-"""``python -m tools.mutants`` on a tiny module, some of whose mutants its test does not notice."""
+"""``python -m tools.mutants`` on a tiny module, with some mutants that its test does not notice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_most():
     ],
 )
 def test_mutants(source: str, changed: list[str]) -> None:
-    """One place of a source is changed; annotations, decorators, texts, assertions and errors are left alone."""
+    """One place of a source is changed; annotations, decorators, texts, assertions and errors stay."""
     assert [mutant.text for mutant in mutants(source)] == changed
 
 
@@ -90,7 +90,7 @@ def test_survivors_are_told(tiny: Copy, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_one_line_and_no_time(tiny: Copy) -> None:
-    """A line is chosen; what is not tested in time is counted as left."""
+    """A line is chosen; mutants that are not tested in time are counted as left."""
     scores = run(tiny, {"tiny.py": 4}, 0.0, Random(1), {"tiny.py": "test_tiny.py"})
     assert scores == {"tiny.py": Score(left=2)}
 

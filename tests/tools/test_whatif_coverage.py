@@ -1,4 +1,4 @@
-"""The count of false alarms and findings of a what-if's band: on a few small logs."""
+"""False alarms and findings of a what-if's band, counted on a few small logs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tools.whatif_coverage import LARGE, NOTHING, SMALL, Count, count
 
 
 def test_rows_count_sides() -> None:
-    """A band above 1 says longer, one below says shorter, one that holds 1 says nothing."""
+    """A band above 1 means longer, one below shorter, one that holds 1 nothing."""
     bands = [Interval(1.2, 1.1, 1.3), Interval(0.9, 0.8, 0.95), Interval(1.0, 0.9, 1.1)]
     assert Count(bands, [1.2, 0.9, 1.01]).row("x") == ["x", "3", "+0.0 %", "20 %", "1", "1", "2"]
 
 
 @pytest.mark.slow
 def test_a_few_logs() -> None:
-    """More load is found to make waits longer on two of three logs, another seed of the shakes on none.
+    """More load makes waits longer on two of three logs, another seed of the shakes on no log.
 
     On the second log waits are shorter with more load: few jobs meet in another order, and the band is about this log.
     """

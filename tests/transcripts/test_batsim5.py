@@ -64,7 +64,7 @@ def play(path: Path) -> Played:
 
 
 def as_recorded(answer: Any) -> Any:
-    """An answer in the older words."""
+    """An answer in the older form."""
     for event in answer["events"]:
         if event["event_type"] == "ExecuteJobEvent":
             allocation = event["event"]["allocation"]
@@ -104,7 +104,7 @@ def test_a_recorded_conversation_is_answered_as_recorded(
 
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_every_model_that_needs_dynamic_jobs_requests_them(name: str) -> None:
-    """Batsim 5 has no option for it: the greeting asks, or REGISTER_JOB would end the simulation."""
+    """Batsim 5 has no option for it: the greeting requests them, or REGISTER_JOB would end the simulation."""
     needed = MODELS[name].needs.dynamic_jobs
     hello = AnyBatsim(dynamic_jobs=needed).greet(INIT)
     assert hello is not None
@@ -123,7 +123,7 @@ LOOP = '<link id="loop" bandwidth="10GBps"'
 
 
 class Recorded:
-    """Plays the recorded scheduler, and compares what it gets with what the recorded one got."""
+    """Plays the recorded scheduler, and compares its messages with the recorded ones."""
 
     def __init__(self, path: Path) -> None:
         self.lines = path.read_text().splitlines()[HANDSHAKE_LINES:]
@@ -150,7 +150,7 @@ class Recorded:
 
 
 def plain(message: Any) -> tuple[Any, list[float]]:
-    """A message without what differs by version, machine and command line; apart from it, its times (s)."""
+    """A message without the members that differ by version, machine and command line; separately its times (s)."""
     times_s = [message.pop("now")]
     for event in message["events"]:
         members = event["event"]

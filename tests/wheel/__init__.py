@@ -1,1 +1,1 @@
-"""The wheel: what is in it, and that it works from an empty folder."""
+"""The wheel: its contents, and its use from an empty folder."""

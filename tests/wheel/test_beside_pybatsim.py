@@ -23,7 +23,7 @@ THEIRS = "import schedulers.fillerSched, batsim.batsim; print(schedulers.fillerS
 
 @pytest.fixture(scope="module")
 def pybatsim_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """pybatsim 3.2.1 as a wheel of its own; skips where it cannot be had."""
+    """pybatsim 3.2.1 as a wheel of its own; skips if it cannot be built."""
     folder = tmp_path_factory.mktemp("theirs")
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
     try:
@@ -39,7 +39,7 @@ def pybatsim_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def says(python: Path, code: str) -> str:
-    """What code prints in a process of an environment; the last line of its error where it fails."""
+    """Output of code in a process of an environment; the last line of its error if it fails."""
     done = subprocess.run(
         [str(python), "-c", code], cwd="/", env=without_path(), capture_output=True, text=True, check=False
     )

@@ -63,7 +63,7 @@ def without_path() -> dict[str, str]:
 
 
 def give_compiled_kernels(packages: Path) -> None:
-    """Copy what Numba compiled for the working copy, with the times by which it knows its sources: it takes minutes."""
+    """Copy the kernels that Numba compiled for the working copy (in minutes), with the times of their sources."""
     for name in PARTS:
         for path in (ROOT / name).rglob("*.nb[ic]"):
             there = packages / "spillway" / path.relative_to(ROOT)

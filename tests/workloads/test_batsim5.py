@@ -1,4 +1,4 @@
-"""Workloads for Batsim 5: names of profile types, and what goes into ``extra_data``."""
+"""Workloads for Batsim 5: names of profile types, and the contents of ``extra_data``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_amounts_of_all_nodes_become_shares_of_each() -> None:
 
 
 def test_storage_profiles() -> None:
-    """The default storage is written out: Batsim 5 has none."""
+    """The default storage is written out: Batsim 5 has no default."""
     workload = translated({"profile": "s"}, {"profile": "g"})
     assert workload.profiles["s"] == {
         "type": "ParallelTaskOnStorageHomogeneousProfile",
@@ -67,7 +67,7 @@ def test_storage_profiles() -> None:
 
 
 def test_what_batsim_5_lacks_is_refused() -> None:
-    """With the profile's name, where Batsim 5 would end."""
+    """With the name of the profile on which Batsim 5 would end."""
     with pytest.raises(WorkloadError, match=r"no type for the profile 'm' of type 'send'"):
         translated({"profile": "m"}, profiles={"m": {"type": "send", "msg": {}}})
 
@@ -87,7 +87,7 @@ def test_the_command_takes_logs_and_workloads(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_file_of_batsim_5_is_read_in_the_words_of_4() -> None:
-    """There and back: profiles, further fields, and what one of version 4 never had stays away."""
+    """There and back: profiles, further fields; a field that version 4 never had is dropped."""
     jobs = [{"profile": "d", "bb": 9, "walltime": 60}, {"profile": "c"}, {"profile": "s"}, {"profile": "g"}]
     there = translated(*jobs)
     back = parse_batsim(json.dumps({

@@ -90,7 +90,7 @@ values = st.recursive(
 
 @given(workloads)
 def test_round_trip(workload: Workload) -> None:
-    """Reading what was written gives the same workload with the same checksum, and writing it again the same text."""
+    """A written workload is read as the same one with the same checksum, and written again as the same text."""
     text = format_batsim(workload)
     again = parse_batsim(text.encode())
     assert again == workload

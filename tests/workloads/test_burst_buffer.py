@@ -28,7 +28,7 @@ machines = st.builds(
     st.integers(0, 50),
 )
 def test_every_request_fits_an_empty_machine(jobs: list[tuple[int, int]], machine: MachineFacts, seed: int) -> None:
-    """Whole requests of all nodes can be placed on the storage nodes; short jobs ask for the constant at most."""
+    """Whole requests of all nodes can be placed on the storage nodes; short jobs request the constant at most."""
     nodes, walltimes = np.array([job[0] for job in jobs]), np.array([job[1] for job in jobs])
     size = THESIS_MODEL.draw(nodes, walltimes, machine, seed)
     assert (size > 0).all()
@@ -39,7 +39,7 @@ def test_every_request_fits_an_empty_machine(jobs: list[tuple[int, int]], machin
 
 @given(st.integers(1, 400), st.integers(1, 10**12), machines)
 def test_clamp_reduces_only_what_does_not_fit(nodes: int, size: int, machine: MachineFacts) -> None:
-    """A request that an empty machine can place is left alone; another becomes the even share of a storage node."""
+    """A request that an empty machine can place stays; another becomes the even share of a storage node."""
     size = min(size, machine.storage_bytes)
     clamped = int(clamp_to_machine(np.array([size]), np.array([nodes]), machine)[0])
     fits = machine.storage_nodes * (machine.storage_bytes // size) >= nodes
@@ -58,7 +58,7 @@ def test_no_storage_no_request() -> None:
 
 
 def test_processors_share_a_node() -> None:
-    """The law is per processor: a node of four requests four times as much."""
+    """The distribution is per processor: a node of four requests four times as much."""
     machine = MachineFacts(nodes=8, storage_nodes=4, storage_bytes=10**15)
     one = THESIS_MODEL.draw([1] * 50, [600] * 50, machine, seed=1)
     four = THESIS_MODEL.draw([1] * 50, [600] * 50, machine, seed=1, processors_per_node=4)
@@ -78,8 +78,8 @@ def test_options_out_of_range_are_refused(option: str, value: int) -> None:
 def test_published_requests_have_our_distribution(reference: Path, model: str) -> None:
     """Kolmogorov-Smirnov distance of our draws (20 seeds pooled) from the published ones: below 0.012 (p about 0.001).
 
-    26,015 published values; the pooled sample counts as the exact law. Published sizes were lowered by a byte per
-    repetition of the same value, so both are rounded up to a kilobyte.
+    26,015 published values; the pooled sample counts as the exact distribution. Published sizes were lowered by a byte
+    per repetition of the same value, so both are rounded up to a kilobyte.
     """
     workload = read_batsim(reference / "data" / "kth" / f"KTH-SP2-1996-2.1-cln-{model}-from-parts.json.xz")
     nodes, walltimes, published = _columns(workload)

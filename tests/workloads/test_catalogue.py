@@ -68,7 +68,7 @@ def test_checksum_covers_the_decompressed_text(tmp_path: Path) -> None:
 
 
 def test_known_checksums_are_enforced(tmp_path: Path) -> None:
-    """Another text under a name whose checksum is known is refused, and nothing is kept."""
+    """Another text under a name with a known checksum is refused, and nothing is kept."""
     path = tmp_path / "a.swf"
     path.write_bytes(TEXT)
     with pytest.raises(WorkloadError, match=f"the text of {KNOWN} should have the sha256 fba36494"):
@@ -98,7 +98,7 @@ def test_without_network_the_message_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_server_errors_and_wrong_addresses(archive: str, tmp_path: Path) -> None:
-    """A missing file, an address that is none, an unknown name, a text that is no log: one message each."""
+    """A missing file, a wrong address, an unknown name, a text that is no log: one message each."""
     with pytest.raises(WorkloadError, match="the archive answers 404 File not found"):
         fetch("RICC-2010-2", cache=tmp_path, archive=archive)
     with pytest.raises(WorkloadError, match="must begin with http:// or https://"):
@@ -128,7 +128,7 @@ def test_catalogue_names_load(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def test_acknowledgement_names_archive_paper_and_people() -> None:
-    """The archive's request is printed, with the people whom the log itself names."""
+    """The archive's request is printed, with the people named in the log itself."""
     text = acknowledgement("X", ["A. Person"])
     assert "Parallel Workloads Archive" in text
     assert "J. Parallel Distrib. Comput. 74(10), 2014" in text

@@ -1,4 +1,4 @@
-"""Conversion of logs: the thesis's numbers, the options, what is left out and why."""
+"""Conversion of logs: the thesis's numbers, the options, left-out jobs and their reasons."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ OPTIONS: list[tuple[dict[str, Any], list[int], list[float | None]]] = [
 
 @pytest.mark.parametrize(("changes", "numbers", "walltimes"), OPTIONS)
 def test_options(small_log: SwfLog, changes: dict[str, Any], numbers: list[int], walltimes: list[float | None]) -> None:
-    """Each option does what it says."""
+    """Each option has its effect."""
     workload, _ = convert(small_log, MACHINE, ConvertOptions(**changes))
     assert [job.id for job in workload.jobs] == numbers
     assert [job.walltime for job in workload.jobs] == walltimes
@@ -102,7 +102,7 @@ def test_options_out_of_range_are_refused(changes: dict[str, Any], message: str)
 
 
 def test_nothing_usable_is_an_error() -> None:
-    """A log without a usable job says how many records fail and why."""
+    """The error on a log without a usable job states how many records fail and why."""
     with pytest.raises(WorkloadError, match="no usable job in the log 'x': 2 runtime 0 or not known"):
         convert(SwfLog(SwfHeader(), (SwfRecord(1, 0, run_s=0), SwfRecord(2, 5))), MACHINE, name="x")
     with pytest.raises(WorkloadError, match="no usable job in the log 'x': it is empty"):
@@ -110,7 +110,7 @@ def test_nothing_usable_is_an_error() -> None:
 
 
 def test_repeated_numbers_are_an_error(small_log: SwfLog) -> None:
-    """Batsim dies of repeated ids, so they are refused here."""
+    """Batsim crashes on repeated ids, so they are refused here."""
     doubled = SwfLog(small_log.header, small_log.records + small_log.records[:1])
     with pytest.raises(WorkloadError, match="job number 3 occurs 2 times"):
         convert(doubled, MACHINE)
@@ -126,7 +126,7 @@ def test_same_seed_same_bytes(small_log: SwfLog) -> None:
 
 
 def test_known_checksum(small_log: SwfLog) -> None:
-    """The bytes for a seed are what they were when this was written, on every machine."""
+    """The bytes for a seed are the same as when this was written, on every machine."""
     alloc, io = (ConvertOptions(dependencies="leave"), ConvertOptions(model="io", seed=7, dependencies="leave"))
     assert convert(small_log, THESIS_MACHINE, alloc)[0].checksum == KNOWN_ALLOC
     assert convert(small_log, THESIS_MACHINE, io)[0].checksum == KNOWN_IO
@@ -151,7 +151,7 @@ def test_kappa_rule(run_s: int, bb: int, walltime: int) -> None:
 
 
 def test_requests_come_from_the_log_where_it_has_them(small_log: SwfLog) -> None:
-    """Without a request model the jobs ask for no burst buffer, and the traffic stays the same."""
+    """Without a request model the jobs request no burst buffer, and the traffic stays the same."""
     without, _ = convert(small_log, MACHINE, ConvertOptions(burst_buffers=None))
     usual, _ = convert(small_log, MACHINE)
     assert {profile["bb"] for profile in without.profiles.values()} == {0}
@@ -208,7 +208,7 @@ def test_kappa_rule_gives_the_published_work(reference: Path, kth: SwfLog) -> No
 
 
 def test_scarce_storage_is_remarked(small_log: SwfLog) -> None:
-    """Where the machine cuts many requests, the report says so; a machine without storage has none to cut."""
+    """If the machine cuts many requests, the report states it; without storage it has nothing to cut."""
     scarce = MachineFacts(nodes=8, storage_nodes=1, storage_bytes=150_000_000)
     _, report = convert(small_log, scarce)
     assert report.remarks[-3].endswith("drew more burst buffer than the machine's 1 x 0.15 GB can place and were cut")

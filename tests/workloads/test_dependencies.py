@@ -1,4 +1,4 @@
-"""What jobs of logs waited for, as fields of jobs."""
+"""Dependencies and array limits of jobs in logs, as fields of jobs."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _depends(workload: Workload) -> dict[str, Any]:
 
 
 def test_slurms_words() -> None:
-    """Conditions on ends become afterany, for the log's jobs have ended; an array stands for all its tasks.
+    """Conditions on ends become afterany, for the log's jobs have ended; an array means all its tasks.
 
-    Those of jobs that are not in the log, or come later, are left out; 8 states none in the column, but on its command.
+    Those on jobs that are not in the log, or come later, are left out; 8 states its own only on its command.
     """
     workload = _sacct(
         ("1", "", ""),
@@ -63,14 +63,14 @@ def test_slurms_words() -> None:
 
 
 def test_limits_of_arrays() -> None:
-    """The command or the line of what is still to come states how many tasks run at a time."""
+    """The command or the line of the tasks still to come states how many tasks run at a time."""
     workload = _sacct(("3_1", "", "sbatch --array=1-9%4 job.sh"), ("5_1", "", ""), ("5_[2-9%2]", "", ""), ("6", "", ""))
     limits = {job.name: (job.extras.get("array"), job.extras.get("array_limit")) for job in workload.jobs}
     assert limits == {"3_1": (3, 4), "5_1": (5, 2), "6": (None, None)}
 
 
 def test_a_log_that_contradicts_itself() -> None:
-    """Job 2 started while 1, which it depends on, ran; three tasks of an array of which two may ran at once."""
+    """Job 2 started while job 1, on which it depends, ran; three tasks of an array with a limit of two ran at once."""
     line = "{}|2024-01-01T00:00:00|2024-01-01T00:0{}:00|2024-01-01T00:1{}:00|600|1|{}|{}\n"
     array = "sbatch --array=1-3%2 job.sh"
     tasks = "".join(line.format(f"3_{task}", task, task, "", array) for task in (1, 2, 3))

@@ -35,7 +35,7 @@ def test_normal_quantile_is_close_to_the_library(p: float) -> None:
 
 
 def test_known_bits() -> None:
-    """The stream is what it was when this was written: workloads of published seeds must not change."""
+    """The stream is the same as when this was written: workloads of published seeds must not change."""
     draws = Draws(42, "test")
     assert [float(value).hex() for value in draws.uniform(2)] == KNOWN_UNIFORM
     assert [float(value).hex() for value in draws.normal(2)] == KNOWN_NORMAL

@@ -1,4 +1,4 @@
-"""Fitting the request model: known parameters come back, the right law wins, pictures are drawn."""
+"""Fitting the request model: known parameters come back, the right distribution wins, pictures are drawn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _log_normal(count: int, sigma: float, location: float, scale: float) -> Floa
 
 
 def test_known_parameters_come_back() -> None:
-    """A log drawn from a log-normal law is recognised, with its parameters within a few per cent."""
+    """A log drawn from a log-normal distribution is recognised, with its parameters within a few per cent."""
     result = fit_log(_log(_log_normal(8000, 0.9, 200_000.0, 2_500_000.0)), name="drawn")
     best = result.table[0]
     assert best.name == "log-normal"
@@ -53,7 +53,7 @@ def test_known_parameters_come_back() -> None:
     ],
 )
 def test_other_laws_win_on_their_own_logs(name: str, memory: Floats) -> None:
-    """The cross-validation prefers the law that a log was drawn from (or one as good, within its spread)."""
+    """The cross-validation prefers the distribution of the log's draws (or one as good, within its spread)."""
     result = fit_log(_log(memory))
     assert result.row(name).ks_mean <= result.table[0].ks_mean + 0.005
     assert result.row(name).ks_mean < 1.36 / math.sqrt(6000 / 5)  # the 5 % point for one fold
@@ -73,7 +73,7 @@ def test_defaults_and_large_jobs_are_seen() -> None:
 
 
 def test_report_shows_the_tables() -> None:
-    """Counts, correlations, one line per distribution, the law's statistics (thesis tables 2.1 to 2.4)."""
+    """Counts, correlations, one line per distribution, the best one's statistics (thesis tables 2.1 to 2.4)."""
     lines = report_lines(fit_log(_log(_log_normal(2000, 1.0, 0.0, 2e6)), name="demo", most_points=1500))
     text = "\n".join(lines)
     assert lines[0] == "log demo: 2,000 of 2,000 jobs request memory; fitted to a sample of 1,500"
@@ -100,7 +100,7 @@ def test_same_seed_same_fit() -> None:
 
 
 def test_logs_without_memory_are_refused(small_log: SwfLog) -> None:
-    """The message counts what there is and names a log that has it."""
+    """The message states the counts and names a log that has enough."""
     with pytest.raises(WorkloadError) as caught:
         fit_log(small_log, name="small")
     assert str(caught.value) == (
@@ -119,7 +119,7 @@ def test_unknown_memory_is_left_out() -> None:
 
 
 def test_every_figure_is_drawn(tmp_path: Path) -> None:
-    """One picture per kind of the thesis's figures 2.5 to 2.12, none of them empty."""
+    """One picture per kind of the thesis's figures 2.5 to 2.12, no picture empty."""
     log = _log(_log_normal(1500, 1.0, 0.0, 2e6))
     paths = draw_all(log, fit_log(log, name="demo"), tmp_path / "new" / "folder")
     assert [path.stem for path in paths] == list(FIGURES)
@@ -128,7 +128,7 @@ def test_every_figure_is_drawn(tmp_path: Path) -> None:
 
 
 def test_model_file_round_trip(tmp_path: Path) -> None:
-    """What fit writes, convert reads; mistakes are named."""
+    """convert reads the file that fit writes; mistakes are named."""
     model = BurstBufferModel(sigma=0.5, location_kib=1.0, scale_kib=2.0)
     path = tmp_path / "model.json"
     write_model(model, path)

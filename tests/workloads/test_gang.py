@@ -1,4 +1,4 @@
-"""The workload of Zhang et al. 2003: means, intensities, files, pairs; and where the shipped numbers come from."""
+"""The workload of Zhang et al. 2003: means, intensities, files, pairs; and the source of the shipped numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_is_drawn(layout: str) -> None:
 
 
 def test_aligned_files_of_powers_meet_wholly_or_not_at_all() -> None:
-    """Sizes are powers of two up to 256, files begin at their multiples: of two files one holds the other, or none."""
+    """Sizes are powers of two up to 256, files begin at their multiples: two files are nested or disjoint."""
     jobs = draw_gang(GangOptions(jobs=400, layout="aligned", sizes="powers"))
     plain = draw_gang(GangOptions(jobs=400))
     assert {job.size for job in jobs} <= {1, 2, 4, 8, 16, 32, 64, 128, 256}
@@ -68,7 +68,7 @@ def test_pairs_differ_in_one_thing() -> None:
 
 
 def test_mixed_intensities() -> None:
-    """Each equally likely; none means no blocks."""
+    """Each equally likely; intensity 0 means no blocks."""
     jobs = draw_gang(GangOptions(jobs=3000, intensities=(0.0, 0.5)))
     assert sum(job.blocks == 0 for job in jobs) / 3000 == pytest.approx(0.5, abs=0.05)
 
@@ -93,7 +93,7 @@ def test_wrong_options(wrong: dict[str, object]) -> None:
 
 
 def test_shipped_numbers_are_a_fit_to_atlas(reference: Path) -> None:
-    """The classes are what the own fit makes of the log."""
+    """The classes are those that our fit finds in the log."""
     log = load_log(str(reference / "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz"))[0]
     found = fit_classes(log)
     assert [(c.least, c.most, c.weight) for c in found] == [(c.least, c.most, c.weight) for c in ATLAS]

@@ -24,7 +24,7 @@ def record(number: int, submit: int, user: int = 1, nodes: int = 1, run: int = 6
 
 
 def test_submissions_in_quick_succession_are_one_arrival() -> None:
-    """Less than 10 s after the user's previous job: the same arrival, however long the chain; 10 s: a new one."""
+    """Less than 10 s after the user's previous job: the same arrival, in a chain of any length; 10 s: a new one."""
     log = [record(1, 0), record(2, 9), record(3, 18), record(4, 28), record(5, 12, user=2)]
     assert user_arrivals(log) == ([0, 12, 28], [3, 1, 1])
 
@@ -88,14 +88,14 @@ def test_drawn_quantities_follow_the_log() -> None:
 
 
 def test_same_seed_same_workload() -> None:
-    """The checksum depends on the seed alone."""
+    """The checksum depends only on the seed."""
     model = fit_herbein(SwfLog(SwfHeader(), tuple(record(i, 300 * i, user=i % 3) for i in range(50))))
     one, same, other = (draw_herbein(model, HerbeinOptions(jobs=50, seed=seed)).checksum for seed in (1, 1, 2))
     assert one == same != other
 
 
 def test_diverse_rates_and_the_portable_form() -> None:
-    """The mix is drawn in its shares; for the real Batsim the bytes stand in the job, the profile is Batsim's own."""
+    """The mix is drawn in its shares; for the real Batsim the bytes are in the job, the profile is Batsim's own."""
     model = fit_herbein(SwfLog(SwfHeader(), tuple(record(i, 300 * i) for i in range(50))))
     workload = draw_herbein(model, HerbeinOptions(jobs=3000, rates=DIVERSE_RATES, form=PORTABLE))
     counts = Counter(job.extras["io_rate"] for job in workload.jobs)
@@ -120,7 +120,7 @@ def test_an_empty_log_is_refused() -> None:
 
 @pytest.mark.reference
 def test_atlas(reference: Path) -> None:
-    """The log that stands in: 8 processors per node, and 2,500 jobs at the paper's pace."""
+    """The substitute log: 8 processors per node, and 2,500 jobs at the paper's pace."""
     log = load_log(reference / "data/swf/LLNL-Atlas-2006-2.1-cln.swf.xz")[0]
     model = fit_herbein(log)
     assert len(model.sizes) == 11  # up to 1,024 and more of 1,152 nodes

@@ -1,4 +1,4 @@
-"""The hyper-Erlang law: moments there and back."""
+"""The hyper-Erlang distribution: moments there and back."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from spillway.workloads.hyper_erlang import HyperErlang, fit_hyper_erlang
 
 
 def test_moments_by_hand() -> None:
-    """An exponential law of mean 2 has the moments 2, 8 and 48; two stages of mean 1 have 2, 6 and 24."""
+    """An exponential distribution of mean 2 has the moments 2, 8 and 48; two stages of mean 1 have 2, 6 and 24."""
     assert [HyperErlang(1, 1.0, 2.0, 9.0).moment(power) for power in (1, 2, 3)] == [2.0, 8.0, 48.0]
     assert [HyperErlang(2, 1.0, 1.0, 9.0).moment(power) for power in (1, 2, 3)] == [2.0, 6.0, 24.0]
 
 
 @given(values=st.lists(st.integers(0, 10_000), min_size=3, max_size=30))
 def test_the_fit_has_the_moments_of_the_sample(values: list[int]) -> None:
-    """Whatever sample a law exists for; the others are refused."""
+    """For every sample with such a distribution; the others are refused."""
     sample = np.array(values, float)
     try:
         law = fit_hyper_erlang(sample)

@@ -74,7 +74,7 @@ def test_the_load_is_the_wanted_one(family: str, alpha: float) -> None:
 
 
 def test_the_printed_formulas_miss_the_load_on_mira_and_meet_it_in_the_uniform_protocol() -> None:
-    """Why volumes are multiplied by a factor: 1 where the formula is consistent with itself, else not."""
+    """The factor on volumes: 1 if the formula is consistent with itself, else not."""
     assert calibrate(JeannotOptions(family="U-No", load=0.6, sizes="formula", volume="whole")) == pytest.approx(
         1.0, abs=0.03
     )
@@ -150,7 +150,7 @@ def test_a_periodic_job_by_hand() -> None:
 
 
 def test_jobs_over_time() -> None:
-    """Exponential gaps: the first at 0 s, then with the wanted mean."""
+    """Exponential gaps: the first at 0 s, then with the given mean."""
     drawn = draw_jeannot(replace(BASE, jobs=2000, mean_gap_s=50.0, literal=True)).workload
     times = [job.subtime for job in drawn.jobs]
     assert times[0] == 0.0
@@ -167,7 +167,7 @@ def test_options_out_of_range(wrong: dict[str, object]) -> None:
 
 
 def test_no_draw_fits() -> None:
-    """One job rarely has the load of a thousand: after so many attempts the error says what to change."""
+    """One job rarely has the load of a thousand: after the given attempts the error says what to change."""
     with pytest.raises(WorkloadError, match="more jobs or a larger tolerance"):
         draw_jeannot(replace(BASE, jobs=1, load=0.2, tolerance=1e-6, attempts=3))
 

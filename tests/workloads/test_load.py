@@ -39,7 +39,7 @@ def test_machine_and_options_reach_the_conversion() -> None:
 
 
 def test_unknown_sources(tmp_path: Path) -> None:
-    """A name that is nothing lists what there is; a workload is no log."""
+    """The error on an unknown name lists the known kinds; a workload is no log."""
     with pytest.raises(WorkloadError, match=r"'nix' is no file, no generator \(kth-like, lublin\) and no public log"):
         load_workload("nix")
     with pytest.raises(WorkloadError, match=r"nix\.swf: cannot be read"):

@@ -1,4 +1,4 @@
-"""The generator lublin: the law of gamma numbers, its bytes, and the public log of the same model."""
+"""The generator lublin: the distribution of gamma numbers, its bytes, and the public log of the same model."""
 
 from __future__ import annotations
 

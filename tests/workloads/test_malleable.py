@@ -30,7 +30,7 @@ def resizable(workload: Workload) -> set[str]:
 
 
 def test_shares_are_nested_and_change_nothing_else(rigid: Workload) -> None:
-    """0 %: none; 100 %: all that can grow; in between about the share, and always the same ones first."""
+    """0 %: no job; 100 %: all that can grow; in between about the share, and always the same ones first."""
     shares = [make_malleable(rigid, THESIS_MACHINE, MalleableOptions(share=share)) for share in (0.0, 0.25, 0.75, 1.0)]
     sets = [resizable(workload) for workload in shares]
     assert sets[0] == set()
@@ -58,7 +58,7 @@ def test_an_application_takes_as_long_as_the_job(rigid: Workload) -> None:
 
 
 def test_sizes_stay_on_the_machine(rigid: Workload) -> None:
-    """Four times the size, but never more than 96 nodes; none below its size."""
+    """Four times the size, but never more than 96 nodes; no job below its size."""
     workload = make_malleable(rigid, THESIS_MACHINE, MalleableOptions(share=1.0))
     for job in workload.jobs:
         application = workload.profiles[job.profile]["malleable"]
@@ -76,7 +76,7 @@ def test_file_is_a_batsim_workload(rigid: Workload) -> None:
 
 
 def test_faults() -> None:
-    """Options out of range, and workloads of which nothing is known."""
+    """Options out of range, and a workload without a known run time."""
     with pytest.raises(OptionError, match=r"'share' must be a number from 0 to 1, got '1\.5'"):
         MalleableOptions(share=1.5)
     unknown = Workload("w", 4, (WorkloadJob(1, 0, 1, "p"),), {"p": {"type": "smpi", "trace": "t"}})

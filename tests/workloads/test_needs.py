@@ -1,4 +1,4 @@
-"""What a log needs of its machine at least: nodes and burst buffers in use at once."""
+"""Least requirements of a log on its machine: nodes and burst buffers in use at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOG += row(4, "gpu", 1, 2, 1) + row(5, "gpu", 2, 3, 1)
 
 
 def test_peaks_by_hand() -> None:
-    """From 1 to 2 o'clock seven nodes and 160 GiB; what ends at an instant gives back before what starts then."""
+    """From 1 to 2 o'clock seven nodes and 160 GiB; jobs that end at an instant free theirs before others start then."""
     needs = needs_of(read(LOG, "log.txt"))
     assert (needs.nodes, needs.widest, needs.partitions) == (7, 5, {"batch": 6, "gpu": 1})
     assert (needs.buffer_jobs, needs.largest_buffer, needs.buffers) == (3, 120 * 2**30, 160 * 2**30)
@@ -46,7 +46,7 @@ def test_info_prints_them() -> None:
 
 
 def test_info_prints_what_no_run_plays() -> None:
-    """Was said only once a run was asked for."""
+    """Was printed only when a run was requested."""
     said = [value for name, value in info_rows(read(LOG, "log.txt")) if name == "not played"]
     assert any("are of 2 partitions (batch, gpu), which share all nodes here" in line for line in said)
 
@@ -68,7 +68,7 @@ def test_offered_load_without_a_stated_machine_is_that_of_the_peak() -> None:
 
 
 def test_drawn_requests_are_those_that_the_conversion_draws() -> None:
-    """A log that states none; none at all where none are drawn, or where the log states no starts."""
+    """A log without requests; no buffers if no requests are drawn, or if the log states no starts."""
     swf = "".join(f"{n} {60 * n} 5 300 4 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n" for n in range(1, 50))
     needs = needs_of(read(swf, "log.swf"))
     assert needs.drawn

@@ -1,4 +1,4 @@
-"""What a reader is warned of: periods in which a machine is full, and requests that were multiplied."""
+"""Warnings to a reader: periods in which a machine is full, and requests that were multiplied."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spillway.workloads.swf import parse_swf
 
 
 def test_a_full_week_is_warned_of() -> None:
-    """Also where the whole log is within the limit; a log above it has one warning for each resource."""
+    """Also if the whole log is within the limit; a log above it has one warning for each resource."""
     lines = Offered(0.7, 0.5, 0.99, 1.24).lines()
     assert lines[1:] == [
         f"WARNING: in the busiest week the jobs request {load:.2f} times the {what} of this machine: queues grow for "
@@ -26,7 +26,7 @@ def test_a_full_week_is_warned_of() -> None:
 
 @pytest.mark.parametrize(("processors", "said"), [(1, False), (4, True)])
 def test_multiplied_requests_are_said(processors: int, said: bool) -> None:
-    """The model draws for a processor: a node of several requests several times as much, and a remark says so."""
+    """The model draws for a processor: a node of several requests several times as much, and a remark reports it."""
     rows = "".join(f"{i} {60 * i} 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 -1 -1 -1\n" for i in range(1, 50))
     machine = replace(THESIS_MACHINE, storage_bytes=10**15)
     options = ConvertOptions(processors_per_node=processors)

@@ -1,4 +1,4 @@
-"""What a log states and no run plays is counted, with its share of the node-hours."""
+"""Features that a log states and no run plays are counted, with their share of the node-hours."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def test_counts_and_shares() -> None:
 
 @pytest.mark.parametrize("text", [rows({}, {}), "; MaxNodes: 8\n1 0 1 600 1 -1 -1 1 900 -1 1 1 1 1 1 1 -1 -1\n"])
 def test_a_log_of_which_all_is_played(text: str) -> None:
-    """Nothing is listed where there is nothing."""
+    """Nothing is listed if everything is played."""
     assert convert(read(text, "log.swf" if text[0] == ";" else "log.txt"), MachineFacts(nodes=8))[0].omissions == ()
 
 
 def test_they_stand_in_every_run(tmp_path: Path) -> None:
-    """What a run rests on has them as plain values; a Batsim workload, taken as it is, has none."""
+    """The assumptions of a run have them as plain values; a Batsim workload, taken as it is, has no omissions."""
     (tmp_path / "log.txt").write_text(LOG)
     inputs = Inputs(tmp_path / "out", lambda _: None)
     (pair,) = inputs.pairs(

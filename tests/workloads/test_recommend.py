@@ -1,4 +1,4 @@
-"""Lists or packs: what is measured of a workload by hand, the shipped coefficients learned again, the command."""
+"""Lists or packs: measures of a workload by hand, the shipped coefficients learned again, the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of directives: what a site allows, and the fields of jobs that they become."""
+"""Requests of directives: the limits of a site, and the fields of jobs that they become."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_what_a_machine_cannot_hold(line: str, stripes: int, inequality: str) ->
     stripes=st.integers(1, 8),
 )
 def test_fields_hold_what_is_requested(nodes: int, sizes: list[int], kind: str, stripes: int) -> None:
-    """Over all nodes or stripes there is room for all buffers, with less than a byte of each to spare on each."""
+    """All nodes or stripes together hold all buffers, with less than a byte of each to spare on each."""
     key = "access_mode" if kind == "private" else "type"
     requests = directives_of([f"#DW jobdw {key}={kind} capacity={size}" for size in sizes], "")
     fields = fields_of(requests, nodes, Site(stripes=stripes))
@@ -166,7 +166,7 @@ def test_fields_hold_what_is_requested(nodes: int, sizes: list[int], kind: str, 
 
 
 def test_scripts_become_fields_that_a_scheduler_reads(tmp_path: Path) -> None:
-    """Per node, striped, none; one over the site's maximum is left out; a shared profile stays the others'."""
+    """Per node, striped, no request; one over the site's maximum is left out; a shared profile stays the others'."""
     lines = {
         1: "#DW jobdw type=xfs capacity=1GB name=a\n#DW copy_in source=a destination=b",
         2: "#DW jobdw type=lustre capacity=5GB name=b",

@@ -58,7 +58,7 @@ def test_ends_stay_what_they_are(walltime: float) -> None:
 
 
 def test_shared_profiles() -> None:
-    """Jobs of one profile get their own run times; what a profile does not state in proportion stays."""
+    """Jobs of one profile get their own run times; a profile without numbers in proportion to time stays."""
     delays = shaken(workload(type="delay", delay=1000.0), 1, 0, SPEED)
     assert len(set(seconds(delays))) == 30
     traces = shaken(workload(type="usage_trace", trace="a.txt"), 1, 0, SPEED)
@@ -66,7 +66,7 @@ def test_shared_profiles() -> None:
 
 
 def test_parts_of_composed_profiles_stay() -> None:
-    """A job whose profile names others is only submitted at another time."""
+    """A job with a profile of other profiles is only submitted at another time."""
     base = workload()
     profiles = base.profiles | {"both": {"type": "composed", "seq": ["1", "2"], "repeat": 1}}
     jobs = (WorkloadJob(99, 50, 1, "both"), *base.jobs[1:])

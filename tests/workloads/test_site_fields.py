@@ -1,4 +1,4 @@
-"""What logs state for a site's scheduler: partition, account, QOS, licenses and nice, as fields of jobs."""
+"""Statements of logs for a site's scheduler: partition, account, QOS, licenses and nice, as fields of jobs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fields(text: str, name: str, **options: Any) -> list[dict[str, Any]]:
 
 
 def test_sacct() -> None:
-    """Licenses from resources or from the command, where a name alone is one; --nice alone is 100."""
+    """Licenses from resources or from the command, where a bare name is one; a bare --nice is 100."""
     assert fields(SACCT, "log.txt") == [
         {
             "partition": "standard,long",
@@ -76,7 +76,7 @@ def test_other_formats() -> None:
 
 
 def test_pm100(tmp_path: Path) -> None:
-    """Its columns are read where they are there; a group stands for an account."""
+    """Its columns are read if they are there; a group takes the place of an account."""
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
     columns = {
@@ -97,13 +97,13 @@ def test_licenses(text: str, stated: str) -> None:
 
 
 def test_gpus_of_each_node() -> None:
-    """Seven GPUs on two nodes are four on each, so that there are as many; none stated: none needed."""
+    """Seven GPUs on two nodes are four on each, so that there are enough; a job that states no GPU needs no GPU."""
     log = "JobID|Submit|Start|End|ElapsedRaw|NNodes|ReqTRES\n1|1|1|2|1|2|gres/gpu:a100=7\n2|1|1|2|1|2|cpu=4\n"
     assert fields(log, "log.txt") == [{"gpus": 4}, {}]
 
 
 def test_only_where_they_are_asked_for() -> None:
-    """Without a site, jobs are what they were: the same bytes."""
+    """Without a site, jobs do not change: the same bytes."""
     workload, report = convert(read(SACCT, "log.txt"), MachineFacts(nodes=8), ConvertOptions(burst_buffers=None))
     assert [set(job.extras) for job in workload.jobs] == [{"user"}] * 3
     omitted = {one.name: one.jobs for one in report.omissions}
@@ -111,7 +111,7 @@ def test_only_where_they_are_asked_for() -> None:
 
 
 def test_tables_that_are_played_are_no_omissions() -> None:
-    """Each table by itself."""
+    """Each table separately."""
     for tables, left in ((("partition",), {"licenses"}), (("license", "partition"), set())):
         options = ConvertOptions(burst_buffers=None, site_tables=tables)
         _, report = convert(read(SACCT, "log.txt"), MachineFacts(nodes=8), options)
@@ -136,7 +136,7 @@ def test_convert_keeps_them(tmp_path: Path) -> None:
 
 
 def test_runs_with_a_site_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what the site states and sessions play is no longer among what is left out."""
+    """And tables that the site states and sessions play are no longer among the omissions."""
     (tmp_path / "log.txt").write_text(SACCT)
     (tmp_path / "site.toml").write_text(
         "nodes = 8\n[[partition]]\nname = 'standard'\n[[partition]]\nname = 'long'\n[[partition]]\nname = 'gpu'\n"

@@ -88,7 +88,7 @@ def test_the_published_parts(reference: Path, kth: SwfLog) -> None:
 
 @pytest.mark.reference
 def test_without_the_slip_parts_are_a_partition(kth: SwfLog) -> None:
-    """The default rule puts record 27154 into the 15th part alone."""
+    """The default rule puts record 27154 only into the 15th part."""
     parts = split_log(kth)
     assert sum(len(part.records) for part in parts) == 28476
     assert [part.records[0].number for part in parts[-2:]] == [25850, 27155]

@@ -97,7 +97,7 @@ def test_means() -> None:
 
 
 def test_measured_volumes() -> None:
-    """What a log recorded of a job is shared out to its nodes, read bytes in and written bytes out."""
+    """The recorded bytes of a job are shared out to its nodes, read bytes in and written bytes out."""
     table = log()
     table = table.with_column("read_bytes", np.where(np.arange(len(table)) % 2, -1, 6_000_001))
     measured: dict[str, Any] = {"model": "io", "staging": "volumes=measured,share_in=0,share_out=0"}
@@ -143,6 +143,6 @@ def test_as_a_stream() -> None:
     ],
 )
 def test_mistakes(text: str, message: str) -> None:
-    """Each names the option and what it takes."""
+    """Each names the option and its accepted values."""
     with pytest.raises(WorkloadError, match=message):
         ConvertOptions(staging=text)

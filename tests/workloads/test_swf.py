@@ -1,4 +1,4 @@
-"""Standard Workload Format: what is read is what was written, and every fault has its one message."""
+"""Standard Workload Format: written logs are read as they were, and every fault has its one message."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ headers = st.lists(comments.map(lambda text: f" Note: {text}".rstrip()), max_siz
 
 @given(st.builds(SwfLog, headers, st.lists(records, max_size=8).map(tuple)))
 def test_round_trip(log: SwfLog) -> None:
-    """Reading what was written gives the same log."""
+    """A written log is read as the same log."""
     assert parse_swf(format_swf(log)) == log
 
 
@@ -107,7 +107,7 @@ def test_header_directives(small_log: SwfLog) -> None:
 
 
 def test_fields_keep_their_kind(small_log: SwfLog) -> None:
-    """Whole numbers stay whole, fractions are kept where the format has them."""
+    """Whole numbers stay whole, fractions are kept in fields that have them."""
     first, second = small_log.records[:2]
     assert (first.cpu_s, first.requested_memory_kib, second.requested_memory_kib) == (47.25, 2048, 1024.5)
     assert [type(getattr(first, name)) for name in FIELDS].count(float) == 1

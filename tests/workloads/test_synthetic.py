@@ -35,7 +35,7 @@ def test_seeds_differ() -> None:
 
 
 def test_known_bytes() -> None:
-    """The log of a seed is what it was when this was written."""
+    """The log of a seed is the same as when this was written."""
     assert load_workload("kth-like:jobs=200,seed=5").checksum == KNOWN
 
 
@@ -70,7 +70,7 @@ def test_the_real_log_has_the_stated_figures(kth: SwfLog) -> None:
 
 
 def test_weekly_cycle() -> None:
-    """Nights and weekends are quiet; all times lie in the span, whatever its length."""
+    """Nights and weekends are quiet; all times are in the span, for any length of it."""
     position = Draws(1, "x").uniform(50_000)
     times = weekly_times(position, 28 * 86400.0)
     hour, day = (times // 3600) % 24, (times // 86400) % 7
@@ -84,7 +84,7 @@ def test_weekly_cycle() -> None:
 
 @given(st.integers(1, 2000), st.floats(1.1, 5.0), st.integers(1, 100))
 def test_sessions_add_up(jobs: int, exponent: float, longest: int) -> None:
-    """Sessions have at least one job and together exactly the wanted number."""
+    """Sessions have at least one job and together exactly the requested number."""
     lengths = session_lengths(Draws(0, "s"), jobs, exponent, longest)
     assert lengths.sum() == jobs
     assert lengths.min() >= 1

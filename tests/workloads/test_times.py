@@ -1,4 +1,4 @@
-"""Times beyond every clock are refused where they are read: a log in microseconds is named as such."""
+"""Times beyond every clock are refused when they are read: a log in microseconds is named as such."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_of_a_log(field: int) -> None:
 
 
 def test_of_a_workload() -> None:
-    """The same for Batsim's format; a walltime as long as that counts as none there."""
+    """The same for Batsim's format; a walltime as long as that counts as no walltime there."""
     job = {"id": 1, "subtime": 2e13, "res": 1, "profile": "p", "walltime": 10}
     data = {"nb_res": 4, "jobs": [job], "profiles": {"p": {"type": "delay", "delay": 5}}}
     with pytest.raises(WorkloadError, match=r"at most 8589934592 s") as error:

@@ -2,8 +2,8 @@
 
 ``python tools/benchmarks/accasim_play.py JOBS.csv NODES FOLDER``
 
-AccaSim 1.1.3 imports ``Mapping`` from ``collections``, where it is no longer since Python 3.10: one line puts it back.
-It knows no burst buffers and no places: of a job its submission, nodes, requested and execution time are played.
+AccaSim 1.1.3 imports ``Mapping`` from ``collections``, which lacks it since Python 3.10: one line restores it. It has
+no burst buffers and no places: of a job its submission, nodes, requested and execution time are played.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def write_swf(table: Path, swf: Path) -> None:
 
 
 def main() -> None:
-    """Play it."""
+    """Play the table of jobs."""
     table, nodes, folder = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     swf, system = folder / "log.swf", folder / "system.json"
     write_swf(table, swf)

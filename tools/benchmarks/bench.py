@@ -3,15 +3,15 @@
 ``make bench``, or ``python -m tools.benchmarks.bench [--log FILE.swf] [--jobs 1000,10000,100000] [--million]
 [--beside 1,30] [--engines fixed,fluid] [--policies easy] [--budget SECONDS] [--accasim PYTHON]``
 
-Each row is one command ``spillway run`` on the first jobs of a log, repeated where it has fewer, on the machine of the
-thesis; with ``--beside 30`` on that many such logs at a time and a machine larger by as much
-(:mod:`tools.benchmarks.long_log`). The log is the KTH SP2 log where the reference data are (``SPILLWAY_DATA``), else
-one of the generator ``kth-like`` (its shape). CPU seconds are those of all processes, from the command line to the
+Each row is one command ``spillway run`` on the first jobs of a log, repeated if it has fewer, on the machine of the
+thesis; with ``--beside 30`` on that many such logs at a time and a machine larger by this factor
+(:mod:`tools.benchmarks.long_log`). The log is the KTH SP2 log if the reference data are available (``SPILLWAY_DATA``),
+else one of the generator ``kth-like`` (its shape). CPU seconds are those of all processes, from the command line to the
 summary, the start of the program and the reading of the log included. ``growth`` is the exponent from the row above: 1
 is proportional to the number of jobs. A row that would take more CPU seconds than ``--budget`` in proportion to the one
-before is left out, and said to be; a million jobs take long, and only come with ``--million``.
+before is left out and reported; a million jobs take long, and are only played with ``--million``.
 
-Where AccaSim is installed (never a dependency; ``--accasim`` names a Python with it) a row shows it under EASY, with
+If AccaSim is installed (never a dependency; ``--accasim`` names a Python with it), a row shows it under EASY, with
 the same submissions, nodes, requested and execution times, and no burst buffers or places.
 """
 
@@ -47,7 +47,7 @@ KTH = Path("data", "kth", "KTH-SP2-1996-2.1-cln.swf.xz")
 
 
 class Case(NamedTuple):
-    """What a row is about; ``beside`` is how many logs run at a time, and by how much the machine is larger."""
+    """Contents of a row; ``beside`` is the number of logs that run at a time, and the factor of the machine's size."""
 
     policy: str
     engine: str
@@ -56,7 +56,7 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What a case cost, and how many messages the scheduler answered (0: not known)."""
+    """Cost of a case, and number of messages that the scheduler answered (0: not known)."""
 
     case: Case
     spent: Spent
@@ -66,10 +66,10 @@ class Row(NamedTuple):
 def main() -> None:
     """Print the table, a row as soon as it is there."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--log", default=_default_log(), metavar="FILE.swf|GENERATOR", help="what is repeated")
+    parser.add_argument("--log", default=_default_log(), metavar="FILE.swf|GENERATOR", help="the log to repeat")
     parser.add_argument("--jobs", default="1000,10000,100000")
     parser.add_argument("--million", action="store_true", help="also 1,000,000 jobs, without --budget")
-    parser.add_argument("--beside", default="1,30", metavar="N,...", help="logs at a time, on a machine of as much")
+    parser.add_argument("--beside", default="1,30", metavar="N,...", help="logs at a time, and factor of the machine")
     parser.add_argument("--engines", default="fixed,fluid")
     parser.add_argument("--policies", default="easy")
     parser.add_argument(
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def _default_log() -> str:
-    """The KTH SP2 log where the reference data are, else a generated one of its shape and length."""
+    """The KTH SP2 log if the reference data are available, else a generated one of its shape and length."""
     path = Path(os.environ.get("SPILLWAY_DATA", "")) / KTH
     return str(path) if path.is_file() else "kth-like:jobs=28000"
 
@@ -120,7 +120,7 @@ def _has_accasim(python: str) -> bool:
 
 
 def _run(case: Case, log: SwfLog, accasim: str) -> Iterator[Row]:
-    """What a run costs, and the same jobs in AccaSim where there is a Python with it."""
+    """Cost of a run, and of the same jobs in AccaSim if a Python has it."""
     with tempfile.TemporaryDirectory() as name:
         out, printed, source = (Path(name) / part for part in ("out", "printed.txt", "log.swf"))
         write_swf(long_log(log, case.jobs, case.beside), source)

@@ -1,9 +1,9 @@
-"""What the goals of speed are about, in another tree of the repository and in this one: both, and their ratio.
+"""Measurements for the goals of speed in another tree of the repository and in this one, and their ratio.
 
 ``python -m tools.benchmarks.beside BASE [--rows whole,many,tiny,pass,window,slurm] [--repeat N]``
 
 ``BASE`` is another checkout, its kernels compiled (:mod:`tools.benchmarks.same_jobs`). Each row is measured in both
-trees one after the other, and counts with the least of ``--repeat`` measurements. Tables of jobs are compared.
+trees one after the other; the least of ``--repeat`` measurements counts. Tables of jobs are compared.
 
 ``whole``   the whole KTH log, IO-Aware, ``plan-square`` and ``sjf-easy``, times without contention included
 ``many``    its 28,453 jobs Alloc-Only, ``easy``, engine ``fixed``
@@ -35,7 +35,7 @@ ROW = "{:44} {:>12} {:>12} {:>7}  {}"
 
 
 class Figures(NamedTuple):
-    """What was measured in one tree: named numbers, each with its format; and a table of jobs, where there is one."""
+    """Measurements of one tree: named numbers, each with its format; and a table of jobs, if there is one."""
 
     numbers: Mapping[str, tuple[float, str]]
     jobs: bytes = b""

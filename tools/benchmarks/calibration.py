@@ -1,7 +1,7 @@
-"""How well predictions of runtimes are calibrated on a log: ``python -m tools.benchmarks.calibration LOG...``.
+"""Calibration of predictions of runtimes on a log: ``python -m tools.benchmarks.calibration LOG...``.
 
-Jobs start when they are submitted and are known from their end on. Of a quantile, as many jobs should end within their
-prediction; a prediction of early ends is right where the job ends within its first five minutes.
+Jobs start when they are submitted and are known from their end on. The share of jobs that end within their
+prediction should be its quantile; a predicted early end is right if the job ends within its first five minutes.
 """
 
 from __future__ import annotations

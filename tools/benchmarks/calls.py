@@ -1,10 +1,10 @@
-"""Calls of our own functions that a job takes, by folder and for the functions that are called most.
+"""Calls of our own functions per job, by folder and for the functions that are called most.
 
 ``python -m tools.benchmarks.calls WORKLOAD [OPTION ...] [--most N]``, the arguments of ``spillway run``
 
 The run is played in this process, with a hook on every call (:func:`sys.setprofile`), so that the counts are the same
-on every machine and in every run. Counted is what happens while messages are exchanged: neither the reading of logs nor
-the writing of summaries.
+on every machine and in every run. Calls count while messages are exchanged: neither the reading of logs nor the writing
+of summaries is included.
 """
 
 from __future__ import annotations

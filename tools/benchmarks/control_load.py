@@ -1,4 +1,4 @@
-"""Scenes with many running applications: what a control decision costs. ``python -m tools.benchmarks.control_load``."""
+"""Cost of a control decision with many running applications: ``python -m tools.benchmarks.control_load``."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ CONTROLS: Mapping[str, Control] = {
 }
 
 EVERYTHING = 1_000_000
-"""Nodes that no job can be given, so that none are collected for it."""
+"""Request of a waiting job that cannot be met, so that no nodes are collected for it."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What the controllers look at.
+    """State that the controllers read.
 
     Attributes
     ----------
     make
         Gives the running applications, from a seed.
     new
-        Whether they are new in every round: nothing has been worked out for any of them.
+        Whether they are new in every round, with nothing calculated for them yet.
     all_written
         Whether all of them have just written, or only the first.
     idle, waiting
-        Idle nodes, and what a waiting job requests.
+        Idle nodes, and nodes that a waiting job requests.
     """
 
     make: Callable[[int], list[AppView]]
@@ -76,7 +76,7 @@ def views(count: int, seed: int = 0) -> list[AppView]:
 
 
 def pairs(seed: int, apart_s: float = 1e5) -> list[AppView]:
-    """A thousand, of which each collides with one other, and with no other where it could be shifted to."""
+    """A thousand that collide in pairs, and with no other application after any shift."""
     found = views(1000, seed)
     for place, view in enumerate(found):
         phase = view.next_phase
@@ -87,7 +87,7 @@ def pairs(seed: int, apart_s: float = 1e5) -> list[AppView]:
 
 
 def at_once(seed: int) -> list[AppView]:
-    """A thousand of which all write at the same time."""
+    """A thousand that all write at the same time."""
     return pairs(seed, 0.0)
 
 
@@ -114,9 +114,9 @@ SITUATIONS: Mapping[str, Situation] = {
 
 
 def scene(known: list[AppView], idle: int, waiting: int = EVERYTHING, written: int = 1) -> Scene:
-    """The first applications have just written, of which one has been reported on; all others are as they were.
+    """Scene in which the first applications have just written, one with a new report; all others are unchanged.
 
-    What is known of each has been worked out with its last report, as the execution model does.
+    The facts of each were calculated with its last report, as in the execution model.
     """
     known[0] = replace(known[0], since_s=known[0].since_s + 1.0)
     report(known)
@@ -125,7 +125,7 @@ def scene(known: list[AppView], idle: int, waiting: int = EVERYTHING, written: i
 
 
 def report(known: list[AppView]) -> float:
-    """Work out what is known of applications; returns the processor microseconds for each."""
+    """Calculate the facts of applications; return the processor microseconds for each."""
     begin = time.process_time()
     for view in known:
         _ = view.facts
@@ -133,7 +133,7 @@ def report(known: list[AppView]) -> float:
 
 
 def decide(control: Control, looked_at: Scene) -> list[Resize]:
-    """One decision."""
+    """Make one decision."""
     return list(make_controllers(control)(looked_at))
 
 
@@ -146,7 +146,7 @@ def cost_ms(controllers: Controllers, looked_at: Scene) -> float:
 
 
 def _rounds(situation: Situation, control: Control, rounds: int) -> tuple[list[float], str]:
-    """Milliseconds of each round, ascending, and what was decided in the last one."""
+    """Milliseconds of each round, ascending, and the decisions of the last one."""
     reported: list[Conflict] = []
     controllers = make_controllers(control, reported.append)
     known, times = situation.make(0), []
@@ -157,7 +157,7 @@ def _rounds(situation: Situation, control: Control, rounds: int) -> tuple[list[f
         written = len(known) if situation.all_written else 1
         looked_at = scene(known, situation.idle, situation.waiting, written)
         reported.clear()
-        gc.collect()  # what is left over from other rounds is not the decision's
+        gc.collect()  # garbage of other rounds does not count
         times.append(cost_ms(controllers, looked_at))
     resizes = len(list(controllers(looked_at)))
     return sorted(times), f"{len(reported) // 2} conflicts, {resizes} resizes"

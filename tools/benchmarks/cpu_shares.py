@@ -1,11 +1,11 @@
-"""Where CPU time goes, by part of the program: shares of the samples that py-spy took of a command and its workers.
+"""CPU time by part of the program: shares of the samples that py-spy took of a command and its workers.
 
 ``py-spy record --nonblocking --subprocesses -r 100 -f raw -o STACKS -- spillway run ...``, then
 ``python -m tools.benchmarks.cpu_shares STACKS [STACKS ...]`` (a column each)
 
 py-spy is a program of its own, which a bare machine does not need (``pip install py-spy``). ``--nonblocking``: the
-program is not stopped for a sample. A sample belongs to the innermost function of ours on its stack: what a compiled
-kernel takes is its caller's.
+program is not stopped for a sample. A sample belongs to the innermost function of ours on its stack: the time of a
+compiled kernel is its caller's.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTS = (
     (LOADING, r"importlib\._bootstrap|schedulers/late\.py|numba/core/caching\.py"),
     ("times without contention", r"experiments/uncontended"),
     ("plans: search and scoring", r"schedulers/(policykit/(planning|ordering|evolution)|policies/plan|search/)"),
-    ("other policies, and what they share", r"schedulers/(policies|policykit|timeline)/"),
+    ("other policies and shared helpers", r"schedulers/(policies|policykit|timeline)/"),
     ("session, ledger, guard", r"schedulers/(core|controllers|wire|lives|assembly|estimat)"),
     ("job models and their runtime", r"schedulers/(jobmodels|applications|timesharing)/"),
     ("simulator: engine", r"simulator/engines/"),

@@ -1,11 +1,11 @@
-"""All jobs submitted at one instant, then ended one by one: what a session takes, by length of the queue.
+"""All jobs submitted at one instant, then ended one by one: CPU time of a session by length of the queue.
 
 ``python -m tools.benchmarks.crowd_load [--policies fcfs,filler,easy] [--jobs 20000,40000,80000,100000]``
 
 A session and its messages, as bytes, on 96 nodes with 4 burst buffers, without a simulator: CPU s to the answer to the
 submission and to the last end, and the growth from one length to the next, as the power of the number of jobs. Each
-measurement has a process of its own, whose peak of memory is printed; so much of it is what the simulator's part has
-before the submission.
+measurement has a process of its own; its peak memory is printed, and its memory with the simulator's part before the
+submission.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ WALLTIME_S = 1000.0
 
 
 class Taken(NamedTuple):
-    """What a measurement took: CPU s to the answer and to the last end, MB at the peak and before the first job."""
+    """Cost of a measurement: CPU s to the answer and to the last end, MB at the peak and before the first job."""
 
     answered_s: float
     ended_s: float
@@ -75,7 +75,7 @@ class Service:
         self._session = SessionSpec(policy).session(None)
 
     def answer(self, time_s: float, events: tuple[Event, ...]) -> Iterator[ExecuteJob]:
-        """Give the jobs that it starts; what the simulator does does not count."""
+        """Return the jobs that it starts; the simulator's time does not count."""
         data = codec.encode_message(Message(time_s, events))
         begin_s = time.process_time()
         reply = self._session.handle(codec.decode_message(data))
@@ -85,7 +85,7 @@ class Service:
 
 
 def measure(policy: str, number: int) -> Taken:
-    """Play so many jobs."""
+    """Play ``number`` jobs."""
     service = Service(policy)
     service.answer(0.0, (begins(),))
     jobs, durations_s = zip(*submissions(number), strict=True)
@@ -108,7 +108,7 @@ def measure(policy: str, number: int) -> Taken:
 
 
 def peak_mb() -> float:
-    """Most memory so far."""
+    """Peak memory so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 

@@ -2,9 +2,9 @@
 
 ``python -m tools.benchmarks.decision_load [--nodes 1000,4000,16000,64000] [--jobs 2500]``
 
-The workload is that of the study ``herbein`` (the log that is at hand, sizes of jobs grow with the machine), played
+The workload is that of the study ``herbein`` (the available log, sizes of jobs grow with the machine), played
 with given durations, so that nothing but the scheduler is measured; milliseconds of CPU time of the thread, and the
-99th percentile on the clock. The first message, in which the machine is read, is stated apart.
+99th percentile in real time. The first message, in which the machine is read, is stated separately.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: He
     bandwidth
         Whether links are booked.
     options
-        How the workload of CTS-1's size is drawn.
+        Of the drawn workload of CTS-1's size.
     """
     scaled = replace(options, nodes=nodes, size_factor=options.size_factor * nodes / CTS1_NODES)
     session = Session(

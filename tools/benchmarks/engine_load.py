@@ -1,4 +1,4 @@
-"""How much CPU an engine needs for a whole log: a greedy scheduler in the same process, and no protocol.
+"""CPU time of an engine for a whole log: a greedy scheduler in the same process, and no protocol.
 
 ``python -m tools.benchmarks.engine_load alloc|io [--engine fluid|simgrid] [--jobs N] [--workload FILE.json[.xz]]``
 
@@ -45,7 +45,7 @@ CHECKPOINT_SHARE = 0.5
 
 @dataclass
 class LoadJob:
-    """One job: when it comes, nodes, seconds allowed, flop per node, bytes per pair, bytes of burst buffer per node."""
+    """One job: submission, nodes, walltime, flop per node, bytes per pair, bytes of burst buffer per node."""
 
     submit_s: float
     nodes: int
@@ -214,7 +214,7 @@ def make_engine(name: str, path: Path, platform: Platform) -> Engine:
 
 
 def cpu_s(engine: Engine) -> float:
-    """CPU seconds of this process, and of the engine's own where it has one."""
+    """CPU seconds of this process, and of the engine's own, if it has one."""
     return time.process_time() + (engine.cpu_s() if isinstance(engine, SimgridEngine) else 0.0)
 
 

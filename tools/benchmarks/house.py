@@ -39,7 +39,7 @@ class Size(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """Number of parameters of a function, with where it stands."""
+    """Number of parameters of a function, with its place."""
 
     parameters: int
     name: str

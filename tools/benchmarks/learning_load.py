@@ -1,4 +1,4 @@
-"""Decisions per CPU second of the environment for learners, with random valid actions; and what its own part costs.
+"""Decisions per CPU second of the environment for learners, with random valid actions; and the cost of its own part.
 
 ``python -m tools.benchmarks.learning_load [--workload kth-like:jobs=5000,seed=1] [--platform thesis] [--episodes 4]``
 

@@ -17,13 +17,13 @@ def long_log(log: SwfLog, jobs: int, beside: int = 1) -> SwfLog:
     Parameters
     ----------
     log
-        What is repeated, without what its header says of its machine. Each repetition begins a day after the last
-        submission of the one before.
+        The log to repeat; the machine in its header is left out. Each repetition begins a day after the last submission
+        of the one before.
     jobs
-        How many jobs, at least 1.
+        Number of jobs, at least 1.
     beside
-        How many such logs run at a time. They begin at different places of the log, so that equal jobs do not come
-        at the same instants.
+        Number of such logs that run at a time. They begin at different places of the log, so that equal jobs are
+        not submitted at the same instants.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def long_log(log: SwfLog, jobs: int, beside: int = 1) -> SwfLog:
 
 
 def _repeated(records: Sequence[SwfRecord], first: int, jobs: int) -> list[SwfRecord]:
-    """So many jobs from a place in the log on, over its end as often as necessary; the first comes at 0 s."""
+    """``jobs`` records from a place in the log on, over its end as often as necessary; the first is at 0 s."""
     period_s = records[-1].submit_s - records[0].submit_s + DAY_S
     found = []
     for place in range(first, first + jobs):

@@ -1,11 +1,11 @@
-"""What a pass of plan-based scheduling costs, by length of the queue, against a straightforward re-plan.
+"""Cost of a pass of plan-based scheduling by length of the queue, against a straightforward re-plan.
 
 ``python -m tools.benchmarks.plan_load [--jobs N ...] [--rounds N] [--chains N ...]``
 
 Each picture is the thesis's machine (96 nodes, 12 storage nodes of 40 GB) loaded with running jobs, and a queue drawn
 like them. A pass is the thesis's: nine starting orders and 180 moves. Ways to score the moves:
 
-``incremental``   what the policies do: from the first changed position on, given up when it cannot be accepted
+``incremental``   as the policies do: from the first changed position on, given up when it cannot be accepted
 ``whole``         the same compiled placement, every order from its first job to its last
 ``plain``         the timeline's own methods, job by job, as a policy without compiled scoring would do it
 """
@@ -71,7 +71,7 @@ def a_pass(timeline: Timeline, queue: list[Job], chains: int = 1) -> float:
 
 
 def incremental(timeline: Timeline, queue: list[Job]) -> int:
-    """Score moves as the policies do; return how many."""
+    """Score moves as the policies do; return their number."""
     planner = planner_of(timeline, queue)
     best, score, worst = planner.best_of(starting(queue))
     before = planner.evaluations
@@ -80,7 +80,7 @@ def incremental(timeline: Timeline, queue: list[Job]) -> int:
 
 
 def whole(timeline: Timeline, queue: list[Job]) -> int:
-    """Score as many orders changed like those from their first job on; return how many."""
+    """Score as many orders changed like those from their first job on; return their number."""
     planner = planner_of(timeline, queue)
     rng = random.Random(1)
     best, _, _ = planner.best_of(starting(queue))
@@ -93,7 +93,7 @@ def whole(timeline: Timeline, queue: list[Job]) -> int:
 
 
 def plain(timeline: Timeline, queue: list[Job]) -> int:
-    """Plan a few of them job by job with the timeline's own methods; return how many."""
+    """Plan a few of them job by job with the timeline's own methods; return their number."""
     planner = planner_of(timeline, queue)
     rng = random.Random(1)
     best, _, _ = planner.best_of(starting(queue))

@@ -14,7 +14,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Spent(NamedTuple):
-    """What a command cost: CPU seconds (user and system), seconds of real time, and the largest process in bytes."""
+    """Cost of a command: CPU seconds (user and system), seconds of real time, and the largest process in bytes."""
 
     cpu_s: float
     wall_s: float
@@ -22,7 +22,7 @@ class Spent(NamedTuple):
 
 
 def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str], log: Path) -> Spent:
-    """Run a command to its end; what it prints goes to ``log``.
+    """Run a command to its end; its output goes to ``log``.
 
     Worker processes are children of a server process that outlives the command; this process adopts them, so that their
     CPU time is counted.
@@ -30,7 +30,7 @@ def measured(command: Sequence[str], folder: Path, environment: Mapping[str, str
     Raises
     ------
     RuntimeError
-        The command failed; the message has the last lines of what it printed.
+        The command failed; the message has the last lines of its output.
     """
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     begin = time.perf_counter()

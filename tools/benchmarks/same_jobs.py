@@ -1,4 +1,4 @@
-"""Whether two trees of the repository schedule alike, and what that costs in each: jobs.csv, column by column.
+"""Comparison of the schedules of two trees of the repository, with their CPU time: jobs.csv, column by column.
 
 ``python -m tools.benchmarks.same_jobs BASE [--parts 1,4,9] [--jobs N] [--models rigid,io] [--policies NAME,...]
 [--repeat N] [--set OPTION=VALUE]``
@@ -87,7 +87,7 @@ def _part(work: Path, model: str, part: str, jobs: int) -> Path:
 
 
 def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) -> int:
-    """Play in both trees; whether the schedules differ."""
+    """Play in both trees; return whether the schedules differ."""
     best: dict[Path, Spent] = {}
     tables: dict[Path, bytes] = {}
     for number in range(repeat):
@@ -108,10 +108,9 @@ def _compare(work: Path, base: Path, log: Path, what: list[str], repeat: int) ->
 
 
 def differences(base: bytes, new: bytes) -> str:
-    """Whether two tables of jobs are equal; times without contention may differ in the last decimal, columns be new.
+    """Describe how two tables of jobs differ; new columns and last decimals of :data:`ALONE` count as equal.
 
-    They are calculated, where they were simulated once (:mod:`spillway.experiments.run.uncontended_jobs`): that is
-    said, and no more.
+    Times without contention are calculated, and were simulated once (:mod:`spillway.experiments.run.uncontended_jobs`).
     """
     if base == new:
         return "equal"
@@ -130,7 +129,7 @@ def differences(base: bytes, new: bytes) -> str:
 def play(
     work: Path, tree: Path, log: str, options: Sequence[str], machine: Sequence[str] = THESIS
 ) -> tuple[bytes, Spent]:
-    """Run ``spillway run`` of a tree on a log and a machine: its table of jobs, and what it cost."""
+    """Run ``spillway run`` of a tree on a log and a machine: its table of jobs, and its cost."""
     with tempfile.TemporaryDirectory(dir=work) as out:
         command = [sys.executable, "run_experiments.py", "run", "--workload", log, *machine]
         command += [*options, *_without_pages(tree), "--out", out]

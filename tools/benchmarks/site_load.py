@@ -1,15 +1,15 @@
-"""A site's year or part of it under Slurm's two schedulers: what a run takes by number of jobs.
+"""A site's year or part of it under Slurm's two schedulers: cost of a run by number of jobs.
 
 ``python -m tools.benchmarks.site_load [--jobs 5000,10000,20000] [--policy NAME:OPTIONS] [--all 600000] [--load 0.95]
 [--write FOLDER]``
 
 The machine is as large as ARCHER2: 5,860 nodes, in four partitions, one of them of a higher tier. 320 users in 64
 accounts below eight groups share it by Fair Tree. Jobs come in batches, more of them by day; sizes and durations are
-such that ``--load`` of all node time is asked for (with 2 the first few thousand jobs make a long queue), and some jobs
-name two partitions. Nothing of it is measured on a real machine but its sizes. A row has the first so many of
-``--all`` jobs; CPU seconds are those of the whole command (``spillway run``, engine ``fixed``, without charts and
-without times without contention), ``waiting`` is the mean number of jobs that waited, ``busy`` the share of node time
-in use, both from the first submission to the last.
+such that ``--load`` of all node time is requested (with 2 the first few thousand jobs make a long queue), and some jobs
+name two partitions. Only its sizes are those of a real machine. A row has the first jobs of ``--all``; CPU seconds are
+those of the whole command (``spillway run``, engine ``fixed``, without charts and without times without contention),
+``waiting`` is the mean number of jobs that waited, ``busy`` the share of node time in use, both from the first
+submission to the last.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ partition = 100
 longest_age_s = 1209600
 half_life_s = 172800
 """
-"""The site but for its accounts and users."""
+"""The site without its accounts and users."""
 
 
 class _Kind(NamedTuple):
-    """Jobs of a kind: how many of 1,000, nodes from and to, median of their durations (s)."""
+    """Jobs of a kind: number of 1,000, least and most nodes, median of their durations (s)."""
 
     share: int
     fewest: int
@@ -81,11 +81,11 @@ SPREAD = 1.2
 """Standard deviation of the logarithm of durations."""
 
 LIMITS_S = (300, 600, 1200, 3600, 7200, 14_400, 43_200, DAY_S)
-"""Walltimes that users ask for."""
+"""Walltimes that users request."""
 
 
 class Job(NamedTuple):
-    """A job: when it comes and how long it runs (s), nodes, walltime (s), user, partitions."""
+    """A job: time of submission and run time (s), nodes, walltime (s), user, partitions."""
 
     submit_s: int
     run_s: int
@@ -107,7 +107,7 @@ def site_text() -> str:
 
 
 def jobs(number: int, load: float) -> Iterator[Job]:
-    """So many jobs in order of submission: a user's batches of alike jobs, more of them by day and in the week."""
+    """``number`` jobs in order of submission: a user's batches of similar jobs, more of them by day and in the week."""
     rng = random.Random(1)
     shapes: list[tuple[int, int, int, int, str]] = []
     while len(shapes) < number:
@@ -142,7 +142,7 @@ def _time(rng: random.Random, span_s: float) -> int:
 
 
 def write(folder: Path, first: int, number: int, load: float) -> tuple[Path, Path]:
-    """Write the site's file and the first of so many jobs, in the Standard Workload Format with names."""
+    """Write the site's file and the first of ``number`` jobs, in the Standard Workload Format with names."""
     site, log = folder / "site.toml", folder / "jobs.swf"
     site.write_text(site_text(), encoding="utf-8")
     with log.open("w", encoding="utf-8") as stream:

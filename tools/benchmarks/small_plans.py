@@ -1,10 +1,10 @@
-"""How far plans of a few jobs are from the best plan of all orders: small windows solved to the optimum.
+"""Distance of plans of a few jobs from the best plan of all orders: small windows solved to the optimum.
 
 ``python -m tools.benchmarks.small_plans [--jobs 6,7,8] [--pictures 100]``
 
-Pictures are those of :mod:`tools.benchmarks.plan_load`: the thesis's machine, loaded, and a queue like it, whose jobs
-come now. All orders of the queue are planned; the best plan is the optimum among plans that place each job in turn at
-its earliest start. Beside it the best of the starting orders, and what 180 moves find from there: with the thesis's
+Pictures are those of :mod:`tools.benchmarks.plan_load`: the thesis's machine, loaded, and a queue like it, submitted
+now. All orders of the queue are planned; the best plan is the optimum among plans that place each job in turn at its
+earliest start. Compared are the best of the starting orders, and the results of 180 moves from there: with the thesis's
 orders, swaps and temperatures, and with ours. Scores are sums of waits to a power; with 1 their ratio is that of means.
 """
 
@@ -58,7 +58,7 @@ SEARCHES: Mapping[str, Search] = {"starting orders": starts_only, "as published"
 
 
 def over_optimum(timeline: Timeline, queue: list[Job], power: float) -> dict[str, float]:
-    """Scores over the best of all orders', by search; 1 where all of them are 0."""
+    """Scores over the best of all orders', by search; 1 if all of them are 0."""
 
     def planner() -> Planner:
         return Planner(timeline, queue, lambda job: job.walltime_s, Objective(power))

@@ -1,4 +1,4 @@
-"""Timelines of a loaded machine, and what questions to them cost: ``python -m tools.benchmarks.timeline_load``."""
+"""Cost of queries to timelines of a loaded machine: ``python -m tools.benchmarks.timeline_load``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dragonfly() -> Machine:
 
 
 def cluster_of_switches(count: int) -> Machine:
-    """``count`` nodes under edge switches of 18, a pool, and a file system at 70 % of what 18 MB/s per node needs."""
+    """``count`` nodes under edge switches of 18, a pool, and a file system with 70 % of 18 MB/s per node."""
     edges = -(-count // 18)
     links = (
         Link("pfs", 18_000_000 * count * 7 // 10, -1),
@@ -70,7 +70,7 @@ def queue(seed: int, machine: Machine) -> Iterable[Job]:
 
 @dataclass(frozen=True)
 class Load:
-    """A timeline with ``segments`` segments (and the reference with the same bookings), and jobs to ask about."""
+    """A timeline with ``segments`` segments (and the reference with the same bookings), and jobs for queries."""
 
     machine: Machine
     timeline: Timeline
@@ -79,7 +79,7 @@ class Load:
 
 
 def load(segments: int, requested: int, machine: Machine, seed: int = 1) -> Load:
-    """Plan jobs one after the other, each at its earliest start, until the timeline has so many segments."""
+    """Plan jobs one after the other, each at its earliest start, until the timeline has ``segments`` segments."""
     timeline, reference = Timeline(machine), ReferenceTimeline(machine)
     jobs = iter(queue(seed, machine))
     while len(timeline) < segments:

@@ -1,4 +1,4 @@
-"""How long the choice of a window takes, and how often it is proven best, by method and window size.
+"""Time of the choice of a window, and share of choices proven best, by method and window size.
 
 ``python -m tools.benchmarks.window_load [--pictures N] [--method NAME ...] [--size N ...] [--steps N] [--z3-limit N]``
 
@@ -89,7 +89,7 @@ def by_z3(problem: SubsetProblem, limits: Limits) -> SubsetResult:
 
 
 def by_largest_first(problem: SubsetProblem, limits: Limits) -> SubsetResult:
-    """Run the thesis's loop over sets; Z3 for what counting and a rule of thumb leave open."""
+    """Run the thesis's loop over sets; Z3 for sets that counting and a rule of thumb leave open."""
     packer = Z3Packer(limits.z3)
 
     def fits(chosen: tuple[int, ...]) -> Packing:
@@ -106,7 +106,7 @@ LARGEST = {"bb": 1000, "z3": 60, "largest-first": 14}
 
 @dataclass(frozen=True)
 class Row:
-    """What one method did on some pictures.
+    """Results of one method on some pictures.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Row:
 
 
 def measure(method: str, count: int, window: int, load: float, limits: Limits) -> Row:
-    """Choose on every picture, and check every choice independently of how it was found."""
+    """Choose on every picture, and check every choice independently of the method."""
     seconds, gaps = [], []
     for problem in pictures(count, window, load):
         begin = time.perf_counter()

@@ -1,1 +1,1 @@
-"""What a cluster does to a campaign: damaged files, failing disks, killed processes; ``python -m tests.faults``."""
+"""Faults of a cluster during a campaign: damaged files, failing disks, killed processes; ``python -m tools.faults``."""

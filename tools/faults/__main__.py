@@ -1,6 +1,6 @@
 """``python -m tools.faults writes|damage|kills``: a table fault x count x outcome x lost data.
 
-Exit code 1: a fault had another outcome than a whole run or none.
+Exit code 1: a fault had another outcome than a whole run or no run.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Serial:
 
 
 def play(root: Path, arguments: Iterable[str] = ARGUMENTS) -> tuple[int, str]:
-    """Run the campaign; its exit code and what it printed."""
+    """Run the campaign; return its exit code and its output."""
     said = io.StringIO()
     campaign = campaign_of(parser_of("run").parse_args(list(arguments)[1:]))
     code = run_campaign(campaign, root, Serial(), Console(file=said, width=500))
@@ -48,6 +48,6 @@ def run_of(root: Path, policy: str) -> Path:
 
 
 def schedules(root: Path) -> dict[str, bytes]:
-    """What a finished campaign must have in the end, whatever happened on the way."""
+    """Tables of a finished campaign, which must be the same after any fault."""
     files = [root / "results.csv", *sorted(root.glob("*/jobs.csv")), *sorted(root.glob("*/allocations.csv"))]
     return {str(path.relative_to(root)): path.read_bytes() for path in files}

@@ -34,7 +34,7 @@ def _input(suffix: str, harm: Callable[[Path], object]) -> Damage:
 
 
 def empty(path: Path) -> None:
-    """Leave nothing of a file."""
+    """Empty a file."""
     path.write_bytes(b"")
 
 
@@ -125,12 +125,12 @@ def other_run(root: Path) -> None:
 
 
 def claim(root: Path) -> None:
-    """Add a table of jobs to the list of files that was made elsewhere."""
+    """Add a table of jobs from elsewhere to the list of files."""
     shutil.copy(_run(root) / "jobs.csv", _run(root) / "batsim_jobs.csv")
 
 
 def status(path: Path) -> None:
-    """Say of a finished run that it failed."""
+    """Mark a finished run as failed."""
     path.write_text(json.dumps(json.loads(path.read_text()) | {"status": "failed", "cause": "x"}))
 
 
@@ -177,12 +177,12 @@ KINDS: dict[str, Damage] = {
     "results.csv edited": lambda root: flip(root / "results.csv"),
     "summary.csv deleted": lambda root: (root / "summary.csv").unlink(),
 }
-"""Damage by name; each is put into a campaign of two runs, to the run of ``easy`` where it is about one."""
+"""Damage by name; each is done to a campaign of two runs, to the run of ``easy`` if it concerns one run."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What became of one kind of damage.
+    """Outcome of one kind of damage.
 
     Attributes
     ----------

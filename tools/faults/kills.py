@@ -28,12 +28,12 @@ LONG = ["run", "--workload", "kth-like:jobs=150", "--platform", "tiny", "--no-pl
 LONG += ["--policy", "easy"]
 BEGUN_S, ENDED_S, ORPHAN_S = 60.0, 120.0, 30.0
 LATEST_S = 0.6
-"""A kill comes so long (s) after the first run has begun at most."""
+"""Longest time (s) from the beginning of the first run to a kill."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a campaign runs, and which of its processes can be killed."""
+    """A way of running a campaign, with its processes that can be killed."""
 
     name: str
     options: tuple[str, ...]
@@ -49,18 +49,18 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a kill.
+    """Outcome of a kill.
 
     Attributes
     ----------
     way, target
-        What was killed.
+        The way of the campaign, and the killed process.
     exit_code
         Of the command.
     orphans
         Processes of the command that were still there afterwards.
     wrong
-        What should not be, "" where all is well.
+        Description of the error, "" without one.
     """
 
     way: str
@@ -82,9 +82,9 @@ def cluster() -> Iterator[Any]:
 
 
 def kill(way: Way, target: str, delay_s: float, work: Path, dask: Any = None) -> Seen | None:
-    """Run the campaign in a new folder, kill one of its processes, and look at what is left.
+    """Run the campaign in a new folder, kill one of its processes, and check the results.
 
-    ``None`` where the process had ended before its time came.
+    ``None`` if the process had ended before the kill.
     """
     reference, root = work / f"whole-{way.name}", work / "killed"
     if not reference.exists():
@@ -158,7 +158,7 @@ def _orphans(token: str, root: Path, *, patient: bool) -> Mapping[int, str]:
 
 
 def _processes(token: str, root: Path) -> dict[int, str]:
-    """Command lines of the living processes that have the token, or the folder among their arguments."""
+    """Command lines of the running processes that have the token, or the folder among their arguments."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal() or int(entry.name) == os.getpid():

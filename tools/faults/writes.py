@@ -21,7 +21,7 @@ from spillway.experiments.run.manifest import damage
 from tools.faults.campaign import ARGUMENTS, SMALL, play, run_of, schedules
 
 CALLS = ("_write", "_fsync", "_rename")
-"""The only ways to the disk (:mod:`spillway.base.durable`)."""
+"""The only calls that write to disk (:mod:`spillway.base.durable`)."""
 
 KILL, FULL = "kill", "disk full from then on"
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, FULL: errno.ENOSPC}
@@ -34,7 +34,7 @@ ALL = [*ARGUMENTS, "--policy", "filler"]
 
 @dataclass(frozen=True)
 class Case:
-    """One fault: at which call, of how many, what kind."""
+    """One fault: kind of call, number of the call, and fault."""
 
     call: str
     number: int
@@ -43,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of a fault.
+    """Outcome of a fault.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Seen:
     exit_code
         Of the command that it hit.
     wrong
-        What should not be, "" where all is well.
+        Description of the error, "" without one.
     lost
         Finished runs that are not whole any more.
     """
@@ -72,14 +72,14 @@ class Disk:
         self._real: Callable[..., Any] = getattr(durable, case.call)
 
     def __call__(self, *given: Any) -> Any:
-        """Do what is asked, or fail."""
+        """Make the call, or fail."""
         self.count += 1
         hit = self.count == self.case.number or (self.case.fault == FULL and self.count > self.case.number > 0)
         if not hit:
             return self._real(*given)
         if self.case.call == "_write" and self.count == self.case.number:
             descriptor, data = given
-            self._real(descriptor, bytes(data)[: len(data) // 2])  # half of it gets through
+            self._real(descriptor, bytes(data)[: len(data) // 2])  # half of it is written
         if self.case.fault == KILL:
             os._exit(KILLED)
         number = ERRORS[self.case.fault]
@@ -92,7 +92,7 @@ def begin(root: Path) -> None:
 
 
 def count_calls(start: Path, work: Path) -> dict[str, int]:
-    """How often each call is made by the campaign that begins at ``start``; its results are left in ``work/whole``."""
+    """Count the calls of the campaign that begins at ``start``; its results are left in ``work/whole``."""
     found = {}
     for call in CALLS:
         root = work / "whole"
@@ -121,7 +121,7 @@ def cases(calls: dict[str, int], count: int) -> Iterator[Case]:
 
 
 def suffer(case: Case, start: Path, whole: Path, work: Path) -> Seen:
-    """Let a copy of the campaign meet a fault, look at what it left, and repeat the command."""
+    """Play a copy of the campaign with a fault, check the files that are left, and repeat the command."""
     root, said = work / "root", work / "said.txt"
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(start, root)

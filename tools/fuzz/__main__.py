@@ -2,7 +2,7 @@
 
 ``conversations`` plays a random Batsim with faults mixed in, ``worlds`` small random worlds in the embedded simulator,
 with lives of buffers, persistent ones, outages and drains, and ``strangers`` disturbs a service's socket. Everything is
-drawn from seeds, a finding is printed with the command that plays it again, and the exit code is 1 where there is one.
+drawn from seeds, a finding is printed with the command that plays it again, and the exit code is then 1.
 """
 
 from __future__ import annotations

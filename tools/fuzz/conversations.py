@@ -1,7 +1,7 @@
 """Fuzz conversations: ``python -m tools.fuzz conversations --seconds 60``.
 
-Conversations go round all pairs of policy and job model. Each has its own seed, so that a failure is played again by
-the command that is printed with it.
+Conversations take all pairs of policy and job model in turn. Each has its own seed, so that a failure is played again
+by the command that is printed with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tools.fuzz.table import Tally
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 where something was found."""
+    """Run the command line; return 1 if there are findings."""
     options = _parser().parse_args(arguments)
     if options.socket:
         from tools.fuzz.socket_peer import play_over_sockets
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def one(seed: int, number: int, tally: Tally, *, outages: bool = True, check_every: int = 1) -> str:
-    """Play one conversation; the story of what was found, or nothing."""
+    """Play one conversation; return the description of a finding, or an empty text."""
     try:
         played: Played = play(Random(f"{seed}/{number}"), number, outages=outages, check_every=check_every)
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Faults of a peer: what a legal message is turned into, and what must follow.
+"""Faults of a peer: illegal changes of its messages, each with the outcome that it must have.
 
-A fault gets the peer and the message that it was about to send, and gives what is sent instead: a message, bytes, or
-``None`` where the fault is impossible now.
+A fault gets the peer and its next message, and returns the replacement: a message, bytes, or ``None`` if the fault is
+impossible now.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tools.fuzz.peer import Peer
 
 
 class Then(enum.Enum):
-    """What must follow a fault."""
+    """Outcome that a fault must have."""
 
     REFUSED = "refused"
     """One RemoteProtocolError."""
@@ -116,6 +116,10 @@ def _event_no_number(rng: Random, peer: Peer, message: Message) -> Sent:
 # --------------------------------------------------------------------------- events twice, early, late, of nothing
 
 
+_OWN = frozenset("%#")
+"""In names that the scheduler gives (sub-jobs, further attempts): their submissions only acknowledge them."""
+
+
 def _again(which: str) -> Make:
     def make(rng: Random, peer: Peer, message: Message) -> Sent:
         ids = {
@@ -123,8 +127,7 @@ def _again(which: str) -> Make:
             "runs": [name for name, job in peer.jobs.items() if job.state is JobState.RUNNING],
             "ended": peer.reported,
         }[which]
-        own = {"%", "#"}  # in names that the scheduler gives: this would acknowledge them
-        ids = [name for name in ids if not own & set(name) and name not in peer.unsent]
+        ids = [name for name in ids if not _OWN & set(name) and name not in peer.unsent]
         if not ids or not _live(message):
             return None
         job = {"id": "x", "subtime": message.now, "res": 1, "profile": "p0", "walltime": 10}
@@ -251,7 +254,7 @@ _ODD_MEMBERS: dict[str, tuple[Any, ...]] = {
     "malleable": ({}, [], "x", {"iterations": 10**18}, {"iterations": 0}),
     "\u00b2": ("\u00b2",),
 }
-"""What may be refused, rejected or played."""
+"""Values of members that may be refused, rejected or played."""
 
 _ODD_PROFILES: tuple[Any, ...] = (
     {"type": "composed", "seq": ["p0"] * 5, "repeat": 10**9},
@@ -285,7 +288,7 @@ def _odd_job(rng: Random, peer: Peer, message: Message) -> Sent:
 
 def _changed_job(rng: Random, message: Message, changes: dict[str, Any], profile: dict[str, Any]) -> Sent:
     submitted = [(place, event) for place, event in enumerate(message.events) if isinstance(event, JobSubmitted)]
-    places = [place for place, event in submitted if "%" not in event.job_id]  # acknowledgements carry nothing
+    places = [place for place, event in submitted if not _OWN & set(event.job_id)]
     if not places:
         return None
     events = list(message.events)
@@ -394,5 +397,5 @@ NOT_IN_BATSIM_5 = frozenset({
     "end of a job on unknown machines", "outage of an unknown machine", "outage or return notified twice",
     "missing outages",
 })  # fmt: skip
-"""Batsim 5 does not say where a job ran, and has no outages. It also writes no wrong walltime, and no submission time
-that is not the event's (:func:`_bad_job`)."""
+"""Batsim 5 does not state the nodes of a job that has ended, and has no outages. It also writes no wrong walltime, and
+no submission time other than the event's (:func:`_bad_job`)."""

@@ -1,6 +1,6 @@
-"""A random Batsim: it keeps Batsim's books, plays legal conversations and refuses what Batsim would abort on.
+"""A random Batsim: it keeps Batsim's books, plays legal conversations and refuses requests on which Batsim aborts.
 
-How long jobs take is drawn, so that conversations are legal and no two alike; nothing of the platform is simulated.
+Durations of jobs are drawn, so that conversations are legal and all different; the platform is not simulated.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ENDLESS_CALLS = 3000
 
 
 class Illegal(AssertionError):
-    """The scheduler sent what makes Batsim abort."""
+    """The scheduler sent a request that makes Batsim abort."""
 
 
 class Stuck(AssertionError):
@@ -56,7 +56,7 @@ class Stuck(AssertionError):
 
 @dataclass(slots=True)
 class Job:
-    """A job as Batsim knows it."""
+    """A job in Batsim's books."""
 
     res: int
     walltime_s: float
@@ -71,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True)
 class World:
-    """What a conversation is about.
+    """World of a conversation.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class World:
     drains
         (time, id of a storage node, bytes of it that are drained from then on).
     dynamic, acknowledged, forwarded, reuse
-        What the simulator allows.
+        Options of the simulator.
     """
 
     compute: tuple[ResourceInfo, ...]
@@ -108,7 +108,7 @@ class Peer:
     Attributes
     ----------
     lenient
-        Set after a fault that leaves both sides with different books: what looks illegal is left undone then.
+        Set after a fault that leaves both sides with different books: requests that look illegal are then ignored.
     reported
         Ids of jobs whose ends were reported, in order.
     unsent
@@ -158,15 +158,15 @@ class Peer:
 
     @property
     def unavailable(self) -> frozenset[int]:
-        """Machines that are gone."""
+        """Unavailable machines."""
         return frozenset(self._gone)
 
     @property
     def available(self) -> frozenset[int]:
-        """Machines that are there."""
+        """Available machines."""
         return frozenset(range(len(self.world.compute) + len(self.world.storage))) - self._gone
 
-    # ------------------------------------------------------------------ what it sends
+    # ------------------------------------------------------------------ messages
 
     def begin(self) -> Message:
         """The first message."""
@@ -194,7 +194,7 @@ class Peer:
 
     def _nothing_left(self) -> Message:
         waiting = [name for name, job in self.jobs.items() if job.state is JobState.SUBMITTED]
-        if self._gone and (waiting or not self._finished_registration):  # what came back too early comes back again
+        if self._gone and (waiting or not self._finished_registration):  # machines that returned too early return again
             self._outages += 1
             self._outage(NotifyKind.MACHINE_AVAILABLE, tuple(sorted(self._gone)))
             return self.next()
@@ -231,7 +231,7 @@ class Peer:
             self._pending.append(Notify(self.clock_s, NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value))
 
     def _outage(self, kind: NotifyKind, resources: tuple[int, ...]) -> None:
-        """Machines go away or come back; as in Batsim, what runs there goes on either way."""
+        """Make machines unavailable or available; as in Batsim, jobs that run there continue."""
         self._outages -= 1
         if kind is NotifyKind.MACHINE_UNAVAILABLE:
             self._gone.update(resources)
@@ -240,7 +240,7 @@ class Peer:
         self._pending.append(Notify(self.clock_s, kind.value, resources))
 
     def _drain(self, storage: int, size: int) -> None:
-        """A part of a storage node is drained, or back: an event that Batsim passes on as it is."""
+        """Drain a part of a storage node, or return it: an event that Batsim passes on unchanged."""
         (self._drained.add if size else self._drained.discard)(storage)
         data = {"timestamp": self.clock_s, "type": STORAGE_DRAINED, "resources": str(storage), "bytes": size}
         self._pending.append(Notify(self.clock_s, STORAGE_DRAINED, (), data))
@@ -261,10 +261,10 @@ class Peer:
         self._ended_s[job_id] = self.clock_s
         del self.jobs[job_id]
 
-    # ------------------------------------------------------------------ what it is sent
+    # ------------------------------------------------------------------ replies
 
     def take(self, reply: Reply) -> None:
-        """Carry out a reply, now; :class:`Illegal` for what makes Batsim abort."""
+        """Carry out a reply, now; :class:`Illegal` if Batsim would abort."""
         if reply.now != self.clock_s:
             raise Illegal(f"a reply at {reply.now} s to a message at {self.clock_s} s")
         self._killed.clear()
@@ -300,7 +300,7 @@ class Peer:
         return None
 
     def _length(self, job: Job) -> tuple[float, tuple[JobState, int]]:
-        """How long a job takes, drawn unless its profile states it, and how it ends."""
+        """Duration of a job, drawn unless its profile states it, and its end."""
         rng = self.rng
         length_s = job.profile.get("delay") or rng.choice((0.0, 0.5, 3.0, 12.0, 40.0)) * rng.random()
         if rng.random() < 0.2:
@@ -319,9 +319,7 @@ class Peer:
         return None
 
     def _kill(self, request: KillJob) -> None:
-        """As in Batsim, jobs whose kill this reply has requested already are left out, and one that ended at this very
-        instant may be named.
-        """
+        """Kill jobs; as in Batsim, those killed before in this reply are left out, one that ended now is allowed."""
         killed: dict[str, TaskProgress] = {}
         names = tuple(name for name in request.job_ids if name not in self._killed)
         self._killed.update(names)
@@ -375,7 +373,7 @@ class Peer:
 
     def _need_registration(self) -> None:
         if not self.world.dynamic or self._finished_registration:
-            raise Illegal("a registration where none is allowed")
+            raise Illegal("a registration that is not allowed")
 
     def _registration(self, request: NotifyRegistration) -> None:
         self._finished_registration = request.finished
@@ -385,7 +383,7 @@ class Peer:
             self._refuse(f"SET_JOB_METADATA of {request.job_id!r}, which does not exist")
 
     def _nothing(self, _: Any) -> None:
-        """Nothing follows."""
+        """Do nothing."""
 
     _HANDLERS: ClassVar[dict[type, Callable[[Peer, Any], None]]] = {
         ExecuteJob: _execute,

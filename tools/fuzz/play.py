@@ -59,7 +59,7 @@ class LostData(AssertionError):
 
 @dataclass
 class Kept(Observer):
-    """What a session keeps of its jobs: what must not be lost by any fault."""
+    """Starts, ends and records of a session's jobs, which no fault may lose."""
 
     started_ids: set[str] = field(default_factory=set)
     ended_ids: set[str] = field(default_factory=set)
@@ -85,7 +85,7 @@ class Kept(Observer):
 
 @dataclass
 class Played:
-    """What a conversation came to.
+    """Results of a conversation.
 
     Attributes
     ----------
@@ -94,11 +94,11 @@ class Played:
     life
         Of burst buffers.
     protocol
-        Of the messages as bytes; 0: as they are.
+        Of the messages as bytes; 0: objects.
     messages
-        How many were sent.
+        Number of messages sent.
     stalls
-        1 where waiting jobs were left behind under the published scheduler's rules, which know no better.
+        1 if waiting jobs were left behind under the published scheduler's rules, which allow this.
     faults
         (fault, outcome, jobs whose data was lost) of each fault.
     """
@@ -112,9 +112,9 @@ class Played:
 
 
 def play(rng: Random, number: int, *, outages: bool = True, check_every: int = 1) -> Played:
-    """Play one conversation; whatever it raises is a finding.
+    """Play one conversation; every exception is a finding.
 
-    Books are compared after every ``check_every``-th message; what the peer refuses is noticed after each.
+    Books are compared after every ``check_every``-th message; the peer checks each reply.
     """
     pair = PAIRS[number % len(PAIRS)]
     setup, session, kept = _assemble(rng, *pair, outages=outages)
@@ -179,14 +179,14 @@ def _fault(rng: Random, protocol: int) -> str:
 def _exchange(
     session: Session, codecs: tuple[SchedulerSide, SimulatorSide] | None, sent: Message | bytes
 ) -> Reply | RemoteProtocolError:
-    """Send a message through the codecs or as it is; the reply, or the one error that is allowed."""
+    """Send a message through the codecs or as an object; return the reply, or the one error that is allowed."""
     ours, theirs = codecs or (batsim4, batsim4)
     with _bounded():
         try:
             if isinstance(sent, bytes):
                 sent = ours.decode_message(sent)
             elif codecs:
-                with suppress(LocalProtocolError):  # Batsim could not print it: it comes as it is
+                with suppress(LocalProtocolError):  # Batsim could not print it: it stays an object
                     sent = ours.decode_message(theirs.encode_message(sent))
             reply = session.handle(sent)
             return theirs.decode_reply(ours.encode_reply(reply)) if codecs else reply
@@ -217,13 +217,13 @@ def _check(session: Session) -> None:
 
 
 def begun(session: Session) -> bool:
-    """Whether a session knows its machine."""
+    """Whether a session has its machine."""
     return session.begun
 
 
 @contextmanager
 def _bounded() -> Iterator[None]:
-    """Interrupt what takes more than :data:`LONGEST_S` of CPU time."""
+    """Interrupt a call after :data:`LONGEST_S` of CPU time."""
     before = signal.signal(signal.SIGVTALRM, _too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)
     try:

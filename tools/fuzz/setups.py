@@ -23,7 +23,7 @@ from tools.fuzz.peer import World
 
 GB = 10**9
 CHEAP: Mapping[str, Any] = {"steps": 20, "evaluations": 60, "exhaustive": 3}
-"""Searches are kept short: it is the conversation that is tested."""
+"""Short searches, because the conversation is tested."""
 
 LIVES = (
     *("slurm", "slurm:overtake=false,order=sjf", "slurm:stage_in_timeout=5,stage_out_timeout=4"),
@@ -39,9 +39,9 @@ PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if poli
 
 @dataclass(frozen=True)
 class Setup:
-    """What is played: how a session is put together, and the world.
+    """A set-up: the parts of the session, and the world.
 
-    ``direct`` for sub-jobs without messages each, ``protocol`` for messages as bytes: 4 or 5; 0: as they are.
+    ``direct``: sub-jobs have no messages of their own. ``protocol``: messages are bytes of Batsim 4 or 5; 0: objects.
     """
 
     spec: SessionSpec
@@ -50,7 +50,7 @@ class Setup:
     protocol: int
 
     def codecs(self) -> tuple[SchedulerSide, SimulatorSide]:
-        """Both sides' codecs of one conversation; in Batsim 5 they have shaken hands."""
+        """Codecs of both sides of one conversation, in Batsim 5 after the handshake."""
         if self.protocol != 5:
             return batsim4, batsim4
         ours, theirs = Batsim5(dynamic_jobs=self.world.dynamic), Batsim5Simulator()
@@ -66,7 +66,7 @@ class Setup:
 
 
 def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup:
-    """Draw a set-up; OptionError where the drawn options exclude each other."""
+    """Draw a set-up; OptionError if the drawn options exclude each other."""
     needs = MODELS[model].needs
     dynamic = needs.dynamic_jobs or rng.random() < 0.5
     direct = needs.dynamic_jobs and rng.random() < 0.3
@@ -211,7 +211,7 @@ def _job(rng: Random, model: str, number: int, at: float, nodes: int, profiles: 
 
 
 def _buffer(rng: Random) -> JsonObject:
-    """A burst buffer of any kind, and sometimes how long it is staged at least."""
+    """A burst buffer of any kind, sometimes with a least time of staging."""
     size = rng.choice((1, 2 * GB, 4 * GB, 9 * GB, 11 * GB))
     kind = rng.choice(({"bb": size}, {"bb": size}, {"bb_total": size}, {"bb_total": size, "bb_stripes": 2}))
     staging = {"stage_in_s": rng.choice((0, 2.5, 8)), "stage_out_s": rng.choice((0, 3))}
@@ -219,7 +219,7 @@ def _buffer(rng: Random) -> JsonObject:
 
 
 def _persistent(rng: Random, jobs: list[JsonObject], profiles: dict[str, JsonObject]) -> None:
-    """Jobs use, create and destroy persistent buffers; jobs without nodes do nothing else."""
+    """Let jobs use, create and destroy persistent buffers; jobs without nodes do nothing else."""
     names, last = ("a", "b", "c"), float(jobs[-1]["subtime"])
 
     def fields(name: str, chance: float) -> JsonObject:
@@ -277,7 +277,7 @@ _SPECIAL = {"stream": _stream, "operations": _operations, "malleable": _malleabl
 
 
 def _outages(rng: Random, resources: int) -> tuple[tuple[float, NotifyKind, tuple[int, ...]], ...]:
-    """Machines go and come back, each in its own turn, all of them in the end."""
+    """Outages and returns of machines; each machine is available in the end."""
     found: list[tuple[float, NotifyKind, tuple[int, ...]]] = []
     for resource in rng.sample(range(resources), rng.randint(1, resources)):
         time_s = rng.uniform(0, 80)
@@ -291,7 +291,7 @@ def _outages(rng: Random, resources: int) -> tuple[tuple[float, NotifyKind, tupl
 
 
 def _drains(rng: Random, first: int, buffers: int) -> tuple[tuple[float, int, int], ...]:
-    """Parts of storage nodes of 10 GB go and come, whatever else happens there."""
+    """Drains of parts of storage nodes of 10 GB and their returns, independent of all other events."""
     return tuple(
         (round(rng.uniform(0, 120), 3), first + rng.randrange(buffers), rng.choice((0, 1, 3 * GB, 9 * GB, 10 * GB)))
         for _ in range(rng.randint(1, 6))

@@ -1,7 +1,7 @@
 """The same conversations over a ZeroMQ socket, with a service process each: ``tools.fuzz conversations --socket``.
 
-A fault that must be refused has to end the service with exit code 2 and one line on its standard error stream, never a
-traceback, and never leave the peer without an answer for ever.
+A fault that must be refused has to end the service with exit code 2 and one line on its standard error stream, without
+a traceback; the peer must never wait for ever.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tools.fuzz.setups import PAIRS, world
 from tools.fuzz.table import Tally
 
 PATIENCE_S = 60.0
-"""How long an answer, or the end of the service, may take (s)."""
+"""Longest time to an answer, or to the end of the service (s)."""
 
 JOBS = (150, 300)
 """Jobs of a conversation; a service takes seconds to start."""
@@ -56,7 +56,7 @@ class Service:
         raise AssertionError(f"the service did not start: {self.said}")
 
     def exchange(self, data: bytes) -> bytes | None:
-        """Send a frame; the answer, ``None`` where the service has ended without one."""
+        """Send a frame; return the answer, ``None`` if the service has ended without one."""
         self._socket.send(data)
         until_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < until_s:
@@ -67,7 +67,7 @@ class Service:
         raise TookTooLong(f"no answer within {PATIENCE_S:g} s")
 
     def end(self) -> tuple[int, str]:
-        """Exit code of the service, and what it said last."""
+        """Exit code of the service, and its last output."""
         _, said = self._process.communicate(timeout=PATIENCE_S)
         return self._process.returncode, said.strip()
 
@@ -87,7 +87,7 @@ class _Answer:
 
 
 def play_over_sockets(seed: int, messages: int, seconds: float | None) -> int:
-    """Play conversations until so many messages were sent; print the table; 1 where something was found."""
+    """Play conversations with at least ``messages`` messages; print the table; return 1 if there are findings."""
     tally = Tally()
     until_s = time.monotonic() + seconds if seconds else float("inf")
     number = 0
@@ -107,7 +107,7 @@ def play_over_sockets(seed: int, messages: int, seconds: float | None) -> int:
 
 
 def play_one(rng: Random, policy: str, model: str) -> Played:
-    """One conversation with one service."""
+    """Play one conversation with one service."""
     peer = Peer(world(rng, model, dynamic=True, outages=True, jobs=rng.randint(*JOBS)), rng)
     played = Played((policy, model))
     service = Service(policy, model)
@@ -145,7 +145,7 @@ def play_one(rng: Random, policy: str, model: str) -> Played:
 
 
 def _frame(sent: Message | bytes, instead: Message) -> bytes:
-    """Bytes of what is sent; what Batsim could not print is written as other programs write it."""
+    """Bytes of a message; values that Batsim could not print are written as other programs write them."""
     if isinstance(sent, bytes):
         return sent
     try:

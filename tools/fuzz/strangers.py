@@ -1,10 +1,10 @@
-"""Strangers at the service's door: ``python -m tools.fuzz strangers``.
+"""Strangers at the service's socket: ``python -m tools.fuzz strangers``.
 
 A service of ours and our simulator hold a conversation over a socket, while other sockets, of ZeroMQ and plain ones,
-send it texts, valid openings, several frames, messages beyond the limit, bytes that are no ZeroMQ, and vanish. Each
-kind gets rounds until all messages are sent; every round's table of jobs must be, byte for byte, that of a conversation
-without strangers. Prints a table of kind, messages, conversations, in how many of them the service noted a stranger,
-equal results, errors. What ZeroMQ itself drops is not noted.
+send it texts, valid openings, several frames, messages beyond the limit, bytes that are not ZeroMQ, and vanish. Each
+kind has rounds until all messages are sent; every round's table of jobs must be, byte for byte, that of a conversation
+without strangers. The printed table has kind, messages, conversations, those in which the service noted a stranger,
+equal results and errors. Messages that ZeroMQ itself drops are not noted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ BEGINS = batsim4.encode_message(WireMessage(0.0, (SimulationBegins(0.0, (Resourc
 
 
 class Stranger:
-    """Sockets of one stranger, and how to send one message."""
+    """Sockets of one stranger, with the sending of messages."""
 
     def __init__(self, endpoint: str, rng: random.Random) -> None:
         self.endpoint = endpoint
@@ -72,7 +72,7 @@ class Stranger:
         return self.rng.randbytes(self.rng.randrange(most))
 
     def send(self, *frames: bytes) -> None:
-        """Send frames, and read what has been answered so far."""
+        """Send frames, and read the answers so far."""
         socket = self.dealer()
         socket.send_multipart(frames)
         while socket.poll(0):
@@ -140,11 +140,11 @@ KINDS: dict[str, tuple[Callable[[Stranger], None], bool]] = {
     "a peer that vanishes": (_vanishing, True),
     "bytes that are no ZeroMQ": (_plain, True),
 }
-"""What a stranger sends, and whether before the simulator's first message too (one that opens would be the peer)."""
+"""Messages of strangers, and whether before the simulator's first message too (an opening would make it the peer)."""
 
 
 class Row(NamedTuple):
-    """What a kind of stranger did."""
+    """Results of a kind of stranger."""
 
     kind: str
     messages: int
@@ -210,7 +210,7 @@ class _DisturbedLink(ZmqLink):
 
 
 def fuzz(messages: int, seed: int, folder: Path) -> list[Row]:
-    """Play every kind of stranger with so many messages in all."""
+    """Play every kind of stranger, with ``messages`` messages in all."""
     rng = random.Random(seed)
     write_inputs(folder, rng)
     alone, errors, notes = converse(folder, lambda endpoint, early: None)
@@ -258,10 +258,10 @@ def write_inputs(folder: Path, rng: random.Random) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 when a result differs or an error came."""
+    """Run the command line; return 1 if a result differs or an error occurred."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz strangers")
     parser.add_argument("--messages", type=int, default=10_000, help="messages of strangers in all (%(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of what they send (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of their messages (%(default)s)")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         rows = fuzz(given.messages, given.seed, Path(folder))

@@ -1,14 +1,14 @@
-"""``python -m tools.fuzz worlds``: small random worlds of burst buffers, played by the embedded simulator, all proven.
+"""``python -m tools.fuzz worlds``: small random worlds of burst buffers, played by the embedded simulator, all checked.
 
-Policy x life x kind of buffer x rule of placement: each world is proven after every message, as
-``tests/properties/test_product.py`` proves a few; granules, limits of users, outages of storage nodes and nodes,
-drains, machines, job models and the way in which the conversation is played are drawn too. What happens in a world must
-be the same, and at the same instants, in whatever way it is played.
+Policy x life x kind of buffer x rule of placement: each world is checked after every message, as
+``tests/properties/test_product.py`` checks a few; granules, limits of users, outages of storage nodes and nodes,
+drains, machines, job models and the way in which the conversation is played are drawn too. The events of a world must
+be the same, and at the same instants, in every way of playing it.
 
 Batsim 5 has events for neither outages nor drains, so worlds are played over its protocol without them. It calls at
-whole milliseconds, prints twelve decimals and has no metadata: what happens must be the same, up to :data:`EXACT_S`, as
-in this process under these rules. Where two things happen at one instant, messages that it lacks or has besides may
-decide their order, and whether the session hears of both at once; such worlds are compared up to there, and counted.
+whole milliseconds, prints twelve decimals and has no metadata: events must be the same, up to :data:`EXACT_S`, as in
+this process under these rules. If two events are at one instant, messages that only one protocol has may decide their
+order, and whether the session receives both at once; such worlds are compared up to that instant, and counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST_S = 60.0
 
 
 EXACT_S = 2e-3
-"""What times over Batsim 5's protocol may differ by (s): a nanosecond more may be the next millisecond."""
+"""Largest difference of times over Batsim 5's protocol (s): a nanosecond more may be the next millisecond."""
 
 
 class TookTooLong(AssertionError):
@@ -40,9 +40,9 @@ class TookTooLong(AssertionError):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; 1 where something was found."""
+    """Run the command line; return 1 if there are findings."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz worlds", description=__doc__.split("\n")[0])
-    parser.add_argument("--worlds", type=int, default=300, metavar="N", help="how many (300)")
+    parser.add_argument("--worlds", type=int, default=300, metavar="N", help="number of worlds (300)")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="N", help="stop after so long")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of all that is drawn (1)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first world (0)")
@@ -94,7 +94,7 @@ def one(case: Case) -> Played:
 
 
 def _compare(case: Case, played: Played) -> None:
-    """Play a world in another way, in which the same must happen at the same instants."""
+    """Play a world in another way, which must give the same events at the same instants."""
     other = WAYS[0] if case.way != WAYS[0] else "bytes"
     again = play(case._replace(way=other))
     for mine, theirs in zip_longest(played.story, again.story):

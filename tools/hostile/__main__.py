@@ -1,4 +1,4 @@
-"""``python -m tools.hostile [NAME ...]``: every hostile file, every command that reads it, how that ended."""
+"""``python -m tools.hostile [NAME ...]``: every hostile file, every command that reads it, and the outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools.hostile.files import CASES
 
 
 def main(names: Sequence[str]) -> int:
-    """Print the table; return 1 where a command did not end as it must."""
+    """Print the table; return 1 if a command did not end as it must."""
     faults, count = 0, 0
     chosen = [case for case in CASES if not names or case.name in names]
     print("| file | command | exit | MB | s | first line |\n| --- | --- | ---: | ---: | ---: | --- |")

@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Arguments] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended: exit code, lines of standard error, MB of memory at most, seconds."""
+    """Outcome of a command: exit code, lines of standard error, MB of memory at most, seconds."""
 
     code: int
     lines: list[str]
@@ -61,7 +61,7 @@ class Outcome:
     seconds: float
 
     def fault(self, case: Case) -> str:
-        """What is wrong with it; "" where it ended as it must."""
+        """Description of the fault; "" if the command ended as it must."""
         if self.code != (0 if case.lawful else 2):
             return f"exit code {self.code}"
         if case.lawful:
@@ -97,7 +97,7 @@ def _limit() -> None:
 
 
 def _highest_mark_mb(pid: int) -> float:
-    """Largest resident size so far; 0 where the process has ended."""
+    """Largest resident size so far; 0 if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -108,8 +108,8 @@ def _highest_mark_mb(pid: int) -> float:
 def _wait(process: subprocess.Popen[bytes], deadline: float) -> tuple[int, float]:
     """Exit code (-9 after the time limit) and the most memory of the process, MB.
 
-    The system's own figure (``ru_maxrss``) also counts what the parent held when it forked; so the highest mark is read
-    while the process runs. It only rises, and its last reading is the one of interest.
+    The system's own figure (``ru_maxrss``) also counts the parent's memory at the fork; so the highest mark is read
+    while the process runs. It only rises, and its last reading is returned.
     """
     peak_mb = 0.0
     while True:

@@ -1,4 +1,4 @@
-"""The files: how each is made, which commands read it."""
+"""The hostile files, with the commands that read each."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Case:
     name
         Of the file, or of the folder.
     commands
-        Which commands read it (:data:`tools.hostile.commands.COMMANDS`).
+        The commands that read it (:data:`tools.hostile.commands.COMMANDS`).
     make
-        Makes it at a path and returns what is given to the commands.
+        Makes it at a path and returns the argument for the commands.
     lawful
         Whether it is in order after all: then the exit code is 0.
     heavy

@@ -1,4 +1,4 @@
-"""``python -m tools.mistakes``: writes ``docs/mistakes.md`` from what the commands print."""
+"""``python -m tools.mistakes``: writes ``docs/mistakes.md`` from the output of the commands."""
 
 from __future__ import annotations
 

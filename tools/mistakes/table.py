@@ -19,7 +19,7 @@ FILES = {
     + "".join(f"{n} {60 * n} -1 300 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1\n" for n in range(9)),
     "cut.swf": "; MaxProcs: 16\n1 0 -1 300 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1\n2 60 -1\n",
     "mine.py": "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Greedy:\n"
-    "    '''Starts what fits.'''\n\n"
+    "    '''Starts every job that fits.'''\n\n"
     "    def __call__(self, view):\n        return []\n",
     "broken.py": "class Greedy:\n    def __call__(self, view)\n        return []\n",
     "campaign.toml": 'polices = ["easy"]\n\n[[workload]]\nsource = "mine.swf"\n',
@@ -185,12 +185,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "spillway conformance -- nosuchprogram",
     ),
 }
-"""Command lines by what is wrong with them."""
+"""Wrong command lines by heading."""
 
 
 @contextlib.contextmanager
 def folder(path: Path) -> Iterator[None]:
-    """Be in a folder that has the table's files."""
+    """Work in a folder with the table's files."""
     for name, text in FILES.items():
         (path / name).write_text(text)
     before = Path.cwd()
@@ -202,7 +202,7 @@ def folder(path: Path) -> Iterator[None]:
 
 
 def made(command: str) -> tuple[int, str]:
-    """Make a mistake in this process: exit code, and what was printed on both streams."""
+    """Make a mistake in this process: exit code, and the output of both streams."""
     printed = io.StringIO()
     with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
         code = main(shlex.split(command)[1:])
@@ -214,8 +214,8 @@ def page(lines: Mapping[str, str]) -> str:
     count = sum(map(len, GROUPS.values()))
     parts = [
         "# Mistakes\n\nA wrong command line or file ends a command with exit code 2 and one line, which says what was "
-        f"expected, what was given, where, and what to do. These are {count} examples, as printed; a test repeats each of "
-        "them.\n"
+        f"expected, what was given, where, and what to do. These are {count} examples, as printed; a test repeats each "
+        "of them.\n"
     ]
     for group, commands in GROUPS.items():
         shown = "\n\n".join(f"$ {command}\n{lines[command]}" for command in commands)

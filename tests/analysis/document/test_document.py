@@ -1,4 +1,4 @@
-"""The report's two forms say the same."""
+"""The report's two forms have the same contents."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_names_of_columns_are_no_verdicts() -> None:
 
 
 def test_latex() -> None:
-    """Signs that LaTeX reads stand for themselves; names on the left, numbers on the right."""
+    """Signs with a meaning in LaTeX are escaped; names on the left, numbers on the right."""
     table = Table(("policy", "wait"), [["a_b & c", Words("5 %", small="[4, 6]")]])
     assert to_latex(table).splitlines() == [
         r"\begin{tabular}{lr}",
@@ -107,7 +107,7 @@ def test_latex() -> None:
 
 
 def test_words_are_sorted_by_their_number_and_stand_as_they_are() -> None:
-    """No code between backquotes; what is not known has no number; a section can be folded."""
+    """No code between backquotes; an unknown value has no number; a section can be folded."""
     words = [Words("`a`", "better", 0.5, "[0, 1]", "#0072b2"), Words("–", value=float("nan"))]
     folded = Section([Listing(words), Code("x <y>")], summary="More", is_open=True)
     page = to_html([Table(("name", "of"), [words]), folded], contents=False)

@@ -31,7 +31,7 @@ def test_a_figure_has_the_width_that_is_asked_for(table: JobTable, tmp_path: Pat
 
 
 def test_the_gantt_says_once_what_its_colours_mean(table: JobTable) -> None:
-    """It stood above the nodes and again above the burst buffers; on narrow figures nothing lies beside the page."""
+    """It was above the nodes and again above the burst buffers; on narrow figures nothing is beside the page."""
     with drawing(84.0):
         figure = gantt(table, title="easy").get_figure()
     assert isinstance(figure, Figure)

@@ -1,4 +1,4 @@
-"""Every figure: it draws what the numbers say, into given axes or its own, and saves the same bytes twice."""
+"""Every figure: it draws the given numbers, into given axes or its own, and saves the same bytes twice."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_storage_gantt_heights_are_bytes(table: JobTable) -> None:
 
 
 def test_storage_gantt_never_leaves_its_lane_when_room_is_split(table: JobTable) -> None:
-    """The room that two ended jobs leave apart is given to one job in two pieces."""
+    """The two separate pieces that ended jobs free are given to one job."""
     import dataclasses
 
     columns = table.take(np.array([0, 0, 0, 0]))
@@ -174,7 +174,7 @@ def test_palette_repeats() -> None:
 
 
 def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
-    """Whatever stands before it; a formula's sign in a name is no other name."""
+    """Any policies may come before it; a formula's sign in a name is no other name."""
     waits = [np.array([1.0, 2.0])]
     for others in ([], ["fcfs", "filler"], ["a$b"]):
         ax = bars({style.plain(name): waits for name in [*others, "easy"]})
@@ -185,7 +185,7 @@ def test_a_policy_keeps_its_colour_from_picture_to_picture() -> None:
 
 
 def test_storage_lanes_are_not_called_nodes(table: JobTable) -> None:
-    """Whatever a platform file calls its hosts."""
+    """Even if a platform file calls its hosts so."""
     named = dataclasses.replace(table.machine.storages[0], name="node_0")
     machine = dataclasses.replace(table.machine, storages=(named, table.machine.storages[1]))
     ax = storage_gantt(dataclasses.replace(table, machine=machine))
@@ -193,7 +193,7 @@ def test_storage_lanes_are_not_called_nodes(table: JobTable) -> None:
 
 
 def test_storage_lanes_are_named_with_their_groups(table: JobTable) -> None:
-    """Where the machine has several: a Dragonfly's are numbered, others have names."""
+    """If the machine has several: a Dragonfly's are numbered, others have names."""
     storages = tuple(
         dataclasses.replace(host, group=group)
         for host, group in zip(table.machine.storages, ("g0", "pod-a"), strict=True)
@@ -219,7 +219,7 @@ def test_the_colours_of_jobs_mean_something(table: JobTable) -> None:
 
 
 def test_names_in_the_trade_off_never_lie_upon_each_other() -> None:
-    """Not even where a dozen policies are nearly alike, nor upon points or over the frame."""
+    """Not even if a dozen policies are nearly alike, nor upon points or over the frame."""
     draw = np.random.default_rng(5)
     points = {f"policy-number-{i}": tuple(10_000 * draw.uniform(1.0, 1.4, 2)) for i in range(12)}
     points["far"] = (90_000.0, 500_000.0)
@@ -232,7 +232,7 @@ def test_names_in_the_trade_off_never_lie_upon_each_other() -> None:
 @pytest.mark.parametrize("point", [(0.2, 3.0), (7.0, 1000.0), (4000.0, 187_000.0), (430_000.0, 5e6)])
 @pytest.mark.parametrize("ratio", [1.0, 1.02, 1.4, 30.0])
 def test_both_axes_of_the_trade_off_have_several_ticks(point: tuple[float, float], ratio: float) -> None:
-    """Whatever the times are and however alike; no two ticks have the same words."""
+    """For any times, however alike; no two ticks have the same words."""
     ax = Figure(figsize=(7.0, 4.6)).add_subplot()
     pareto({"a": point, "b": (point[0] * ratio, point[1]), "c": (point[0], point[1] * ratio)}, ax)
     for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
@@ -243,7 +243,7 @@ def test_both_axes_of_the_trade_off_have_several_ticks(point: tuple[float, float
 
 
 def test_the_line_of_a_policy_follows_from_its_name(table: JobTable) -> None:
-    """Whatever stands beside it; easy and sjf-easy differ."""
+    """Also beside other policies; easy and sjf-easy differ."""
     both = {
         line.get_label(): line.get_linestyle()
         for line in queue_timeline(dict.fromkeys(("easy", "sjf-easy"), table)).get_lines()
@@ -270,7 +270,7 @@ def test_a_long_queue_is_drawn_with_as_many_points_as_a_picture_shows() -> None:
 
 @pytest.mark.parametrize("width_mm", [84.0, 0.0])
 def test_names_of_lanes_do_not_overlap(width_mm: float, table: JobTable) -> None:
-    """Twelve storage nodes in a paper's column, sixty in a figure of its own width: every so many lanes have a name."""
+    """Twelve storage nodes in a paper's column, sixty in a figure of its own width: every n-th lane has a name."""
     known = table.machine.storages
     more = [dataclasses.replace(known[0], id=n, name=f"storage {n}") for n in range(10, 20 if width_mm else 70)]
     machine = dataclasses.replace(table.machine, storages=(*known, *more))

@@ -82,7 +82,7 @@ def test_part_bars_are_means_in_groups() -> None:
 
 
 def test_part_bars_of_a_wide_range_are_logarithmic() -> None:
-    """Where the largest mean would flatten the smallest, the axis is logarithmic."""
+    """The axis is logarithmic if the largest mean would flatten the smallest."""
     assert part_bars({"a": {"p": np.array([1.0])}, "b": {"p": np.array([100.0])}}).get_yscale() == "log"
 
 

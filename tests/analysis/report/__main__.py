@@ -1,4 +1,4 @@
-"""``python -m tests.analysis.report REPORT.html``: how fast it answers; exit code 1 for errors in its console.
+"""``python -m tests.analysis.report REPORT.html``: its response times; exit code 1 for errors in its console.
 
 Without a file: a report of two schedules of 30,000 jobs on four nodes is made first.
 """
@@ -16,7 +16,7 @@ from tests.analysis.report.responsive import measure
 
 
 def main(arguments: list[str]) -> int:
-    """Print what was measured."""
+    """Print the measured times."""
     with tempfile.TemporaryDirectory() as scratch, browser(Path(scratch) / "browser") as page:
         report = Path(arguments[0]) if arguments else build_report(write_campaign(Path(scratch) / "campaign", 30_000))
         found = measure(page, report)

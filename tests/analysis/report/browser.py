@@ -93,7 +93,7 @@ class Page:
         self.mouse("mouseReleased", to_x, y, button="left", clickCount=1)
 
     def screenshot(self, path: Path) -> None:
-        """Keep what the window shows."""
+        """Save a picture of the window."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 

@@ -27,7 +27,7 @@ def write_campaign(folder: Path, jobs: int = 60, workloads: tuple[str, ...] = ("
 
 
 def write_run(folder: Path, jobs: int, factor: int) -> float:
-    """Write a run whose jobs go through four nodes one after the other; return the mean waiting time."""
+    """Write a run whose jobs use four nodes one after the other; return the mean waiting time."""
     folder.mkdir(parents=True)
     random_numbers = random.Random(1)
     rows, reasons, waits, free = [HEADER], [], [], [0.0] * 4

@@ -21,7 +21,7 @@ NAMES = {
     "version": "<object data=x onerror=hacked('version')>",
     "commit": "</code><meta http-equiv=refresh content=0>",
 }
-"""Where a name can stand, and what stands there."""
+"""Names of a campaign by their place, each with an attempt of its own."""
 
 BASELINE = "<script>hacked('baseline')</script>easy"
 JOBS_HEADER = (

@@ -1,4 +1,4 @@
-"""How fast a report answers in a headless Chromium."""
+"""Response times of a report in a headless Chromium."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MEDIAN = (
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured.
+    """Sizes and response times of a report.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ def test_loads_without_complaint(page: Page, report: Path) -> None:
 
 
 def test_hovering_tells_about_a_job(page: Page, report: Path) -> None:
-    """Who, when and why; and how the other schedule treated the same job."""
+    """User, times and reasons; and the same job in the other schedule."""
     page.open(report)
     left, top, width, height = chart(page)
     page.mouse("mouseMoved", left + width * 0.5, top + height * 0.3)
@@ -124,7 +124,7 @@ def test_finding_a_job(page: Page, report: Path) -> None:
 
 
 def test_what_a_pointer_finds_is_where_and_why(page: Page, report: Path) -> None:
-    """Nodes and storage nodes, begin and end, and how to learn why a job waited where the run kept no reasons."""
+    """Nodes and storage nodes, begin and end; the command that finds the reasons if the run kept no reasons."""
     page.open(report)
     told = page.evaluate(
         "story(runs[0], 3).map((line) => line.map((part) => part.textContent || part).join('')).join('|')"
@@ -212,7 +212,7 @@ def _inflated(stream: bytes) -> bytes:
 
 
 def test_no_browser_no_pdf(report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names what is looked for, and the other way; an old file stays."""
+    """The error names the missing program and the other way; an old file stays."""
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "report.pdf").write_text("old")
     with pytest.raises(AnalysisError, match=r"PATH has no chromium, .*: install one, or open .* and print it"):
@@ -234,7 +234,7 @@ def test_a_report_without_charts(page: Page, tmp_path: Path, monkeypatch: pytest
 
 
 def test_dark(page: Page, report: Path) -> None:
-    """Where the system is dark, so is the page: light letters on dark ground, also in the charts and after a change."""
+    """On a dark system the page is dark, too: light letters on dark ground, also in the charts and after a change."""
     luminance = (
         "(name) => { const [r, g, b] = getComputedStyle(document.body)[name].match(/\\d+/g).map(Number);"
         " return 0.2126 * r + 0.7152 * g + 0.0722 * b; }"

@@ -1,4 +1,4 @@
-"""Hostile names wherever a name can stand: they are seen as text in a real browser, and no script of theirs runs."""
+"""Hostile names in every place of a name: they are shown as text in a real browser, and no script of theirs runs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.analysis.report.hostile_names import BASELINE, NAMES, write_hostile_c
 pytestmark = pytest.mark.skipif(program() is None, reason=f"no browser: none of {', '.join(PROGRAMS)} is installed")
 
 CAUGHT = "window.ran = []; window.hacked = (where) => window.ran.push(where);"
-"""Defines, before a page is read, what the names try to call."""
+"""Defines, before a page is read, the function that the names try to call."""
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A browser, shared by the tests, in whose pages a script of a name would be noticed."""
+    """A browser, shared by the tests, whose pages record any call by a script of a name."""
     with browser(tmp_path_factory.mktemp("browser")) as started:
         started.call("Page.enable")
         started.call("Page.addScriptToEvaluateOnNewDocument", source=CAUGHT)

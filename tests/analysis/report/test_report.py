@@ -30,7 +30,7 @@ def chart_data(page: str) -> Any:
 
 
 def test_page_has_everything(tmp_path: Path) -> None:
-    """Findings, tables, schedules and how to repeat them are in one file."""
+    """Findings, tables, schedules and the commands that repeat them are in one file."""
     page = build_report(write_campaign(tmp_path)).read_text()
     order = ["Answer", "Assumptions", "Policies side by side", "Waiting time by class of jobs", "The schedules"]
     places = [page.index(f">{title}</h") for title in order]
@@ -53,7 +53,7 @@ def test_page_has_everything(tmp_path: Path) -> None:
 
 
 def test_drained_parts_are_named(tmp_path: Path) -> None:
-    """With the machine; a campaign without any says nothing of it."""
+    """With the machine; a campaign without drains does not mention them."""
     folder = write_campaign(tmp_path)
     assert "drains.csv" not in build_report(folder).read_text()
     rows = ("time_s,storage,drained_bytes,left_bytes", "5.000000,s1,30,70", "6.000000,s1,40,-10", "9.000000,s1,0,50")
@@ -64,7 +64,7 @@ def test_drained_parts_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rejecting", [("easy",), ("easy", "sjf-easy")])
 def test_a_policy_that_rejects_everything(tmp_path: Path, rejecting: tuple[str, ...]) -> None:
-    """The comparison says so; the page is built."""
+    """The comparison reports it; the page is built."""
     folder = write_campaign(tmp_path)
     for policy in rejecting:
         path = folder / f"log_{policy}" / "jobs.csv"
@@ -126,7 +126,7 @@ def test_many_parts_are_compared_as_parts(tmp_path: Path) -> None:
 
 
 def test_too_many_jobs_for_the_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs beyond the limit stay in the tables, and the page says how many."""
+    """Runs beyond the limit stay in the tables, and the page states their number."""
     monkeypatch.setattr("spillway.analysis.report.build.CHART_JOBS", 70)
     page = build_report(write_campaign(tmp_path)).read_text()
     data = chart_data(page)
@@ -167,7 +167,7 @@ def test_no_campaign(tmp_path: Path) -> None:
 
 
 def test_baseline() -> None:
-    """The thesis's reference where it is there."""
+    """The thesis's reference, if it was run."""
     assert baseline_of(["fcfs", "sjf-easy", "replay"]) == "replay"
     assert baseline_of(["fcfs", "sjf-easy", "easy"]) == "sjf-easy"
     assert baseline_of(["fcfs", "easy"]) == "easy"

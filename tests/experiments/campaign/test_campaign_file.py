@@ -1,4 +1,4 @@
-"""Campaign files: what they mean, and one clear message for each kind of mistake."""
+"""Campaign files: their meaning, and one clear message for each kind of mistake."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_everything() -> None:
 
 
 def test_ranges_become_a_grid() -> None:
-    """Options given as lists are combined; the label says which combination it is."""
+    """Options given as lists are combined; the label names the combination."""
     text = SMALL + '[[policy]]\npolicy = "easy"\nlabel = "E"\noptions = { depth = [1, 2], order = ["fcfs", "sjf"] }\n'
     made = parse_campaign(text, "x.toml", Path()).policies[1:]
     assert [policy.options for policy in made] == [
@@ -101,7 +101,7 @@ def test_ranges_become_a_grid() -> None:
     ],
 )
 def test_mistakes(text: str, message: str) -> None:
-    """The message names the file, the place, what came and what is known."""
+    """The message names the file, the place, the value and the known ones."""
     with pytest.raises(SpecError, match=message) as caught:
         parse_campaign(text, "x.toml", Path())
     assert str(caught.value).startswith("x.toml")

@@ -253,7 +253,7 @@ def test_no_cluster(
 
 
 def test_a_worker_with_other_code_does_no_run(tmp_path: Path) -> None:
-    """What it would make would be taken for a result of the command's code."""
+    """Its result would be taken for one of the command's code."""
     campaign = campaign_of(parser_of("run").parse_args(["--workload", "kth-like:jobs=3", "--policy", "fcfs"]))
     pairs = Inputs(tmp_path, print).pairs(campaign.workloads, campaign.platforms, ModelSpec(), 0)
     (run,) = expand(campaign, {(ModelSpec().label, 0): pairs})

@@ -1,4 +1,4 @@
-"""Campaigns in which no job runs say so, with the reason."""
+"""Campaigns in which no job runs report that, with the reason."""
 
 from __future__ import annotations
 

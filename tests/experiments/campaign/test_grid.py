@@ -1,4 +1,4 @@
-"""The grid: order, stable names, and what makes two runs different."""
+"""The grid: order, stable names, and the differences that make another run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def runs_of(**changes: Any) -> tuple[RunSpec, ...]:
 
 
 def test_order_and_names() -> None:
-    """Workloads outermost, policies innermost; the name says what the run is."""
+    """Workloads outermost, policies innermost; the name describes the run."""
     runs = runs_of()
     assert [(run.workload.name, run.policy.label) for run in runs] == [
         ("part-0", "fcfs"),
@@ -81,7 +81,7 @@ def test_a_given_default_is_the_same_run() -> None:
     ],
 )
 def test_what_matters_changes_the_digest(change: dict[str, Any]) -> None:
-    """Whatever the outcome depends on is in the digest."""
+    """Everything that the outcome depends on is in the digest."""
     assert runs_of(**change)[0].id.rsplit("_", 1)[1] != runs_of()[0].id.rsplit("_", 1)[1]
 
 

@@ -59,7 +59,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_the_second_command_is_refused(
     command: Sequence[str], holder: subprocess.Popen[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line that says who writes the folder and since when; exit code 2; nothing is written."""
+    """One line with the process that writes the folder and its start; exit code 2; nothing is written."""
     assert main([*command, "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert f"is being written by process {holder.pid} on " in error

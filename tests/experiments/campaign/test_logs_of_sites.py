@@ -1,4 +1,4 @@
-"""Logs of batch systems from a bare file to runs: the machine, what is known, names of workloads."""
+"""Logs of batch systems from a bare file to runs: the machine, known fields, names of workloads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET = ("--policy", "fcfs", "--no-plots")
 
 
 def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its machine is guessed from what was in use at once; shares and left-out lines are among the assumptions."""
+    """The machine is guessed from the most nodes in use; shares and left-out lines are among the assumptions."""
     (tmp_path / "site.txt").write_text(sacct(draw(2, 40)))
     assert main(["run", "--workload", str(tmp_path / "site.txt"), *QUIET, "--out", str(tmp_path / "out")]) == 0
     printed = capsys.readouterr().out

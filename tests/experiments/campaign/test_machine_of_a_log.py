@@ -73,7 +73,7 @@ def test_the_stated_size(header: str, more: tuple[str, ...], expected: int, tmp_
 
 @pytest.mark.parametrize("count", [1, 7, 8, 24, 96, 100, 192, 193, 240])
 def test_exactly_so_many_nodes(count: int) -> None:
-    """Also where they are no multiple of the eight nodes of a switch: one storage node for each eight, or part."""
+    """Also if it is no multiple of the eight nodes of a switch: one storage node for each eight, or part."""
     facts = load(PlatformSpec(source=f"nodes:{count},burst_buffer=80GB")).facts
     assert (facts.nodes, facts.storage_nodes, facts.storage_bytes) == (count, -(-count // 8), 80 * 10**9)
 
@@ -91,7 +91,7 @@ def test_a_size_may_have_a_space(tmp_path: Path) -> None:
 
 
 def test_what_is_assumed_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the machine comes from, what of it is assumed, and a guess is called one."""
+    """The machine's origin and the assumptions about it are printed, and a guess is called one."""
     play(log(tmp_path / "a.swf", "; MaxProcs: 240\n", [4]), tmp_path / "a")
     said = " ".join(capsys.readouterr().out.split())
     assert (
@@ -172,7 +172,7 @@ def test_mistakes(more: tuple[str, ...], message: str, tmp_path: Path, capsys: p
 def test_a_campaign_takes_the_same_machine(
     header: str, expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A campaign file that names no machine puts a log where ``run`` does, and says so: the same run (was: thesis)."""
+    """A campaign file that names no machine plays a log on that of ``run``, with a note: the same run (was: thesis)."""
     path = log(tmp_path / "site.swf", header, [4, 90, 1, 16])
     row = play(path, tmp_path / "run")
     capsys.readouterr()
@@ -197,7 +197,7 @@ def machine_of(out: Path, row: dict[str, str]) -> tuple[int, list[int]]:
 
 
 def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Was: 40 GB per 8 nodes whatever is requested, a sixth of the jobs rejected; the site's schedule fits now."""
+    """Was: 40 GB per 8 nodes for any requests, a sixth of the jobs rejected; the site's schedule fits now."""
     needs = needs_of(load_table(SITE)[0])
     row = play(SITE, tmp_path / "all", "--no-replay")
     assert row["rejected"] == "0"
@@ -217,7 +217,7 @@ def test_an_operators_log_from_its_text_to_the_answer(tmp_path: Path, capsys: py
 
 
 def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None:
-    """Who chooses one user's jobs plays them on the machine of all."""
+    """One user's jobs are played on the machine of all jobs."""
     row = play(SITE, tmp_path / "out", "--no-replay", "--where", "user=u03")
     assert machine_of(tmp_path / "out", row)[0] == needs_of(load_table(SITE)[0]).nodes
 
@@ -226,7 +226,7 @@ def test_users_and_times_do_not_make_the_machine_smaller(tmp_path: Path) -> None
 def test_stated_burst_buffers(
     size: str, expected: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one pool, with or without the number of nodes; 0: there are none. The line on the machine says how many."""
+    """In one pool, with or without the number of nodes; 0: no burst buffers. The line on the machine states them."""
     for name, more in (("a", ()), ("b", ("--nodes", "200"))):
         row = play(SITE, tmp_path / name, "--no-replay", "--burst-buffer-total", size, "--force", *more)
         assert machine_of(tmp_path / name, row)[1] == expected
@@ -237,7 +237,7 @@ def test_stated_burst_buffers(
 
 
 def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) -> None:
-    """Was: 96 nodes for whatever log of SWF. Its own schedule is played as it was, drawn buffers and all."""
+    """Was: 96 nodes for any log of SWF. Its own schedule is played as it was, drawn buffers and all."""
     rows = "".join(
         f"{n} {20 * n} {n % 7} 4000 {1 + n % 5} -1 -1 {1 + n % 5} 9000 -1 1 7 1 1 1 -1 -1 -1\n" for n in range(1, 301)
     )
@@ -253,7 +253,7 @@ def test_a_log_without_header_gets_the_nodes_that_it_had_in_use(tmp_path: Path) 
 def test_a_converted_log_is_for_the_machine_of_a_run(
     chosen: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Was: 96 nodes and 12 storage nodes of 40 GB for whatever log; its jobs' buffers were cut to those."""
+    """Was: 96 nodes and 12 storage nodes of 40 GB for any log; its jobs' buffers were cut to those."""
     made = tmp_path / "made.json"
     assert main(["workload", "convert", str(SITE), "--out", str(made), *chosen]) == 0
     said = capsys.readouterr().out

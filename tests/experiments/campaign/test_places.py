@@ -1,4 +1,4 @@
-"""One folder, one comparison: where results go when no folder is named, and what a named one refuses."""
+"""One folder, one comparison: the default folder of results, and refused ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def campaign(workload: str = "mine.swf", policy: str = "easy", **more: object) -
 
 
 def test_the_folder_follows_from_the_question(here: Path) -> None:
-    """The same question gives the same folder, whatever is shown of it; another one, or another log, another folder."""
+    """The same question has the same folder, with any output; another question, or another log, another folder."""
     first = default_folder(campaign(), Path("results"))
     assert first.parent == Path("results")
     assert first.name.startswith("mine-")
@@ -42,7 +42,7 @@ def test_the_folder_follows_from_the_question(here: Path) -> None:
 
 
 def test_two_logs_never_share_a_folder(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without --out each has its own, in which the same command goes on; with the other's folder it is refused."""
+    """Without --out each has its own folder, in which the same command continues; in the other's it is refused."""
     assert main([*RUN, "--policy", "fcfs", "--no-plots"]) == 0
     assert main(["run", "--workload", "yours.swf", *RUN[3:], "--policy", "fcfs", "--no-plots"]) == 0
     folders = sorted(Path("results").iterdir())

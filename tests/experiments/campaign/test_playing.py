@@ -1,4 +1,4 @@
-"""How runs are played: one dataclass, from which both command lines, campaign files and their reference follow."""
+"""Ways to play runs: one dataclass, from which both command lines, campaign files and their reference follow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def words(info: OptionInfo, value: Any) -> list[str]:
 
 
 def asked(*arguments: str) -> Campaign:
-    """What ``whatif`` plays first."""
+    """The campaign that ``whatif`` plays first."""
     seen: list[Campaign] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -64,7 +64,7 @@ def test_every_door_has_every_option(info: OptionInfo) -> None:
 
 
 def test_every_setting_of_the_session_is_one_of_whatif() -> None:
-    """It had the site alone: a site that suspends, or dates without a log's, could not be asked about at all."""
+    """It had the site only: no question could be about a site that suspends, or about dates without a log's."""
     given = ["--begins", "2026-11-01T00:00:00", "--bb-life", "slurm", "--on-outage", "requeue"]
     (spec,) = asked("--policy", "fcfs", *given).policies[-1:]
     assert {name: show(value) for name, value in spec.session.items()} == {

@@ -22,7 +22,7 @@ from spillway.simulator.kernels import KERNEL_MODULES
 
 
 def work(task: str, report: Report) -> None:
-    """Do what the task's name says."""
+    """Do the action in the task's name."""
     kind, _, rest = task.partition(":")
     report(Progress(1.0, 0, 1, 1))
     if kind == "raise":
@@ -58,7 +58,7 @@ def test_every_task_ends_and_failures_stop_nothing() -> None:
 
 
 def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that workers are forked from loads what all need; kernels take half a second."""
+    """The process that workers are forked from loads the modules that all need; kernels take half a second."""
     loaded: list[list[str]] = []
     context = multiprocessing.get_context("forkserver")
     monkeypatch.setattr(type(context), "set_forkserver_preload", lambda _, names: loaded.append(names))
@@ -75,7 +75,7 @@ def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypat
 def test_loading_begins_early_where_it_compiles_nothing(
     monkeypatch: pytest.MonkeyPatch, line: str, cached: tuple[bool, bool], starts: int
 ) -> None:
-    """Compiling is announced, so it waits until the runs are known; an engine without kernels needs none cached."""
+    """Compiling is announced, so it waits until the runs are known; an engine without kernels needs no cached ones."""
     monkeypatch.setattr(pool.scheduling, "is_cached", lambda names: cached[0] and names == [pool.scheduling.FIRST])
     monkeypatch.setattr(pool.simulation, "is_cached", lambda: cached[1])
     started: list[int] = []
@@ -100,7 +100,7 @@ def test_each_run_has_its_own_process(tmp_path: Path) -> None:
 
 
 def test_stopping_ends_all_processes(tmp_path: Path) -> None:
-    """When the caller stops listening (as on Ctrl-C), nothing goes on in the background."""
+    """When the caller stops listening (as on Ctrl-C), nothing continues in the background."""
     with closing(Pool(work, 2).run([f"wait:{tmp_path / 'x'}", f"wait:{tmp_path / 'y'}"])) as news:
         next(news)
     assert not [path for path in Path("/proc").glob("[0-9]*/stat") if _is_orphan(path)]
@@ -122,6 +122,6 @@ def test_no_tasks() -> None:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_more_tasks_than_workers(workers: int) -> None:
-    """All are done, however few work."""
+    """All are done by any number of workers."""
     tasks = [f"ok:{i}" for i in range(5)]
     assert list(ends(tasks, workers)) == tasks or set(ends(tasks, workers)) == set(tasks)

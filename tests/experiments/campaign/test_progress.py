@@ -1,4 +1,4 @@
-"""What the user sees while a campaign runs."""
+"""Messages to the user while a campaign runs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Script:
 
 
 def console(*, terminal: bool) -> Console:
-    """A console that keeps what it prints."""
+    """A console that keeps its output."""
     return Console(file=io.StringIO(), force_terminal=terminal, width=200, force_interactive=terminal)
 
 
 def printed(target: Console) -> str:
-    """What was printed."""
+    """The output of a console."""
     file = target.file
     assert isinstance(file, io.StringIO)
     return file.getvalue()
@@ -59,7 +59,7 @@ def test_lines_without_a_terminal() -> None:
 
 
 def test_bars_on_a_terminal() -> None:
-    """Overall and per run: jobs done of how many, simulated time, queue, rate; a failure stays on the screen."""
+    """Overall and per run: jobs done and in all, simulated time, queue, rate; a failure stays on the screen."""
     run = runs_of()[0]
     target = console(terminal=True)
     display = make_display(target, [run])

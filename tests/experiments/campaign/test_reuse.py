@@ -36,7 +36,7 @@ CAMPAIGN = ["run", "--workload", "kth-like:jobs=60", "--policy", "easy", "--poli
 
 @given(asked=st.booleans(), code=st.booleans(), contents=st.booleans())
 def test_the_law(asked: bool, code: bool, contents: bool) -> None:
-    """A result is current where all three are as they would be now; other code alone makes it an old one."""
+    """A result is current if all three are as they would be now; other code alone makes it an old one."""
     standing = judge(asked=asked, code=code, contents=contents)
     assert (standing is Standing.CURRENT) == (asked and code and contents)
     assert (standing is Standing.OTHER_CODE) == (asked and contents and not code)
@@ -58,7 +58,7 @@ def test_an_envelope(tmp_path: Path) -> None:
 
 
 def test_what_is_said_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    """Old results are kept and named, or done again; what is no result is always done again."""
+    """Old results are kept and named, or done again; files that are no result are always done again."""
     found = {standing: Found(standing, standing.value, "0123456789abcdef+changes") for standing in Standing}
     console = Console(width=200)
     todo = choose(found, console, rerun=False)
@@ -144,7 +144,7 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the project whose code may be edited; compiled kernels come along."""
+    """A copy of the project with code that may be edited; compiled kernels come along."""
     folder = tmp_path / "copy"
     shutil.copytree(ROOT, folder / "spillway")
     shutil.copy(REPOSITORY / "run_experiments.py", folder)
@@ -205,7 +205,7 @@ def test_an_edited_policy(copy: Path, tmp_path: Path) -> None:
 def test_a_changed_metric_is_computed_anew(
     edited: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures follow from rows: where only their code has changed, no run is repeated and no old figure is shown."""
+    """Figures follow from rows: if only their code has changed, no run is repeated and no old figure is shown."""
     command = [*CAMPAIGN[:5], "--no-plots", "--workers", "1", "--out", str(tmp_path)]
     assert main(command) == 0
     edited("spillway.analysis.metrics")
@@ -248,7 +248,7 @@ def test_values_stay_typed_through_a_campaign(tmp_path: Path) -> None:
 
 
 def test_explaining_writes_under_the_same_lock(tmp_path: Path) -> None:
-    """What ``explain`` adds to a run's folder leaves the run a current one."""
+    """Files that ``explain`` adds to a run's folder leave the run a current one."""
     command = [*CAMPAIGN[:5], "--no-plots", "--workers", "1", "--out", str(tmp_path)]
     assert main(command) == 0
     (folder,) = tmp_path.glob("kth-like_easy_*")

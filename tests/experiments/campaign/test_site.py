@@ -1,4 +1,4 @@
-"""``--site``: its machine where no other is named, the same text at every door, a clear error where it cannot be."""
+"""``--site``: the machine unless another is named, the same text in every interface, a clear error if it is wrong."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ others = ["nohold_on_prolog_fail", "preempt_youngest_first"]
 
 
 def test_the_site_s_schedulers_set_the_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Options that are not given are the site's (Slurm's bf_window is in minutes), said in one note with those that
-    were given and those that no option plays; names of results do not change, and the results' own command, in which
-    all options stand, makes the same run. Other policies keep their options."""
+    """Options that are not given are the site's (Slurm's bf_window is in minutes); one note lists them, the given ones
+    and those that no option plays. Names of results do not change, and the results' own command, which has all options,
+    makes the same run. Other policies keep their options."""
     site, out = tmp_path / "site.toml", tmp_path / "out"
     site.write_text(SCHEDULED)
     policies = ["--policy", "slurm-backfill:bf_max_job_test=7", "--policy", "easy"]
@@ -83,7 +83,7 @@ def test_another_machine_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_buffers_beside_the_site(tmp_path: Path):
-    """What is stated of burst buffers goes with the site's nodes."""
+    """Stated burst buffers are added to the site's nodes."""
     command = [*RUN, "--site", str(SMALL), "--burst-buffer-total", "1TB", "--out", str(tmp_path / "out")]
     assert main(command) == 0
     assert described(tmp_path / "out")[0]["platform"]["name"] == "nodes-16,burst_buffer_total=1TB"
@@ -125,8 +125,8 @@ def test_an_unknown_qos_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """A job that waits for its reservation waited "for free compute nodes" alone; nodes are named as the machine has
-    them, since Batsim numbers hosts by their names' letters: node_2 of these twelve is its host 4."""
+    """The cause of a job's wait for its reservation was "for free compute nodes" only. Nodes have the machine's names,
+    since Batsim numbers hosts by their names' letters: node_2 of these twelve is its host 4."""
     (tmp_path / "site.toml").write_text(
         "nodes = 12\n[[partition]]\nname = 'p'\n[[reservation]]\nname = 'course'\nstart = 2026-11-01T09:00:00\n"
         "length_s = 3600\nnodes = '2-3'\nusers = ['ann']\n"
@@ -147,7 +147,7 @@ def test_explain_names_the_reservation(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_wrong_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """The file, the key, what to do; exit code 2."""
+    """The file, the key, the remedy; exit code 2."""
     path = tmp_path / "site.toml"
     path.write_text("[[partition]]\nname = 'p'\ntear = 1\n")
     assert main([*RUN, "--site", str(path), "--out", str(tmp_path / "out")]) == 2
@@ -202,8 +202,8 @@ tier = 2
 
 def test_whatif_of_a_site_that_suspends(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Job 1 has all eight nodes for 100 s, job 2 of the higher tier comes at 10 s: it starts then (mean wait of jobs 1
-    and 2: 0 s, and 20 s of the attempt after it, which ran in vain), or at 100 s (45 s) where nobody is preempted. The
-    policies' names say how it is played; without the option an error says which."""
+    and 2: 0 s, and 20 s of the attempt after it, which ran in vain), or at 100 s (45 s) without preemption. The
+    policies' names state how it is played; without the option an error names the possible ones."""
     jobs = [
         {"id": "1", "subtime": 0, "res": 8, "walltime": 200, "profile": "a", "partition": "low"},
         {"id": "2", "subtime": 10, "res": 8, "walltime": 30, "profile": "b", "partition": "high"},

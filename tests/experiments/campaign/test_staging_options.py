@@ -1,4 +1,4 @@
-"""Staging everywhere: the command line, campaign files, and what a Batsim workload states itself."""
+"""Staging everywhere: the command line, campaign files, and the fields of a Batsim workload."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_one_source_twice(tmp_path: Path) -> None:
 
 
 def test_run_and_convert_agree(tmp_path: Path) -> None:
-    """``run`` draws what ``workload convert`` writes."""
+    """``run`` draws the staging that ``workload convert`` writes."""
     out = tmp_path / "out"
     drawn = ["--staging", "minutes=15,spread=1", "--stripes", "2"]
     log = str(tmp_path / "log.swf")
@@ -66,7 +66,7 @@ def test_a_workload_is_taken_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize(("life", "rejected"), [("with-nodes", 8), ("slurm", 0), ("two-reservations", 0)])
 def test_staging_is_played_or_refused(life: str, rejected: int, tmp_path: Path) -> None:
-    """Rigid jobs stage where burst buffers have lives of their own; else they are rejected, and the field is named."""
+    """Rigid jobs stage if burst buffers have lives of their own; else they are rejected, and the field is named."""
     command = ["run", "--workload", "kth-like:jobs=8,seed=1", "--platform", "thesis", "--policy", "easy", "--no-plots"]
     out = tmp_path / "out"
     assert main([*command, "--staging", "minutes=10", "--bb-life", life, "--out", str(out)]) == 0

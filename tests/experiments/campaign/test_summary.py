@@ -1,4 +1,4 @@
-"""The printed table says what the report says: jobs and seeds apart, times in hours."""
+"""The printed table agrees with the report: jobs and seeds apart, times in hours."""
 
 from __future__ import annotations
 

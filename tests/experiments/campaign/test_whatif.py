@@ -1,4 +1,4 @@
-"""One setting at a time against what the site did: what is asked, what is played, what is said."""
+"""One setting at a time against the site's own schedule: the question, the runs, the answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROW = "{number} {submit} {wait} {run} {size} -1 -1 {size} {wall} -1 1 7 1 1 1 -1
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """120 jobs of a machine of 16 nodes whose site kept them waiting for ten minutes more than was needed."""
+    """120 jobs of a machine of 16 nodes; at the site each waited ten minutes longer than needed."""
     path = tmp_path_factory.mktemp("whatif") / "site.swf"
     rows = [
         ROW.format(number=i, submit=40 * i, wait=600 + 100 * (i // 4), run=100, size=4 + 4 * (i % 3 == 0), wall=200)
@@ -43,7 +43,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answered(log: Path) -> tuple[Path, str]:
-    """The folder of a question with five settings, and what was printed."""
+    """The folder of a question with five settings, and its output."""
     settings = ["storage.capacity=x1.5", "pfs.bandwidth=2GBps", "nodes=x0.5,load=x0.5", "policy=fcfs", "walltime=150s"]
     question = whatif.question_of(str(log), settings, platform=PlatformSpec(source="auto"), plots=False, shakes=0)
     root = log.parent / "out"
@@ -115,7 +115,7 @@ def test_a_schedule_with_a_job_that_cannot_run_does_not_fit(tmp_path: Path) -> N
 
 
 def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
-    """Of runs under one policy the lines say which machine and which jobs, of how many, and how long it takes still."""
+    """Lines for runs under one policy name the machine, the jobs and their number, and the time left."""
     lines = [line for line in answered[1].splitlines() if line.startswith("[")]
     assert [line.partition("]")[0] for line in lines] == [f"[{number}/7" for number in range(1, 8)]
     assert any(" storage.capacity=x1.5: " in line and ": easy, nodes-16," in line for line in lines)
@@ -123,7 +123,7 @@ def test_progress_names_the_setting(answered: tuple[Path, str]) -> None:
 
 
 def test_settings_are_tried_on_the_same_jobs(answered: tuple[Path, str]) -> None:
-    """Another machine does not change what the jobs request: there is one workload but for changed jobs."""
+    """Another machine does not change the requests of jobs: there is one workload unless the jobs change."""
     root, _ = answered
     workloads = {path.name.rpartition("-")[0]: read_batsim(path) for path in (root / "inputs").glob("*.json")}
     assert len(workloads) == 3
@@ -138,7 +138,7 @@ def test_settings_are_tried_on_the_same_jobs(answered: tuple[Path, str]) -> None
 
 
 def test_asked_again_nothing_runs(answered: tuple[Path, str], log: Path) -> None:
-    """The same question goes on where it stopped; one setting more only plays that one."""
+    """The same question continues at its end; one more setting plays only that one."""
     root, _ = answered
     before = {path: path.stat().st_mtime_ns for path in root.glob("*/manifest.json")}
     question = whatif.question_of(
@@ -201,7 +201,7 @@ def test_machines_that_cannot_be_changed_so(source: str, changes: dict[str, str]
 
 
 def test_a_changed_machine() -> None:
-    """Factor or value, both stated; nodes alone leave file system and storage nodes what they are."""
+    """Factor or value, both stated; a change of nodes alone leaves file system and storage nodes unchanged."""
     machine = load(PlatformSpec(source="nodes:100", changes={"storage.capacity": "x1.5", "nodes": "x0.8"}))
     assert (machine.facts.nodes, machine.facts.storage_bytes) == (80, 60 * 10**9)
     assert machine.notes == ("it has 80 compute nodes, not 100", "storage.capacity is 60GB, not 40GB")
@@ -216,7 +216,7 @@ def test_changed_capacities_of_racks(tmp_path: Path) -> None:
 
 
 def test_devices_are_no_link(tmp_path: Path) -> None:
-    """Where storage nodes state what their devices read, their link's bandwidth alone changes nothing: refused."""
+    """If storage nodes state the bandwidth of their devices, their link's bandwidth alone changes nothing: refused."""
     file = tmp_path / "mine.toml"
     file.write_text('base = "tiny"\n[storage]\nread_bandwidth = "300MBps"\n')
     with pytest.raises(SpecError, match="state the bandwidths of their devices"):
@@ -270,7 +270,7 @@ HOUR = plays(*[3600.0] * 11)
     ],
 )
 def test_sentences_claim_what_the_band_allows(waits: list[dict[str, float]], words: str) -> None:
-    """An effect, none, none that is known, none at all."""
+    """An effect, no effect, no known effect, no effect at all."""
     found = related([row("unchanged", HOUR[: len(waits)]), row("nodes=9", waits)])
     (said,) = sentences(found)
     assert said.startswith("nodes=9: under easy ")
@@ -278,7 +278,7 @@ def test_sentences_claim_what_the_band_allows(waits: list[dict[str, float]], wor
 
 
 def test_the_price_stands_in_the_same_sentence() -> None:
-    """What is worse where waits are shorter; where they are longer, what else is worse, and what is better."""
+    """With shorter waits, the figures that are worse; with longer ones, all other changes, worse or better."""
     gain = row("policy=plan", plays(*[1800.0] * 11), "plan", max_waiting_time_s=21 * 86400.0, starved=29, killed=1)
     base = row("unchanged", HOUR, max_waiting_time_s=8 * 86400.0, starved=6, killed=3)
     (said,) = sentences(related([base, gain]))
@@ -297,7 +297,7 @@ def test_the_price_stands_in_the_same_sentence() -> None:
 
 
 def test_compared_are_the_same_jobs() -> None:
-    """What one setting rejects or kills is compared nowhere; what all kill alike is."""
+    """A job that one setting rejects or kills is compared nowhere; one that all kill alike is."""
     base = row("unchanged", [{"1": 10.0, "2": 20.0, "3": 30.0, "4": -40.0}])
     small = row("nodes=9", [{"1": 10.0, "2": math.nan, "3": 60.0, "4": -40.0}])
     short = row("walltime=1h", [{"1": -1.0, "2": 2.0, "3": 3.0, "4": -4.0}])
@@ -316,7 +316,7 @@ def test_nothing_in_common() -> None:
 
 
 def test_whose_doing_it_is() -> None:
-    """The policy's alone only where nothing else differs; else the list, the largest share of node-hours first."""
+    """The policy's alone only if nothing else differs; else the list, the largest share of node-hours first."""
     site = row("what the site did", plays(7200.0), "replay")
     found: Rows = related([site, row("unchanged", HOUR)])
     assert sentences(found)[0].endswith(" nothing else differs, so the difference is due to the policy.")
@@ -335,7 +335,7 @@ def test_whose_doing_it_is() -> None:
 
 
 def test_a_band_from_shaken_input(log: Path, tmp_path: Path) -> None:
-    """Shaken runs stand in a folder of their own, the band in table and report; asked again, nothing runs."""
+    """Shaken runs are in a folder of their own, the band in table and report; asked again, nothing runs."""
     question = whatif.question_of(str(log), ["nodes=x0.75"], platform=PlatformSpec(source="auto"), shakes=7)
     root = tmp_path / "out"
     console = Console(width=180, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
@@ -424,8 +424,8 @@ def test_a_held_job_waits_from_when_it_might_start(tmp_path: Path) -> None:
 
 
 def test_when_maintenance_is_cheapest(log: Path, tmp_path: Path) -> None:
-    """A window of ten minutes at 1 h, when the queue stands, and at 3 h, when all jobs have ended: the later one costs
-    nothing. Begins are named as they are written (before: 3600s). A range that is none is refused with an example."""
+    """A window of ten minutes at 1 h, when jobs wait, and at 3 h, when all jobs have ended: the later one costs
+    nothing. Begins are named as they are written (before: 3600s). A wrong range is refused with an example."""
     out = tmp_path / "out"
     options = [
         "--set",

@@ -1,4 +1,4 @@
-"""The command ``spillway``: its table of subcommands, former spellings, and what is no command."""
+"""The command ``spillway``: its table of subcommands, former spellings, and words that are no command."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_every_parser_is_in_one_style() -> None:
 
 
 def test_the_beginning_of_options_names_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is short for several options is none of them; -o is an option of a policy where there are policies only."""
+    """A short form of several options is no option; -o is an option of a policy only where policies are given."""
     assert cli.main(["run", "--work", "mine.swf"]) == 2
     assert "did you mean '--workload' or '--workers'?" in capsys.readouterr().err
     for action in (["workload", "synth", "kth-like"], ["platform", "generate", "thesis"]):
@@ -144,7 +144,7 @@ def test_the_beginning_of_options_names_all_of_them(capsys: pytest.CaptureFixtur
 def test_what_cannot_be_combined_is_refused_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the log is read (this one is none), everywhere: nothing else is printed, nothing is written."""
+    """Before the log is read (this file is no log), everywhere: nothing else is printed, nothing is written."""
     monkeypatch.chdir(tmp_path)
     Path("c.toml").write_text('models = ["io"]\n[[workload]]\nsource = "x.swf"\n[[policy]]\npolicy = "gang"\n')
     Path("x.swf").write_text("no log\n")
@@ -188,7 +188,7 @@ def test_a_refused_command_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Failed before: ``inputs`` with what had been read stayed. What was there stays, byte for byte."""
+    """Failed before: ``inputs`` stayed with the files that had been read. Earlier files stay, byte for byte."""
     monkeypatch.chdir(tmp_path)
     Path("x.swf").write_text("; MaxProcs: 4\n1 0 -1 30 4 -1 -1 4 60 -1 1 1 1 -1 1 -1 -1 -1\n")
     policies = "".join(f'[[policy]]\npolicy = "{name}"\n' for name in ("easy", "fcfs"))
@@ -203,7 +203,7 @@ def test_a_refused_command_leaves_nothing(
 
 
 def test_a_log_is_named_in_either_way() -> None:
-    """By itself or as an option, by ``run`` and by ``whatif``; seeds are counted from the first."""
+    """As an argument or an option, of ``run`` and of ``whatif``; seeds are counted from the first."""
     from spillway.experiments.campaign.comparison import campaign_of
 
     parser = cli.parser_of("run")

@@ -1,4 +1,4 @@
-"""An own machine as a file to be edited, and what a machine consists of."""
+"""An own machine as a file to be edited, and the parts of a machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_comments_change_nothing(name: str) -> None:
 
 
 def test_every_key_has_its_meaning() -> None:
-    """No key of any table is without words, and each stands in a description."""
+    """No key of any table is without words, and each is in a description."""
     text = commented(sized(100))
     for table in tables():
         for key in table.keys:
@@ -34,7 +34,7 @@ def test_every_key_has_its_meaning() -> None:
 
 
 def test_init_writes_the_machine_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nodes from the header, what is stated and what is assumed marked so; the file is a machine, and is kept."""
+    """Nodes from the header, stated and assumed values marked so; the file is a machine, and is not overwritten."""
     log = tmp_path / "site.swf"
     log.write_text("; MaxProcs: 200\n1 0 0 10 4 -1 -1 4 20 -1 1 1 1 1 1 -1 -1 -1\n")
     path = tmp_path / "mine.toml"
@@ -52,7 +52,7 @@ def test_init_writes_the_machine_of_a_log(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_without_burst_buffers(tmp_path: Path) -> None:
-    """None are none."""
+    """A capacity of 0 gives a machine without storage nodes."""
     path = tmp_path / "mine.toml"
     assert main(["platform", "init", str(path), "--nodes", "5", "--burst-buffer", "0"]) == 0
     facts = load(PlatformSpec(source=str(path))).facts
@@ -86,7 +86,7 @@ def test_init_refuses(arguments: list[str], message: str, tmp_path: Path, capsys
     ],
 )  # fmt: skip
 def test_show(source: str, lines: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Nodes, storage, links, the file system, the ways to it, what is assumed."""
+    """Nodes, storage, links, the file system, the ways to it, the assumptions."""
     assert main(["platform", "show", source]) == 0
     printed = capsys.readouterr().out
     for line in lines:
@@ -94,7 +94,7 @@ def test_show(source: str, lines: list[str], capsys: pytest.CaptureFixture[str])
 
 
 def test_one_storage_node_for_each_switch() -> None:
-    """With what is left over at a smaller switch of its own."""
+    """The remaining nodes are at a smaller switch of their own."""
     machine = read_description(text_of("odd", Stated(nodes=20, nodes_per_storage=8, pfs_bandwidth="3GBps")))
     assert [cluster.host_count for cluster in machine.cluster] == [16, 4]
     assert machine.pfs is not None

@@ -1,4 +1,4 @@
-"""``--figures``, ``--width``, ``--style`` and ``--tables``, and what is wrong with them."""
+"""``--figures``, ``--width``, ``--style`` and ``--tables``, and errors in them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_figures_and_tables_for_a_paper(tmp_path: Path) -> None:
 
 
 def test_a_report_draws_its_figures_again(tmp_path: Path) -> None:
-    """Was an option of what plays alone; the folder stays whole, and what was drawn before is kept."""
+    """Was an option only of commands that play; the folder stays whole, and earlier figures are kept."""
     out = tmp_path / "out"
     assert main([*RUN, "--out", str(out)]) == 0
     before = {path.stem for path in (out / "plots").iterdir()}
@@ -73,7 +73,7 @@ def test_a_study_draws_for_a_paper(tmp_path: Path) -> None:
 def test_wrong_options_are_refused_before_anything_runs(
     given: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line, exit code 2; also what Matplotlib would only log."""
+    """One line, exit code 2; also for errors that Matplotlib would only log."""
     monkeypatch.chdir(tmp_path)
     Path("wrong.mplstyle").write_text("font.sze: 3\n")
     Path("value.mplstyle").write_text("font.size: large-ish\n")

@@ -27,7 +27,7 @@ atexit.register(show)
 from spillway.experiments.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-"""Runs a command line; prints what it loaded of the modules with kernels, and of packages that take long to load."""
+"""Runs a command line; prints the loaded modules with kernels, and loaded packages that take long to load."""
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ sys.exit(main(sys.argv[1:]))
     ],
 )
 def test_wrong_input_compiles_nothing(tmp_path: Path, line: str, words: str) -> None:
-    """On an empty cache the answer is the one line about what is wrong; no kernel and no slow package is loaded."""
+    """On an empty cache the answer is the one line about the error; no kernel and no slow package is loaded."""
     cache = tmp_path / "cache"
     done = subprocess.run(
         [sys.executable, "-c", COMPILED, *line.split()],
@@ -64,7 +64,7 @@ def _empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_empty")
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line before it begins; then nothing more where there is no terminal."""
+    """One line before it begins; then nothing more if there is no terminal."""
     written = io.StringIO()
     at_begin: list[str] = []
     monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: at_begin.append(written.getvalue()))
@@ -74,7 +74,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_empty")
 def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is shown there goes on with each module."""
+    """The line there changes with each module."""
     written = io.StringIO()
     monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: report(3, 9))
     warm.ensure(Console(file=written, width=120, force_terminal=True))
@@ -109,7 +109,7 @@ def test_what_finds_place_for_lives_is_compiled_where_burst_buffers_have_them() 
 
 
 def test_runs_without_contention_compile_no_kernel_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine ``fixed`` has none, and compiling those takes two fifths of the time."""
+    """The engine ``fixed`` has no kernels, and compiling the fluid engine's takes two fifths of the time."""
     parts: list[list[str]] = []
     monkeypatch.setattr(warm.scheduling, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
     monkeypatch.setattr(warm.scheduling, "_compile", lambda modules: parts.append(list(modules)))

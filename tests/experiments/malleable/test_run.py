@@ -1,4 +1,4 @@
-"""Malleable applications in campaigns: one row per real job, whatever they are made of."""
+"""Malleable applications in campaigns: one row per real job, for any of their parts."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_jobs_are_the_same_under_every_life() -> None:
 
 def test_the_study(tmp_path: Path) -> None:
     """Ten minutes of staging, in and out: with nodes every node of a job with a buffer idles for at least as long, and
-    under ``slurm`` none does; rows, differences and the figure are there. The same command runs nothing again.
+    under ``slurm`` no node does; rows, differences and the figure are there. The same command runs nothing again.
     """
     typed = ["study", "production-buffers", "--seeds", "1", "--workers", "1", "--out", str(tmp_path)]
     for change in ("jobs=6", "minutes=10", "life=with-nodes;slurm", "policy=easy"):

@@ -1,4 +1,4 @@
-"""The job model of the documentation runs as it stands there: under every policy, with both players."""
+"""The job model of the documentation runs as written there: under every policy, with both players."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def table(root: Path, run_id: str) -> dict[str, dict[str, str]]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_under_every_policy_and_both_players(model: str, policy: str, tmp_path: Path) -> None:
-    """Jobs end, faults cost what was lost and the reading of checkpoints, and both players write the same."""
+    """Jobs end, faults cost the lost work and the reading of checkpoints, and both players write the same."""
     data = workload("timeshared", DELAYS)  # jobs of a known time, without fields of that model
     options = {"interval": 10.0, "mtbf": 15.0, "seed": 3}
     both = (Player.DIRECT, Player.WIRE)

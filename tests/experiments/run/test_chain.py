@@ -24,12 +24,13 @@ _DEPENDS = {"one": "afterok:{0}1", "two": "afterok:{0}1", "out": "afterany:{0}2:
 @pytest.mark.parametrize("life", ["with-nodes", "slurm"])
 @pytest.mark.parametrize("policy", ["easy", "conservative", "plan:steps=10"])
 def test_two_chains(tmp_path: Path, policy: str, life: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four nodes and 10 GB of burst buffer: two chains with a buffer of 6 GB each cannot go at once.
+    """Four nodes and 10 GB of burst buffer: two chains with a buffer of 6 GB each cannot run at once.
 
     The first one's data are staged in from 0 to 30 s; both computing jobs run from then on, the longer one until 130 s;
-    staging out ends at 150 s, and the buffer goes. Only then is there room for the second chain's, whose first job was
-    submitted at 1 s and has a node at all times: 150 to 180 s, computing until 280 s, out until 300 s. A job of three
-    nodes without a buffer, submitted at 5 s with 25 s of walltime, uses the nodes beside the first stage-in.
+    staging out ends at 150 s, and the buffer is freed. Only then are there enough free bytes for the second chain's,
+    whose first job was submitted at 1 s and has a node at all times: 150 to 180 s, computing until 280 s, out until
+    300 s. A job of three nodes without a buffer, submitted at 5 s with 25 s of walltime, uses the nodes beside the
+    first stage-in.
     """
     scripts = tmp_path / "scripts"
     scripts.mkdir()

@@ -32,7 +32,7 @@ def imported(tree: ast.AST) -> set[str]:
 
 @pytest.mark.parametrize("package", sorted(path.name for path in ROOT.iterdir() if path.is_dir()))
 def test_no_import_is_overlooked(package: str) -> None:
-    """The quick search finds whatever Python's parser finds, in every file of ours."""
+    """The quick search finds all that Python's parser finds, in every file of ours."""
     for path in (ROOT / package).rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert imported(ast.parse(text)) <= set(codehash._imports(text)), path
@@ -82,7 +82,7 @@ print(*(name for name in sys.modules if name.startswith("spillway.")))
 
 
 def test_what_a_policy_needs() -> None:
-    """Its module and what that imports; not the other policies, not what only carries results about."""
+    """Its module and all that this imports; not the other policies, and no module that only handles results."""
     covered = modules_of(RUN, POLICIES["plan"].cls.__module__)
     assert {
         "spillway.schedulers.policies.plan",

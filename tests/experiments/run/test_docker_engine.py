@@ -1,4 +1,4 @@
-"""Batsim in a container: what can be tested without an engine."""
+"""Batsim in a container: the parts that need no engine."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_an_image_is_for_this_engine_only(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_program_needs_an_image(capsys: pytest.CaptureFixture[str]) -> None:
-    """Called by hand without anything, it says what it takes."""
+    """Called by hand without arguments, it prints those that it expects."""
     assert docker_engine.main([]) == 2
     assert "expected the name of an image" in capsys.readouterr().err

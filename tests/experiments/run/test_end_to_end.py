@@ -64,7 +64,7 @@ def test_summary_has_every_column(done: Path) -> None:
 
 
 def test_run_folder_is_complete(done: Path) -> None:
-    """Each run has its files, and says how to repeat it."""
+    """Each run has its files, and the command that repeats it."""
     folder = run_folders(done)["easy"]
     assert {*DETERMINISTIC, "timings.json", "run.json", "manifest.json"} == {path.name for path in folder.iterdir()}
     record = json.loads((folder / "run.json").read_text())
@@ -76,7 +76,7 @@ def test_run_folder_is_complete(done: Path) -> None:
 
 
 def test_repeat_command_repeats(done: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What run.json says gives the same run again, under the same name."""
+    """The command in run.json gives the same run again, under the same name."""
     folder = run_folders(done)["easy"]
     command = json.loads((folder / "run.json").read_text())["repeat"].split()
     monkeypatch.chdir(done)
@@ -113,7 +113,7 @@ def test_a_folder_repeats_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 def test_one_and_two_workers_give_the_same_files(done: Path, tmp_path: Path) -> None:
-    """Nothing but measured times depends on how many runs go on at once."""
+    """Nothing but measured times depends on the number of runs at once."""
     assert main([*SMALL, "--workers", "2", "--out", str(tmp_path)]) == 0
     for policy, folder in run_folders(done).items():
         for name in DETERMINISTIC:
@@ -222,7 +222,7 @@ def test_an_own_log_is_enough(tmp_path: Path) -> None:
 
 
 def test_a_log_of_a_larger_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis says so."""
+    """If the jobs do not fit on the thesis machine, one is made that they fit on; --platform thesis reports them."""
     without_header = LOG.partition("\n")[2]
     (tmp_path / "wide.swf").write_text(without_header.replace(" 16 ", " 160 "))
     given = ["run", "--workload", str(tmp_path / "wide.swf"), "--policy", "easy", "--no-plots", "--notes"]
@@ -275,7 +275,7 @@ def test_a_job_alone_is_not_slowed_down(tmp_path: Path) -> None:
     ],
 )
 def test_ctrl_c_and_resume(number: int, policies: list[str], transport: str, said: str, tmp_path: Path) -> None:
-    """Ctrl-C ends all processes at once and cleanly; the same command goes on. One run is played in the first."""
+    """Ctrl-C ends all processes at once and cleanly; the same command continues. One run is played in the first."""
     arguments = ["run", "--workload", "kth-like:jobs=20000", "--no-plots", "--workers", "1", "--transport", transport]
     arguments += [f"--policy={name}" for name in policies]
     process = subprocess.Popen(
@@ -299,7 +299,7 @@ def test_ctrl_c_and_resume(number: int, policies: list[str], transport: str, sai
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 0.5])
 def test_ctrl_c_while_modules_are_loaded(seconds: float, tmp_path: Path) -> None:
-    """All processes get it; the one that loads what runs need says nothing of where it was."""
+    """All processes receive it; the one that loads modules for runs prints no traceback."""
     arguments = ["run", "--workload", "kth-like:jobs=20000", "--out", str(tmp_path / "results")]
     process = subprocess.Popen(
         [sys.executable, "run_experiments.py", *arguments],
@@ -355,7 +355,7 @@ def test_bad_input(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """One line that says what came and what to do; exit code 2; no traceback."""
+    """One line with the faulty value and the remedy; exit code 2; no traceback."""
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     errors = capsys.readouterr().err
@@ -374,7 +374,7 @@ def test_metrics_are_the_analysis_ones(done: Path) -> None:
 
 
 def test_explain_repeats_a_run_that_kept_no_reasons(done: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first question costs a run, the second none; the schedule is the same with and without notes."""
+    """The first question costs a run, the second does not; the schedule is the same with and without notes."""
     folder = run_folders(done)["easy"]
     (folder / "reasons.csv").unlink(missing_ok=True)
     with (folder / "jobs.csv").open(newline="") as stream:

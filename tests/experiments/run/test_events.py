@@ -1,4 +1,4 @@
-"""Outages in campaigns: a file of Batsim's external events is played, and the setting for it does what it says."""
+"""Outages in campaigns: a file of Batsim's external events is played, and its setting has its effect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def jobs(out: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("transport", ["direct", "zmq"])
 def test_by_default_jobs_run_on(transport: str, tmp_path: Path) -> None:
-    """As with Batsim: a host that is out takes no new job; the one on it goes on to its end."""
+    """As with Batsim: a host that is out takes no new job; its running job continues to its end."""
     assert main([*write_inputs(tmp_path), "--transport", transport, "--out", str(tmp_path / "out")]) == 0
     (row,) = jobs(tmp_path / "out")
     assert row["final_state"] == "COMPLETED_SUCCESSFULLY"
@@ -61,7 +61,7 @@ def test_requeue(tmp_path: Path) -> None:
 
 
 def test_in_a_campaign_file(tmp_path: Path) -> None:
-    """The file lies beside the campaign's; other events are another run."""
+    """The file is beside the campaign's; other events are another run."""
     write_inputs(tmp_path)
     campaign = tmp_path / "outage.toml"
     text = (
@@ -105,7 +105,7 @@ def test_mistakes(
 def test_a_part_of_the_storage_nodes_is_drained(
     player: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At every player: two jobs of 8 GB a node; the second waits until the drained part is back, as the run says."""
+    """With every player: two jobs of 8 GB a node; the run reports that the second waits for the drained part."""
     arguments = write_inputs(tmp_path, drained(5 * 10**9, 1) + drained(0, 700))
     data = json.loads((tmp_path / "jobs.json").read_text())
     data["jobs"][0] |= {"res": 1, "bb": 8 * 10**9}
@@ -151,6 +151,6 @@ def drained(size: int, time_s: float) -> str:
 def test_a_drain_that_cannot_be(
     line: str, code: int, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line that names what is wrong; as with outages, the machine is only known when a run is played."""
+    """One line that names the error; as with outages, the machine is only known when a run is played."""
     assert main([*write_inputs(tmp_path, line), "--out", str(tmp_path / "out")]) == code
     assert expected in "".join(capsys.readouterr())

@@ -42,7 +42,7 @@ def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def test_another_runs_id_reaches_no_other_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An id with ``../`` replaced a folder outside, and deleted what was in it."""
+    """An id with ``../`` replaced a folder outside, and deleted its contents."""
     victim = folder.parent.parent / "victim"
     victim.mkdir()
     (victim / "thesis.tex").write_text("four years")
@@ -93,7 +93,7 @@ class Mine:
 
 
 def test_a_moved_folder_has_all_that_its_runs_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Failed before: explain looked for the policy where it had been, and what its file imports was not copied."""
+    """Failed before: explain looked for the policy at its old place, and the files that it imports were not copied."""
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "mine.py").write_text(POLICY)
     (tmp_path / "own" / "order_of_mine.py").write_text(

@@ -28,14 +28,14 @@ def jobs(count: int = 3) -> Workload:
 
 
 def events(text: str, seed: int = 0, workload: Workload | None = None) -> list[dict[str, Any]]:
-    """What a generator makes for the platform tiny."""
+    """The events that a generator makes for the platform tiny."""
     generator = parse(text)
     assert generator is not None
     return [json.loads(line) for line in events_text(generator, TINY, workload or jobs(), seed).splitlines()]
 
 
 def test_each_host_goes_and_comes_back_in_turn(tmp_path: Path) -> None:
-    """Batsim refuses a host that goes out twice; repairs take what they take; the simulator reads the file."""
+    """Batsim refuses a host that goes out twice; repairs take the stated time; the simulator reads the file."""
     made = events("failures:node_mtbf=900,storage_mtbf=2000,repair=120,until=50000", seed=3)
     assert [event["timestamp"] for event in made] == sorted(event["timestamp"] for event in made)
     by_host = defaultdict(list)
@@ -91,7 +91,7 @@ def test_a_trace(tmp_path: Path) -> None:
 
 
 def test_a_trace_with_parts(tmp_path: Path) -> None:
-    """Rows with bytes drain so much of a storage node, and bring it back; the others are outages."""
+    """Rows with bytes drain as many bytes of a storage node, and bring it back; the others are outages."""
     path = tmp_path / "trace.csv"
     path.write_text("host,down_s,up_s,drained_bytes\nbb0,50,500,4000000000\nbb1,70,80,\n")
     assert events(f"failures:trace={path}") == [
@@ -154,7 +154,7 @@ def test_wrong_traces(lines: str, message: str, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options(text: str, message: str) -> None:
-    """Refused with what is expected."""
+    """Refused with the expected form."""
     with pytest.raises(SpecError, match=message):
         events(text)
 

@@ -54,7 +54,7 @@ RUN += ["--policy", "fair-share:half_life_s=86400", "--no-plots", "--workers", "
 
 @dataclass(frozen=True)
 class Used:
-    """What the steps gave: exit codes, what was printed, the folder."""
+    """Results of the steps: exit codes, output, the folder."""
 
     codes: list[int]
     text: str

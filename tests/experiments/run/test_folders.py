@@ -33,7 +33,7 @@ def test_a_run_begins_while_another_ends(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the folder of unfinished runs never stays, the run fails with its own name, and ends."""
+    """If the folder of unfinished runs never stays, the run fails with its own name, and ends."""
     monkeypatch.setattr(folders, "_TRIES", 2)
 
     def gone(**_: object) -> str:

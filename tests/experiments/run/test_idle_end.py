@@ -14,10 +14,10 @@ from tests.properties.small_world import runs, workload
 
 @pytest.mark.parametrize("player", ["direct", "wire"])
 def test_part_of_a_transfer_has_moved(tmp_path: Path, player: str) -> None:
-    """Failed before: the job ended when its first part was through, not when its walltime was over.
+    """Failed before: the job ended with its first part, not with its walltime.
 
-    Two I/O nodes. Job 0, on one node, writes for long at its own; job 1 has nodes at both: its part at the other I/O
-    node has ended within seconds, its second part waits for job 0 until the walltime of 100 s.
+    Two I/O nodes. Job 0, on one node, writes for a long time at its own; job 1 has nodes at both: its part at the other
+    I/O node has ended within seconds, its second part waits for job 0 until the walltime of 100 s.
     """
     jobs = [(0, 1, 100.0, 0, 0, 10_000, False), (0, 6, 100.0, 0, 0, 100, False)]
     data = workload("operations", jobs)

@@ -1,4 +1,4 @@
-"""Holdings with lives of their own, from the job model to the tables: nodes given back before the burst buffer."""
+"""Burst buffers with lives of their own, from the job model to the tables: nodes given back before the buffer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def packed(folder: Path) -> tuple[list[int], list[int]]:
 
 
 def test_the_states_are_called_as_in_slurm(tmp_path: Path) -> None:
-    """``tiny`` has room for one buffer of 8 x 2 GB at a time: the second job waits for it, then for its stage-in.
+    """``tiny`` has bytes for one buffer of 8 x 2 GB at a time: the second job waits for it, then for its stage-in.
 
     The file system has 1 GB/s: 16 GB take 16 s. Job 0 stages in until 16, computes 30 s, stages out until 62; then
     job 1 (of 1 s) gets its buffer, filled at 78. Once its nodes are free (108) it stages out for 16 s more.
@@ -133,8 +133,8 @@ def test_a_job_that_starts_does_not_lose_its_buffer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("life", LIFE)
 def test_the_rest_of_a_stage_out(tmp_path: Path, life: str) -> None:
-    """8 GB are staged out in 8 s, but in 20 s at least, and in by second 8: with nodes, or where nobody else is there,
-    the job computes until 38 and ends at 58, although nothing of it runs on the machine after 46.
+    """8 GB are staged out in 8 s, but in 20 s at least, and in by second 8: with nodes, or on an otherwise empty
+    machine, the job computes until 38 and ends at 58, although nothing of it runs on the machine after 46.
     """
     data = workload("io", [(0, 8, 30.0, 1, 0, 500, False)])
     data["profiles"][data["jobs"][0]["profile"]] |= {"stage_out_s": 20.0}

@@ -65,7 +65,7 @@ def test_one_run_is_played_in_this_process(noting: str, tmp_path: Path, monkeypa
 
 
 def test_several_runs_have_processes_of_their_own(noting: str, tmp_path: Path) -> None:
-    """And the one that is left of them, when the same command goes on, has this."""
+    """The last one left, when the same command continues, runs in this process."""
     policies = [f"--policy={noting}:number={number}" for number in range(2)]
     given = [*SMALL, *policies, "--out", str(tmp_path / "out")]
     assert main(given) == 0
@@ -78,7 +78,7 @@ def test_several_runs_have_processes_of_their_own(noting: str, tmp_path: Path) -
 
 
 def test_both_ways_give_the_same_bytes(tmp_path: Path) -> None:
-    """Each file that states results is the same, whatever process made it."""
+    """Each file of results is the same from any process."""
     policies = ["--policy=easy", "--policy=fcfs"]
     assert main([*SMALL, *policies, "--out", str(tmp_path / "both")]) == 0
     assert main([*SMALL, policies[0], "--out", str(tmp_path / "one")]) == 0
@@ -91,7 +91,7 @@ def test_both_ways_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def fail(task: str, report: Report) -> None:
-    """Do what the task's name says."""
+    """Do the action in the task's name."""
     report(Progress(1.0, 0, 1, 1))
     if task == "raise":
         raise ValueError("what came was wrong")
@@ -137,7 +137,7 @@ def test_a_plain_script_needs_no_main_guard(policies: list[str], tmp_path: Path)
     ("engine", "kernels"), [("fixed", set()), ("fluid", {"spillway.simulator.engines.fluid_kernels"})]
 )
 def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_path: Path) -> None:
-    """A run without figures, clusters and proofs loads none of the packages for them; Numba, for its kernels alone."""
+    """A run without figures, clusters and proofs loads no package for them; it loads Numba only for its kernels."""
     script = (
         "import sys\nfrom spillway.experiments.cli import main\n"
         "code = main(sys.argv[1:])\nprint('LOADED', *sys.modules)\nsys.exit(code)\n"
@@ -158,7 +158,7 @@ def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_
 
 
 def test_an_engine_without_kernels_needs_no_numba() -> None:
-    """Of the modules that check tasks, and of the engine of given durations, none loads it, or what is compiled."""
+    """Neither the modules that check tasks nor the engine of given durations load Numba or compiled modules."""
     code = "import sys, spillway.simulator.engines.fixed; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())

@@ -48,7 +48,7 @@ def rows(tmp_path: Path, workload: Path, *arguments: str, model: str = "operatio
 def test_three_jobs_by_hand(
     tmp_path: Path, policy: str, arguments: list[str], ends: list[float], waits: list[float]
 ) -> None:
-    """Ends and waits, whatever the policy: it does not know of the control."""
+    """Ends and waits under any policy: a policy does not depend on the control."""
     found = rows(tmp_path, write(tmp_path / "w.json"), "--policy", policy, *arguments)
     assert [float(found[str(i)]["finish_time"]) for i in range(3)] == pytest.approx(ends, abs=1e-3)
     assert [float(found[str(i)]["io_wait_s"]) for i in range(3)] == pytest.approx(waits, abs=1e-3)
@@ -104,8 +104,8 @@ def test_packs_respect_io_nodes(tmp_path: Path, policy: str) -> None:
 
 def test_slowdown_by_contention_of_operations(tmp_path: Path) -> None:
     """The stretch of Jeannot et al., rho: two jobs of two nodes, 2 x (100 s + 150 GB), each in a rack of 1 GB/s: 500 s
-    alone. One transfer at a time: job 0 transfers in [100, 250] and [400, 550], for which it waits 50 s, job 1 in
-    [250, 400] and [550, 700]: 1.1 and 1.4. All at once each has its own rack: 1. A third one that came late: 1."""
+    uncontended. One transfer at a time: job 0 transfers in [100, 250] and [400, 550], for which it waits 50 s, job 1 in
+    [250, 400] and [550, 700]: 1.1 and 1.4. All at once each has its own rack: 1. A third one, submitted late: 1."""
     (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
     periods = {"count": 2, "compute_s": 100.0, "io_bytes": 150e9}
     profiles = {"p": {"type": "delay", "delay": 500.0, "periods": periods}, "d": {"type": "delay", "delay": 50.0}}
@@ -124,8 +124,8 @@ def test_slowdown_by_contention_of_operations(tmp_path: Path) -> None:
 
 
 def test_slowdown_by_contention_of_streams(tmp_path: Path) -> None:
-    """Two jobs of one node in one rack of 1 GB/s, each with 100 GB beside a second of computing: 100 s alone, 200 s
-    together."""
+    """Two jobs of one node in one rack of 1 GB/s, each with 100 GB beside a second of computing: 100 s uncontended,
+    200 s together."""
     (tmp_path / "racks.toml").write_text(RACKS, encoding="utf-8")
     fields = {"subtime": 0, "res": 1, "walltime": 1000, "profile": "h", "io_bytes": 100e9}
     jobs = [{"id": str(number), **fields} for number in range(2)]

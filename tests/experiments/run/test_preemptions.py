@@ -1,4 +1,4 @@
-"""A run with preemption: its tables, and what ``explain`` tells of the jobs."""
+"""A run with preemption: its tables, and the story of its jobs in ``explain``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_tables_and_stories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_suspension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Job 1 stands still from 15 to 35 s, and has 85 s left then; over the wire, too."""
+    """Job 1 is suspended from 15 to 35 s, and has 85 s left then; over the wire, too."""
     (tmp_path / "w.json").write_text(json.dumps({"nb_res": 8, "jobs": JOBS, "profiles": PROFILES}))
     (tmp_path / "site.toml").write_text(SITE.replace("requeue", "suspend"))
     given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]

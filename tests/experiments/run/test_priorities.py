@@ -52,11 +52,11 @@ def play(out: Path, policy: str, *more: str) -> Path:
 
 
 def test_a_story_with_priorities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Job 3 wants 4 of 8 nodes and is first seen at 7 s: size 100, QOS 400, nice 30; v is new, and has all of the fair
-    share, 100: 570. Job 2, with size 200, comes before it, and runs from 99 s on.
+    """Job 3 requests 4 of 8 nodes and is first seen at 7 s: size 100, QOS 400, nice 30; v is new, and has all of the
+    fair share, 100: 570. Job 2, with size 200, comes before it, and runs from 99 s on.
 
-    At 198 s priorities are those of 190 s: job 3 has waited 183 s, so its age is the largest, 1000. u has had all there
-    was, so v keeps 100 of fair share: 1570. Job 1 starts beside it.
+    At 198 s priorities are those of 190 s: job 3 has waited 183 s, so its age is the largest, 1000. u had all of the
+    usage, so v keeps 100 of fair share: 1570. Job 1 starts beside it.
     """
     folder = play(tmp_path / "a", STRICT)
     assert not (folder / "priorities.csv").exists()

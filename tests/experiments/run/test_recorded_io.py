@@ -1,4 +1,4 @@
-"""Recorded run times contain their I/O: computing is what remains, so that a job alone takes as long as it did."""
+"""Recorded run times contain their I/O: the rest is computing, so that an uncontended job takes its recorded time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def converted(path: Path, model: str, **convert: Any) -> Workload:
 
 
 def test_a_job_alone_takes_its_recorded_time(log: Path, tmp_path: Path) -> None:
-    """Within what a checkpoint takes; before, I/O came on top. Jobs whose I/O alone takes longer are counted."""
+    """Within the time of a checkpoint; before, I/O came on top. Jobs whose I/O alone takes longer are counted."""
     common = ["--nodes", "16", "--model", "io", "--policy", "fcfs", "--no-plots", "--notes", "--no-replay"]
     assert main(["run", str(log), *common, "--out", str(tmp_path)]) == 0
     (run,) = tmp_path.glob("site_fcfs*")
@@ -73,7 +73,7 @@ def test_the_thesis_rule_is_there_for_who_asks(log: Path) -> None:
 
 
 def test_what_io_alone_outlasts_is_clipped_and_counted(log: Path) -> None:
-    """On a machine whose file system is slow, short jobs compute one flop; the note says how many."""
+    """On a machine with a slow file system, short jobs compute one flop; the note states their number."""
     (source,) = expand(WorkloadSpec(source=str(log)))
     slow = load(PlatformSpec(source="nodes:16", changes={"pfs.bandwidth": "1MBps"}))
     workload = read(source, slow, ModelSpec(name="io"), 0)[0]
@@ -99,7 +99,7 @@ def apart(workload: Workload, speed_flops: float) -> dict[str, object]:
     staging=st.sampled_from(["", "share_in=0.5,minutes=5"]),
 )
 def test_stages_of_a_job_alone_are_those_of_a_simulation(jobs: list[tuple[int, int]], staging: str) -> None:
-    """Start, end and the seconds of each stage, to the last bit; what the machine cannot carry is left out.
+    """Start, end and the seconds of each stage, to the last bit; jobs that the machine cannot carry are left out.
 
     Jobs whose staging takes a stated time at least are not calculated, but simulated.
     """

@@ -1,4 +1,4 @@
-"""The log's own schedule in a campaign: kept where it is needed, refused where it is not known, the baseline."""
+"""The log's own schedule in a campaign: kept if needed, refused if not known, the baseline."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def played(path: Path, out: Path, *more: str) -> int:
 
 
 def test_a_log_is_replayed_beside_a_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same jobs under both; a job whose wait is not known is left out, and a schedule that does not fit is said."""
+    """The same jobs under both; a job of unknown wait is left out, and a schedule that does not fit is reported."""
     path = log(tmp_path / "site.swf", [(0, 5, 4), (10, 40, 16), (20, 60, 16), (30, -1, 1)])
     out = tmp_path / "out"
     assert played(path, out) == 0
@@ -56,7 +56,7 @@ def test_a_log_is_replayed_beside_a_policy(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_without_replay_nothing_changes(tmp_path: Path) -> None:
-    """The field is only there where a policy reads it."""
+    """The field is written only if a policy reads it."""
     path = log(tmp_path / "site.swf", [(0, 5, 4), (10, 40, 8)])
     out = tmp_path / "out"
     assert (

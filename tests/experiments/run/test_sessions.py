@@ -1,4 +1,4 @@
-"""Settings of a session: what is given, what a policy brings along, the defaults."""
+"""Settings of a session: given ones, those of a policy, the defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spillway.experiments.run.spec import ModelSpec, PolicySpec
     ],
 )
 def test_a_policy_brings_settings_unless_others_are_chosen(spec: PolicySpec, order: str) -> None:
-    """Under the published rules it brings none."""
+    """Under the published rules it brings no setting."""
     assert complete(spec)["storage_order"] == order
 
 

@@ -21,7 +21,7 @@ def printed(table: Table, width: int, names: int = 1) -> list[str]:
 @pytest.mark.parametrize("width", [60, 80, 100])
 @pytest.mark.parametrize("name", ["storage.capacity=+20%", "a name of more than twenty-four characters"])
 def test_the_last_column_of_a_wide_table_is_not_cut_off(name: str, width: int) -> None:
-    """Was: names took their width after the others had shrunk, and what stood on the right was lost."""
+    """Was: names took their width after the others had shrunk, and the right columns were lost."""
     table = Table(("setting", "policy", *(f"figure {place}" for place in range(5))), [(name, "easy", *["-46 %"] * 5)])
     lines = printed(table, width, 2)
     assert all(line.rstrip()[-1] in "┓┃┩│┘" for line in lines[1:])

@@ -61,8 +61,8 @@ def test_streams_by_hand(tmp_path: Path, bandwidth: str, starts: list[float], en
 
 
 def test_paths_of_an_own_file_change_nothing_that_is_simulated(tmp_path: Path) -> None:
-    """A SimGrid file without levels is annotated on its way into a campaign: what was run is the same, row by row, as
-    with bandwidth ignored; and its copy states the levels."""
+    """A SimGrid file without levels is annotated on its way into a campaign: its runs are the same, row by row, as with
+    bandwidth ignored; and its copy states the levels."""
     bare = resolve_platform("thesis").replace('<prop id="io_path" value="pfs=5000000000"/>', "")
     own = tmp_path / "own.xml"
     own.write_text(bare, encoding="utf-8")
@@ -92,7 +92,7 @@ def test_an_own_file_whose_levels_are_unknown(tmp_path: Path, capsys: pytest.Cap
 
 def test_what_stages_book_lessens_contention_and_costs_waits(tmp_path: Path) -> None:
     """IO-Aware jobs on the thesis's machine: with the stages' rates booked a thousandfold few of them meet on the link,
-    and none where each job books all of it. (Booked once they do not: their averages are far below 5 GB/s.)"""
+    and no two if each job books all of it. (Booked once they do not: their averages are far below 5 GB/s.)"""
     contention, waits = [], []
     for factor in ("0", "1000", "1000000"):
         arguments = ["--workload", "kth-like:jobs=60", "--platform", "thesis", "--policy", "easy"]

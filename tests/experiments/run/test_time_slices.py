@@ -53,7 +53,7 @@ def test_slices_become_jobs(tmp_path: Path) -> None:
 
 
 def test_a_campaign_with_gang_policies(tmp_path: Path) -> None:
-    """Gang policies and space sharing on the same serverless workload, through the usual runner."""
+    """Gang policies and space sharing on the same serverless workload, by the usual runner."""
     workload = tmp_path / "gang.json"
     assert main(["workload", "gang", "--out", str(workload), "--jobs", "12"]) == 0
     command = ["run", "--workload", str(workload), "--platform", "serverless", "--engine", "fixed", "--no-plots"]

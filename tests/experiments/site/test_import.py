@@ -1,4 +1,4 @@
-"""A site's own files into its description: what each says, what is assumed where one is missing, what is refused.
+"""A site's own files into its description: their contents, assumptions for missing ones, refused ones.
 
 The files of the small site are in ``tests/data/site``: 16 nodes in three partitions, accounts below ``science``, two
 licences; values below were read off them by hand.
@@ -35,7 +35,7 @@ DAY_S = 86_400.0
 
 
 def of(*files: Path, cluster: str = "") -> tuple[Site, list[str]]:
-    """The site of some files, through the text of its description, and what was said."""
+    """The site of some files, through the text of its description, and the printed lines."""
     found = imported(files, cluster)
     return site_of(parse_toml(found.text), "x"), found.said
 
@@ -81,7 +81,7 @@ def test_gpus(small: Site):
 @pytest.mark.parametrize(("stated", "count"), [("gpu:4", 4), ("gpu:a100:2(S:0-1),gpu:v100:1(S:1),mps:100", 3),
                                                ("gpu", 1), ("craynetwork:4", 0)])  # fmt: skip
 def test_gpus_of_a_node(tmp_path: Path, stated: str, count: int):
-    """Kinds are added up; what stands in brackets are sockets; other resources are none."""
+    """Kinds are added up; brackets state sockets; other resources are no GPUs."""
     node = write(tmp_path / "nodes.txt", f"NodeName=n1 CPUAlloc=0 Gres={stated} Partitions=p\n")
     assert sum(one.count for one in of(node)[0].gpus) == count
 
@@ -110,7 +110,7 @@ def test_qos(small: Site):
 
 
 def test_pools(small: Site):
-    """What the controller counts wins over slurm.conf's 25; layers by name, a list in brackets, base loads summed."""
+    """The controller's count overrides slurm.conf's 25; layers by name, a list in brackets, base loads summed."""
     assert small.licenses == (License("matlab", 30), License("compiler", 5))
     flat, power = small.resources
     assert flat == Resource("flat", 2, (Layer("all", "0-15", 24), Layer("low", "0-7", 12)))
@@ -159,7 +159,7 @@ def test_the_order_of_the_files_does_not_matter(small: Site):
 
 
 def test_all_of_it_reaches_the_setting(small: Site):
-    """The compact text of what was imported reads as it."""
+    """The compact text of the imported site reads as the same site."""
     assert parse_site(site_text(small)) == small
 
 
@@ -198,7 +198,7 @@ def test_without_partitions_and_nodes():
 
 
 def test_lines_of_slurm_conf(tmp_path: Path):
-    """Values of DEFAULT hold for the lines below it; names of nodes with several numbers; what else is to be given."""
+    """Values of DEFAULT hold for the lines below it; names of nodes with several numbers; other needed files."""
     conf = write(
         tmp_path / "slurm.conf",
         "ClusterName=c\nInclude nodes.conf\nNodeName=r[1-2]n[0-1] CPUs=1\nPartitionName=DEFAULT MaxTime=60 State=UP\n"
@@ -245,7 +245,7 @@ def test_trees_of_accounts(tmp_path: Path):
 
 
 def test_limits_of_the_cluster_are_named(tmp_path: Path):
-    """They stand at the account above all, which is no association of ours."""
+    """They are at the account above all, which is no association of ours."""
     text = "Cluster|Account|User|Share|GrpTRES\nc|root||1|node=8\nc|a||1|\n"
     assert "limits of the whole cluster (account root) are not kept" in of(write(tmp_path / "assoc", text))[1]
 
@@ -280,7 +280,7 @@ def test_hierarchical_resources_as_the_controller_shows_them(tmp_path: Path):
 
 
 def test_parameters_of_preemption(tmp_path: Path):
-    """Those that Slurm keeps apart stand among the others of the scheduler, as its older releases had them."""
+    """Those in Slurm's separate option join the others of the scheduler, as in its older releases."""
     lines = "ClusterName=c\nPreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPreemptParameters=youngest_first\n"
     site, _ = of(*FILES[:2], write(tmp_path / "slurm.conf", lines))
     found = site.scheduler
@@ -289,7 +289,7 @@ def test_parameters_of_preemption(tmp_path: Path):
 
 
 def test_a_configuration_in_several_files(tmp_path: Path):
-    """What an included file states stands beside what the file that includes it states, in any order of the files."""
+    """Statements of an included file join those of the including file, in any order of the files."""
     first = write(tmp_path / "slurm.conf", "ClusterName=c\nSchedulerParameters=bf_interval=45\nPriorityWeightAge=7\n")
     second = write(tmp_path / "more.conf", "AccountingStorageEnforce=limits,qos\nPriorityWeightQOS=9\n")
     for files in ((first, second), (second, first)):
@@ -301,7 +301,7 @@ def test_a_configuration_in_several_files(tmp_path: Path):
 
 @pytest.mark.parametrize("line", ["", "AccountingStorageEnforce=associations,qos", "AccountingStorageEnforce = none"])
 def test_limits_that_are_not_enforced(tmp_path: Path, line: str, capsys: pytest.CaptureFixture[str]):
-    """Slurm enforces none where AccountingStorageEnforce does not say so; that is said, when it is read and shown."""
+    """Without a word in AccountingStorageEnforce Slurm enforces no limits; import and show report that."""
     qos = write(tmp_path / "qos.txt", "Name|Priority|MaxJobsPU|Flags\nnormal|0|2|NoReserve\ngpu|0||\nlong|0||\n")
     site, said = of(*FILES[:2], qos, write(tmp_path / "slurm.conf", f"ClusterName=c\n{line}\n"))
     assert site.qos[0].limits == Limits(user_jobs=2)
@@ -330,7 +330,7 @@ def test_who_else_may_not_use_a_partition(tmp_path: Path):
 
 
 def test_nothing_configured_is_a_statement(tmp_path: Path):
-    """What says that there are none leaves nothing to be assumed."""
+    """A statement that a kind is empty leaves nothing to be assumed."""
     none = write(tmp_path / "a", "No reservations in the system\n"), write(tmp_path / "b", "No licenses configured\n")
     _, said = of(*FILES[:2], *none)
     assert not any("reservations" in line or "licences" in line for line in said if line.startswith("ASSUMED"))
@@ -360,13 +360,13 @@ def test_nothing_configured_is_a_statement(tmp_path: Path):
     ],
 )
 def test_wrong_files_are_refused_with_their_place(tmp_path: Path, text: str, error: str):
-    """The file, the line or place, what was expected and what came."""
+    """The file, the line or place, the expected and the actual value."""
     with pytest.raises(InputError, match=error):
         imported([write(tmp_path / "file", text)])
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Text on the standard output, or into a file that is not there; what was said on the error stream."""
+    """Text on the standard output, or into a new file; notes on the error stream."""
     names = [str(path) for path in FILES]
     assert main(["site", "import", *names]) == 0
     captured = capsys.readouterr()
@@ -381,7 +381,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_show(capsys: pytest.CaptureFixture[str]):
-    """Node counts and limits, normalised shares, weights, pools; and what is not played."""
+    """Node counts and limits, normalised shares, weights, pools; and the parts that are not played."""
     assert main(["site", "show", str(DATA / "small.toml")]) == 0
     lines = capsys.readouterr().out.splitlines()
 
@@ -401,7 +401,7 @@ def test_show(capsys: pytest.CaptureFixture[str]):
 
 
 def test_show_says_what_a_reservation_keeps(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Licences, burst buffers and who may use them: without these lines one cannot see that they were read."""
+    """Licences, burst buffers and users of a reservation: without these lines a user cannot see that they were read."""
     text = (
         "nodes = 4\n[[reservation]]\nname = 'r'\nstart = 2026-12-01T08:00:00\nlength_s = 60\nlicenses = { m = 3 }\n"
         "tres = { 'bb/lua' = 5000000000 }\nusers = ['ann']\naccounts = ['lab']\nflags = ['ALL_NODES']\n"
@@ -421,7 +421,7 @@ def test_show_says_nothing_of_what_a_site_does_not_have(tmp_path: Path, capsys: 
 
 
 def test_pairs_of_files():
-    """Any two files make a site: no reader needs what another one leaves behind."""
+    """Any two files make a site: no reader needs the results of another one."""
     for pair in itertools.combinations(FILES, 2):
         if {"reservations.txt", "resources.yaml"}.isdisjoint({path.name for path in pair}):
             of(*pair)

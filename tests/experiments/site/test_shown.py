@@ -10,7 +10,7 @@ from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
 
 
 def test_the_policy_of_a_site() -> None:
-    """Slurm's bf_window is in minutes; what no pass is bounded by (bf_max_time) is no option."""
+    """Slurm's bf_window is in minutes; a setting that bounds no pass (bf_max_time) is no option."""
     assert policy_of(Site()) == "slurm-backfill"
     scheduler = Scheduler(
         bf_interval_s=45.0, bf_window_s=7200.0, bf_max_job_user=8, bf_licenses=True, bf_max_time_s=20.0

@@ -35,7 +35,7 @@ def test_no_times(text: str):
 
 
 def test_amounts():
-    """Memory and buffers in bytes, whose bare numbers are megabytes; -1 lifts a limit."""
+    """Memory and buffers in bytes, where bare numbers are megabytes; -1 lifts a limit."""
     assert resources("cpu=4,mem=8G,node=2,gres/gpu=1.5K,bb/x=100,license/m=-1") == {
         "cpu": 4, "mem": 8 * 2**30, "node": 2, "gres/gpu": 1500, "bb/x": 100 * 2**20,
     }  # fmt: skip
@@ -44,7 +44,7 @@ def test_amounts():
 
 
 def test_layouts():
-    """Records on one line or several; rows with a separator at the end; lines that go on."""
+    """Records on one line or several; rows with a separator at the end; continued lines."""
     one, two = records("A=1 B=x y C=(null)\nA=2\n   B=3\n\n", "f", "A")
     assert (one.text("B"), one.text("C"), two.text("B"), two.where) == ("x y", "", "3", "f, line 2")
     (row,) = rows("Name|Def QOS|\nn|q|\n", "f")

@@ -1,4 +1,4 @@
-"""The part of YAML that resources.yaml is written in, against hand-made values and a library where there is one."""
+"""The part of YAML that resources.yaml is written in, against hand-made values and a library if one is installed."""
 
 from __future__ import annotations
 

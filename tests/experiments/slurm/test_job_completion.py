@@ -1,4 +1,4 @@
-"""What is back when after the end of a recorded job, played from recordings made by hand."""
+"""Times at which resources come back after the end of a recorded job, played from recordings made by hand."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_licenses_are_back_before_nodes(release: str) -> None:
 def test_what_depends_on_a_job_waits_for_its_nodes() -> None:
     """Job 2, which needs another node, waits until job 1 has given its node back at 5.5 s, not for its end at 5.0 s.
 
-    A site is there, with a license that nobody needs: without one nothing depends on anything.
+    There is a site, with a license that no job needs: without a site no dependency is played.
     """
     jobs = [job(1, 0.5, 1.0, 5.0, 5.5), job(1, 0.6, 5.6, 9.0, 9.0)]
     jobs[1].request = Submission(at_s=0.6, nodes=1, units=0, runtime_s=1.0, limit_min=1, depends="afterany:1")

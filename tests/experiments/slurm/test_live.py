@@ -1,4 +1,4 @@
-"""Where no Slurm can be run that is said, and nothing is left behind."""
+"""If no Slurm can be run that is reported, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_packages_are_not_taken_unverified(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_packages_that_cannot_be_had_are_no_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What apt-get said last, and what is half there is not taken for complete the next time."""
+    """The last words of apt-get; a partial installation is not taken for complete the next time."""
     _programs(monkeypatch, tmp_path, "echo E: Unable to locate package slurmd >&2; exit 100")
     said: list[str] = []
     for _ in range(2):
@@ -69,7 +69,7 @@ def test_a_release_is_unpacked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 def _programs(monkeypatch: pytest.MonkeyPatch, folder: Path, install: str) -> None:
-    """Make a system of these programs alone; ``apt-get install`` does what is given."""
+    """Make a system of these programs only; ``apt-get install`` runs the given command."""
     apt = f"""case "$*" in
 *indextargets*) echo http://mirror/security/ bookworm-security; echo http://mirror/debian/ bookworm;;
 *update*) for word in "$@"; do case $word in *sourcelist=*) cat ${{word#*=}} > {folder}/sources;; esac; done;;

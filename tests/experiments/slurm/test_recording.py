@@ -1,4 +1,4 @@
-"""What is read from the log of Slurm's controller."""
+"""Contents of the log of Slurm's controller."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_jobs_are_taken_before_that_is_logged_and_extended_by_their_configuratio
 
 
 def test_backfill_passes_that_were_cut() -> None:
-    """Four passes after another: a whole one; one that was over before it had planned the second pair that it came to,
-    one that had planned it, and one that came to none.
+    """Four passes one after another: a whole one; one that ended before it had planned the second pair that it reached,
+    one that had planned it, and one that reached no pair.
     """
     one = ("BACKFILL: test for JobId=1 Prio=9 Partition=p Reservation=NONE", "entering _try_sched for JobId=1.")
     two = ("BACKFILL: test for JobId=2 Prio=8 Partition=q Reservation=NONE", "entering _try_sched for JobId=2.")
@@ -132,7 +132,7 @@ def test_more_jobs_come_by_day_than_by_night() -> None:
 
 
 def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
-    """The same seed gives the same jobs; none asks for more than there is; some have no buffer."""
+    """The same seed gives the same jobs; no job requests more than there is; some have no buffer."""
     settings = Settings(nodes=8, pool_units=100)
     jobs = generated(settings, 60, 6.0, 1)
     assert jobs == generated(settings, 60, 6.0, 1) != generated(settings, 60, 6.0, 2)
@@ -143,14 +143,14 @@ def test_jobs_follow_from_the_seed_and_fit_the_machine() -> None:
 
 
 def test_a_script_says_what_its_staging_takes() -> None:
-    """The directive is what the Lua script looks for; a job without a buffer has none."""
+    """The script has the directive that the Lua script looks for; that of a job without a buffer has no directive."""
     assert "#BB_LUA pool=bb capacity=4 stage_in=1 stage_out=2\n" in job_script(JOB)
     assert "#BB" not in job_script(Submission(at_s=0, nodes=1, units=0, runtime_s=2, limit_min=1))
     assert '"quantity":10,"granularity":1' in burst_buffer_lua(SETTINGS)
 
 
 def test_settings_reach_the_configuration() -> None:
-    """Each option of the schedulers stands in slurm.conf."""
+    """Each option of the schedulers is in slurm.conf."""
     settings = Settings(nodes=4, pool_units=10, bf_interval_s=7, bf_resolution_s=30, bf_window_min=9, bf_max_job_test=5)
     text = slurm_conf(settings)
     assert "bf_interval=7,bf_resolution=30,bf_window=9,bf_max_job_test=5,sched_interval=1,batch_sched_delay=0" in text
@@ -160,6 +160,6 @@ def test_settings_reach_the_configuration() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_release_has_its_configuration(release: str) -> None:
-    """Slurm 24.11 wants control groups unless it is told otherwise, and two functions more of the Lua script."""
+    """Slurm 24.11 needs control groups unless they are switched off, and two more functions of the Lua script."""
     assert ("disabled" in CGROUP_CONF[release]) == (release != "22.05")
     assert "slurm_bb_test_data_in" in burst_buffer_lua(Settings(nodes=4, pool_units=10, release=release))

@@ -23,8 +23,8 @@ DIFFERENT = {
     "site-seed-29.json.xz": 3,
     "site-seed-35.json.xz": 5,
 }
-"""How many priorities of some recordings are not as ``sprio`` printed them: of jobs submitted within 4 ms after a
-whole second, and in ``29`` and ``35`` of three others; ``docs/slurm.md`` says more."""
+"""Number of priorities of some recordings that are not as ``sprio`` printed them: of jobs submitted within 4 ms after a
+whole second, and in ``29`` and ``35`` of three others; see ``docs/slurm.md``."""
 
 MISSED = {
     "site-seed-26.json.xz": ("median 0.002 s, p95 74.968 s, largest 229.870 s", Priorities(476, 0, 6)),
@@ -32,7 +32,7 @@ MISSED = {
     "site-seed-39.json.xz": ("median 9.333 s, p95 94.580 s, largest 202.715 s", Priorities(463, 66, 32)),
     "site-hour.json.xz": ("median 0.001 s, p95 0.001 s, largest 0.623 s", Priorities(66, 0, 0)),
 }
-"""Recordings of which not all is as Slurm had it, and how far it is from that; ``docs/slurm.md`` says more."""
+"""Recordings that are not wholly as Slurm had them, and their errors; see ``docs/slurm.md``."""
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("site")])
@@ -48,7 +48,7 @@ def test_sites_are_as_slurm_had_them(name: str) -> None:
     """Every start to 20 ms, and at ten instants the priority of each waiting job in each of its partitions as ``sprio``
     printed it, to the last unit.
 
-    The site is imported from what its Slurm printed.
+    The site is imported from the output of its Slurm.
     """
     recording = read(DATA / name)
     simulated = replayed(recording, passes=True)
@@ -70,10 +70,10 @@ def test_what_is_missed_is_as_measured(name: str) -> None:
 
 def test_a_pass_that_ended_early_decides_who_gets_a_buffer() -> None:
     """In ``26`` the backfill pass at 256.004 s, 4 ms after a whole second, gives a buffer to job 63, the first pair of
-    the lower tier, although several that were submitted before it could start as soon, the first of which has no room
-    in the pool: it planned no job after 63, or none after the next one. With that every start is as Slurm had it.
+    the lower tier, although several that were submitted before it could start as soon, the first of which does not fit
+    into the pool: it planned no job after 63, or no job after the next one. With that every start is as Slurm had it.
 
-    This recording does not say which passes were cut: later ones do.
+    This recording does not state which passes were cut: later ones do.
     """
     recording = read(DATA / "site-seed-26.json.xz")
     assert not recording.cut
@@ -113,7 +113,7 @@ def test_a_site_is_imported_from_what_its_slurm_printed() -> None:
 
 @pytest.mark.parametrize("name", ["seed-1", "seed-2", "seed-3"])
 def test_buffers_bind_in_the_recordings(name: str) -> None:
-    """What is compared is no matter of nodes only: some jobs wait for buffers, both schedulers start some."""
+    """Nodes are not the only limit: some jobs wait for buffers, both schedulers start some."""
     recording = read(DATA / f"{name}.json")
     assert len(recording.jobs) >= 60
     assert recording.settings.nodes >= 8
@@ -123,7 +123,7 @@ def test_buffers_bind_in_the_recordings(name: str) -> None:
 
 @pytest.mark.parametrize("passes", [True, False])
 def test_four_jobs_start_in_slurms_order(passes: bool) -> None:
-    """Three jobs of which only one has room in the pool, one without a buffer; also where passes are regular."""
+    """Three jobs of which only one fits into the pool, one without a buffer; also with regular passes."""
     recording = read(DATA / "four-jobs.json")
     simulated = starts(recording, passes=passes)
     assert _order(simulated) == _order([job.started or 0.0 for job in recording.jobs]) == [4, 1, 2, 3]
@@ -131,7 +131,7 @@ def test_four_jobs_start_in_slurms_order(passes: bool) -> None:
 
 
 def test_four_jobs_of_another_machine() -> None:
-    """The same jobs where they were first run, submitted from 48:02 to 48:04: within 2 s, in the same order.
+    """The same jobs as first run on another machine, submitted from 48:02 to 48:04: within 2 s, in the same order.
 
     Only whole seconds are known of that run. Passes at whole seconds and half a second later are an assumption.
     """

@@ -1,4 +1,4 @@
-"""Who starves for a second resource on a real Slurm: recordings, and the policy beside them."""
+"""Starvation for a second resource on a real Slurm: recordings, and the policy beside them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 @each_case
 @each_way
 def test_recordings_are_of_the_cases(case: StarvationCase, way: Way) -> None:
-    """Slurm 24.11, set as the case and the way say, with the case's jobs."""
+    """Slurm 24.11 with the settings of the case and the way, and the case's jobs."""
     recording = BY_WAY[way.name].recordings[case.name]
     assert recording.slurm.startswith("24.11")
     assert recording.settings == settings(case, way)
@@ -55,10 +55,10 @@ def test_the_policy_starts_jobs_as_slurm_did(case: StarvationCase, way: Way) -> 
     ],
 )
 def test_who_starved(way: str, delayed: tuple[bool, ...]) -> None:
-    """The large job waits for all that came later, but where licences alone are scarce and backfill plans them.
+    """The large job waits for all later ones, unless licences alone are scarce and backfill plans them.
 
     A buffer that is counted as licenses is such a pool. That needs ``select/cons_tres``: under ``select/linear``
-    nothing is planned for a job that lacks licences alone.
+    nothing is planned for a job that lacks only licences.
     """
     found = [suffered(BY_WAY[way].starts(case), case.covered_s) for case in CASES]
     assert tuple(one.delayed for one in found) == delayed
@@ -90,7 +90,7 @@ def test_where_no_slurm_can_be_run(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_recordings_that_were_kept_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where some are missing; a folder without any is an error, as are options that exclude each other."""
+    """Also if some are missing; a folder without recordings is an error, as are options that exclude each other."""
     way = WAYS[1]
     recordings = BY_WAY[way.name].recordings
     keep({way: recordings}, tmp_path / "runs")

@@ -69,7 +69,7 @@ def test_a_one_sided_statement_is_judged_as_it_is_stated() -> None:
 
 
 def test_an_interval_over_the_edge_decides_nothing() -> None:
-    """The mean lies inside, but may do so by chance."""
+    """The mean is inside, but may be so by chance."""
     found = verdict(at_least(10), (4.0, 18.0, 9.0, 15.0, 8.0))
     assert (found.verdict, found.cases[0].estimate.value) == (Verdict.NOT_JUDGED, 10.8)
     assert "more seeds" in found.why
@@ -97,7 +97,7 @@ def test_a_claim_is_fitted_only_where_another_choice_would_change_it() -> None:
 
 
 def test_draws_say_how_often_a_claim_holds_and_between_which_values() -> None:
-    """Means of 10 and 12, of which one lies within 10 +- 1; a claim without values is left out."""
+    """Means of 10 and 12, of which one is within 10 +- 1; a claim without values is left out."""
     found = vary(
         [claim(within(10, 1)), claim(within(10, 1), "other")], [results(wait=NEAR_TEN), results(wait=NEAR_TWELVE)]
     )
@@ -143,7 +143,7 @@ def test_fewer_than_five_seeds_are_not_judged_unless_nothing_is_random() -> None
 
 
 def test_more_claims_need_clearer_values() -> None:
-    """p is 0.02 by itself and 0.02 x 5 among five of its kind."""
+    """p is 0.02 for one claim and 0.02 x 5 among five of its kind."""
     values = (10.0, 14.0, 12.0, 11.0, 16.0)
     assert verdict(at_least(9.5), values).verdict is Verdict.REPRODUCED
     metrics = {f"wait{number}": tuple(value + 1e-9 * number for value in values) for number in range(5)}
@@ -203,7 +203,7 @@ def test_claims_that_contradict_themselves_are_refused() -> None:
 
 
 def test_a_claim_says_what_it_depends_on_where_something_was_fitted() -> None:
-    """Without a fitted number nothing need be said; what was fitted names claims of the study."""
+    """Without a fitted number a claim need not state its dependences; a fitted number names claims of the study."""
 
     def study(depends: tuple[str, ...] | None, fitted_to: tuple[str, ...]) -> Study:
         return Study(
@@ -255,7 +255,7 @@ def test_equality_is_not_more_and_not_less() -> None:
 
 
 def test_a_claim_whose_premise_is_not_met_is_not_judged() -> None:
-    """Where one job runs at a time nothing is said of many; the value of the premise is given as the reason."""
+    """If one job runs at a time nothing is claimed about many; the value of the premise is given as the reason."""
     premise = Premise("jobs that run at a time", mean("running"), at_least(2))
     found = [
         judge([claim(within(10, 1), premise=premise)], results(wait=NEAR_TEN, running=running), {})[0]

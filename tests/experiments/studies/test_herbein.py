@@ -21,7 +21,7 @@ from tools.benchmarks.decision_load import decision_times
 
 
 def point(**changes: Value) -> Point:
-    """A small test of the generated log, whose jobs are large."""
+    """A point for a small test of the generated log, with large jobs."""
     axes: dict[str, Value] = {
         "contention": "exact", "order": "fcfs", "test": "levels", "jobs": 90, "policy": "easy", "mix": "constant",
         "pace": "submissions", "under": 30, "scheduler": IGNORANT, "log": "kth-like", "size": 3.375, "seed": 0,
@@ -39,7 +39,7 @@ def test_io_aware_jobs_always_compute(under: int, policy: str, mix: str) -> None
 
 
 def test_io_ignorant_jobs_block_with_less_bandwidth() -> None:
-    """Full file system: no contention. 30 % less: no job below 49 / 70, and in whole MB/s none below 12 / 18."""
+    """Full file system: no contention. 30 % less: no job below 49 / 70, and in whole MB/s no job below 12 / 18."""
     assert play(point(under=0))["contended_percent"] == 0.0
     exact, whole = play(point()), play(point(contention="whole-mb"))
     assert exact["contended_percent"] > 5
@@ -63,7 +63,7 @@ def test_the_table_of_ratios_compares_the_two_schedulers() -> None:
 
 
 def test_a_table_that_compares_a_baseline_with_itself_is_refused() -> None:
-    """Its rows must say what is compared."""
+    """Its rows must have the axis that is compared."""
     with pytest.raises(ValueError, match="rows must have the axes of its baseline, scheduler is missing"):
         Ratios("t", {herbein.TURNAROUND: "turnaround"}, ("log",), against={"scheduler": IGNORANT})
 
@@ -118,7 +118,7 @@ def test_claims_are_judged_on_both_sides() -> None:
 
 
 def test_a_size_that_was_chosen_for_the_contention_is_fitted() -> None:
-    """The load is not tuned: 1.5 is a reading, and what holds under it is not called reproduced."""
+    """The load is not tuned: 1.5 is a reading, and claims that hold under it are not called reproduced."""
     assert STUDY.fitted(STUDY.usual) == {}
     assert STUDY.fitted({"size": herbein.LARGER}) == {"size": tuple(f"contention {under} %" for under in (10, 20, 30))}
     assert {choice.axis for choice in STUDY.choices} == {"log", "size", "contention", "order", "policy"}
@@ -126,7 +126,7 @@ def test_a_size_that_was_chosen_for_the_contention_is_fitted() -> None:
 
 
 def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without network and data the generated log is what is left; sizes take the same share of any machine."""
+    """Without network and data only the generated log is left; sizes take the same share of any machine."""
     monkeypatch.delenv("SPILLWAY_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert at_hand(logs.LOGS) == ["kth-like"]
@@ -135,7 +135,7 @@ def test_logs_that_are_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_the_command_needs_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line per point; nothing is judged, and no published value stands beside ours."""
+    """One line per point; nothing is judged, and no published value is beside ours."""
     sets = ("log=kth-like", "jobs=12", "seed=0", "under=30", "test=levels", "policy=easy")
     command = ["herbein", "--quick", *(word for one in sets for word in ("--set", one))]
     assert main([*command, "--workers", "1", "--out", str(tmp_path / "out")]) == 0

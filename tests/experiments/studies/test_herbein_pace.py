@@ -1,4 +1,4 @@
-"""The paper's pace: how the time between submissions is found."""
+"""The paper's pace: the search for the time between submissions."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_a_machine_that_keeps_up_needs_no_search() -> None:
     ("tail_s", "gap_s"), [(6.0, 102.8), (-6.0, 150.8)], ids=["a long last job", "fewer submissions at night"]
 )
 def test_the_gap_is_found(tail_s: float, gap_s: float) -> None:
-    """31.7 = tail + gap / 4, whichever side of the first trial it lies on."""
+    """31.7 = tail + gap / 4, on either side of the first trial."""
     found = search(lambda gap: tail_s + gap / 4)
     assert found.reached
     assert found.gap_s == pytest.approx(gap_s, abs=0.2)
 
 
 def test_a_jump_gives_the_nearest_pace() -> None:
-    """Where no gap gives the pace, the best of a bounded number of trials counts."""
+    """If no gap gives the pace, the best of a bounded number of trials counts."""
     tried: list[float] = []
 
     def change_s(gap_s: float) -> float:

@@ -1,4 +1,4 @@
-"""The studies of Singh & Carretero: use cases as the paper describes them, waits by hand, who gets idle processes."""
+"""The studies of Singh & Carretero: use cases as in the paper, waits by hand, the assignment of idle processes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_use_case_d_couples_periods() -> None:
 
 
 def test_two_writers_share_the_file_system() -> None:
-    """By itself 4.7 s (11.9 GB) and 8 s (24.4 GB): twice that at once, 2 s less 2 s apart, once where none overlaps."""
+    """Uncontended 4.7 s (11.9 GB) and 8 s (24.4 GB): twice that at once, 2 s less 2 s apart, once without overlap."""
     for case, seconds in (("small apart 0", 9.4), ("small apart 2", 7.4), ("small apart 10", 4.7), ("apart 0", 16.0),
                           ("apart 2", 14.0), ("apart 10", 8.0)):  # fmt: skip
         found = played(case, "baseline")
@@ -81,7 +81,7 @@ def test_identical_applications_wait_for_each_other_once() -> None:
 
 
 def test_pairs_of_writers_wait_as_the_product_has_it() -> None:
-    """The same two by the search's arithmetic; one that ends nothing together takes its time by itself."""
+    """The same two by the search's arithmetic; one that ends nothing together takes its uncontended time."""
     pair = exclusion.Pair(4.7, 1.0, 20 * (32.27 / 64 + 0.1698), 5, 0.2, 1.0, 0.0, 0.0, 0.0, 0.0)
     none = np.zeros((2, 5))
     assert exclusion.exclusive_delays(pair, none, shift=False) == pytest.approx([0.0, 4.5])
@@ -120,7 +120,7 @@ def test_examples_of_the_paper() -> None:
 
 
 def test_points_that_a_reading_does_not_change_are_one() -> None:
-    """Use case C has two paces and three write times, D three write times, A none; only I/O-based has weights."""
+    """Use case C has two paces and three write times, D three write times, A no choice; only I/O-based has weights."""
     crossed = STUDY.crossed()
     same = {cases.same(point) for points in crossed.values() for point in points}
     count = {case: sum(point["case"] == case for point in same) for case in ("A", "B", "C", "D")}

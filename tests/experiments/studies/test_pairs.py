@@ -1,4 +1,4 @@
-"""Statements that no reading gives together: readings of two questions are joined, and what is left is named."""
+"""Statements that no reading gives together: readings of two questions are joined, and the remaining ones are named."""
 
 from __future__ import annotations
 

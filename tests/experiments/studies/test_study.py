@@ -55,7 +55,7 @@ def claims(out: Path) -> dict[str, Mapping[str, str]]:
 
 
 def test_a_study_plays_judges_and_compares_its_readings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tables, sentences and page of two readings, of which each gives one of two statements."""
+    """Tables, sentences and page of two readings, each of which gives one of two statements."""
     out = tmp_path / "out"
     assert main(["study", study(tmp_path), "--out", str(out)]) == 0
     printed = capsys.readouterr().out
@@ -165,7 +165,7 @@ def test_a_forged_number_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_forged_verdict_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table of all studies leaves the study out and says so."""
+    """The table of all studies leaves the study out with a note."""
     out = tmp_path / "small"
     main(["study", study(tmp_path), "--out", str(out)])
     capsys.readouterr()

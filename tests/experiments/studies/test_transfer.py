@@ -122,7 +122,7 @@ def test_the_bootstrap_repeats_and_widens_with_the_logs() -> None:
 
 
 def test_every_look_is_listed_and_counted() -> None:
-    """The page says how often even periods of the study were looked at: one commit, one look."""
+    """The page states the number of looks at even periods of the study: one commit, one look."""
     with (ROOT / "experiments/studies/transfer/looks.csv").open(encoding="utf-8", newline="") as stream:
         looks = list(csv.DictReader(stream))
     assert all(row["date"] and row["log"] and row["what was seen"] for row in looks)

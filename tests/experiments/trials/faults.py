@@ -113,7 +113,7 @@ class Restless:
 
 @dataclass(frozen=True)
 class Hang:
-    """Looks for a place without end, and catches what it can."""
+    """Looks for a place without end, and catches all exceptions that it can."""
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
@@ -139,7 +139,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class Crash:
-    """Fails where fewer than four jobs wait."""
+    """Fails if fewer than four jobs wait."""
 
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""

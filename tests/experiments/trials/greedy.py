@@ -1,4 +1,4 @@
-"""A scheduler in thirty lines, of no part of ours: it starts whatever fits, and breaks the promise to the first job."""
+"""A scheduler in thirty lines, not ours: it starts all jobs that fit, and breaks the promise to the first job."""
 
 import json
 import sys

@@ -33,7 +33,7 @@ def failures_of(found: Findings) -> dict[str, Failure]:
 
 
 def first_fault(policy: str) -> dict[str, Failure]:
-    """What the first world that fails shows; of the rigid model, which every policy has."""
+    """The failures of the first failing world, of the rigid model, which every policy has."""
     worlds = worlds_of(policy, Extent(6, models=("rigid",)), {})
     every = (failures_of(check_one(policy, world)) for world in worlds)
     return next(failures for failures in every if failures)
@@ -187,7 +187,7 @@ def test_texts_that_are_no_world(text: str, notation: Notation, words: str) -> N
 
 
 def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where ledger and timeline agree with each other, and both miss the event."""
+    """Also if ledger and timeline agree with each other, and both miss the event."""
     job = TrialJob(5, 1, 1.0, 5, 0, 200, False)
     drains = (Drain(1.0, 8, 6), Drain(1.0, 9, 6), Drain(900.0, 8, 0), Drain(900.0, 9, 0))
     world = World((job,), drains=drains)
@@ -198,7 +198,7 @@ def test_a_start_on_drained_bytes_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_shrinking_keeps_what_fails() -> None:
-    """Down to the one wide job, whatever is beside it."""
+    """Down to the one wide job, with any jobs beside it."""
     world = random_world(Random(1), "rigid", "aware", outages=True)
     jobs = (*world.jobs, world.jobs[0]._replace(nodes=8))
     world = msgspec.structs.replace(world, jobs=jobs, drains=(Drain(1.0, 8, 4),))

@@ -1,4 +1,4 @@
-"""``spillway conformance`` over the wire: a scheduler that breaks a promise, and commands that are none."""
+"""``spillway conformance`` over the wire: a scheduler that breaks a promise, and wrong commands."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_commands_that_are_no_scheduler(capsys: pytest.CaptureFixture[str], scri
 
 
 def test_a_traceback_of_a_foreign_scheduler_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its process closes the connection a moment before it ends (was: that the connection was closed, alone)."""
+    """Its process closes the connection a moment before it ends (was: that the connection was closed, only)."""
     script = (
         "import sys, zmq; socket = zmq.Context().socket(zmq.REP); socket.bind(sys.argv[1]); socket.recv(); "
         "{}['backfill table']"
@@ -76,7 +76,7 @@ def test_a_traceback_of_a_foreign_scheduler_is_shown(capsys: pytest.CaptureFixtu
 
 
 def test_rubbish_is_located(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no reply is named with its place."""
+    """A message that is no reply is named with its place."""
     script = (
         "import sys, zmq; socket = zmq.Context().socket(zmq.REP); socket.bind(sys.argv[1]); socket.recv(); "
         "socket.send(b'[1, 2'); socket.recv()"
@@ -89,7 +89,7 @@ def test_rubbish_is_located(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
-    """Neither the command nor what it has started."""
+    """Neither the command nor its child processes."""
     script = f"echo $$ > {tmp_path}/one; sleep 600 & echo $! > {tmp_path}/two; wait"
     assert conformance("--silence", "1.5", "--", "sh", "-c", script, "{socket}") == 2
     for name in ("one", "two"):
@@ -127,7 +127,7 @@ def _gone(process: int) -> bool:
     ],
 )
 def test_wrong_input_is_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str) -> None:
-    """With exit code 2 and what to do."""
+    """With exit code 2 and the remedy."""
     assert conformance(*arguments) == 2
     error = capsys.readouterr().err
     assert words in error

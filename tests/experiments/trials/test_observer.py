@@ -52,7 +52,7 @@ def end(number: int, at_s: float) -> JobCompleted:
 
 
 def seen(*steps: Step) -> dict[str, str]:
-    """What an observer notes of a conversation, step by step: time, events, requests."""
+    """Notes of an observer on a conversation, step by step: time, events, requests."""
     observer = Observer()
     try:
         for now_s, events, requests in steps:
@@ -141,7 +141,7 @@ HEAD_WAITS: list[Step] = [
     ],
 )
 def test_what_is_wrong_is_flagged(steps: list[Step], requirement: str, words: str) -> None:
-    """By its own requirement, with job, time and amounts; a start on what the first job leaves breaks no promise."""
+    """By its own requirement, with job, time and amounts; a start beside the first job breaks no promise."""
     faults = seen(*steps)
     if not requirement:
         assert "promise" not in faults

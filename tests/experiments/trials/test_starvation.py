@@ -1,4 +1,4 @@
-"""Who starves for a second resource, in each case and under each of our policies."""
+"""Starvation for a second resource, in each case and under each of our policies."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_job_that_never_starts() -> None:
 
 
 def test_it_is_said_in_words_a_table_and_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Of one scheduler: exit code 1 where the large job waits for later ones; files are written."""
+    """Of one scheduler: exit code 1 if the large job waits for later ones; files are written."""
     files = {name: tmp_path / f"{name}.{kind}" for name, kind in (("out", "md"), ("json", "json"), ("figure", "png"))}
     given = [f"--{name}={path}" for name, path in files.items()]
     assert main(["conformance", "slurm", "--policy", "easy:covered=nodes+bb", *given]) == 1
@@ -92,7 +92,7 @@ def test_it_is_said_in_words_a_table_and_a_figure(capsys: pytest.CaptureFixture[
 
 
 def test_a_command_that_speaks_batsims_protocol(capsys: pytest.CaptureFixture[str]) -> None:
-    """The protocol has no licences, so that the buffer alone is played."""
+    """The protocol has no licences, so that only the buffer is played."""
     serve = [sys.executable, "-m", "spillway", "serve", "easy-no-bb", "--bind", "{socket}"]
     assert main(["conformance", "slurm", "--", *serve]) == 1
     printed = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_wrong_input(arguments: list[str], words: str, capsys: pytest.CaptureFix
 
 
 def test_bars_up_to_a_limit_and_beyond() -> None:
-    """Within the limit one colour, beyond it another; what was not played has no bar, what never ends the longest."""
+    """Within the limit one colour, beyond it another; an unplayed case has no bar, an endless wait the longest."""
     ax = excess_bars({"a": 36.0, "b": 38.0, "c": 110.0, "d": math.nan, "e": math.inf}, 36.0, title="t", least=5.0)
     widths = [round(bar.get_width()) for bar in ax.patches]
     assert widths == [36, 0, 38, 0, 36, 74, 36, 74]

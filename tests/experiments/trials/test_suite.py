@@ -1,4 +1,4 @@
-"""The suite passes what is right, flags what is wrong, and makes failures small."""
+"""The suite passes right schedulers, flags wrong ones, and makes failures small."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def failing(found: list[Outcome]) -> dict[str, tuple[str, ...]]:
     ],
 )
 def test_what_is_right_passes(policy: str, discipline: str) -> None:
-    """Each policy keeps what it claims, in every case that applies and in random worlds."""
+    """Each policy keeps its claims, in every case that applies and in random worlds."""
     found = verdicts(Own(policy), discipline, Extent(worlds=3))
     assert failing(found) == {}
     applicable = [case for case in CASES if discipline in case.disciplines]
@@ -92,7 +92,7 @@ def test_what_is_wrong_is_flagged(policy: str, discipline: str, cases: dict[str,
 
 
 class Greedy(Scheduler):
-    """A scheduler in this process that starts whatever has its nodes, and knows of no bytes."""
+    """A scheduler in this process that starts any job that has its nodes, and ignores bytes."""
 
     name = "greedy"
 
@@ -134,7 +134,7 @@ def test_random_worlds_find_what_is_broken_and_make_it_small() -> None:
 
 
 def test_all_disciplines_in_one_pass() -> None:
-    """What is broken of each, as one by one; the scheduler knows neither of bytes nor of jobs that never fit."""
+    """The broken requirements of each, as one by one; the scheduler ignores bytes and jobs that never fit."""
     broken = standing(Greedy(), CASES_ALONE)
     assert {name: tuple(sorted(failures)) for name, failures in broken.items()} == {
         "any": ("buffers", "ends"),
@@ -153,7 +153,7 @@ def test_without_buffers_nothing_needs_storage() -> None:
 
 
 def test_random_worlds_leave_no_doubt() -> None:
-    """Every job fits the empty machine, also in each simpler world, and requests are of one size where they must be."""
+    """Every job fits the empty machine, also in each simpler world, and requests are of one size if they must be."""
     rng = Random(1)
     for _ in range(60):
         world = plain_world(rng, buffers=True)
@@ -188,7 +188,7 @@ def test_reports_say_it_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_job_that_ends_at_its_walltime_ends_there() -> None:
-    """Worlds whose jobs take their whole walltime: the next one starts at that second."""
+    """Worlds in which jobs take their whole walltime: the next one starts at that second."""
     world = World((TrialJob(1, 1, walltime_s=10), TrialJob(2, 1, walltime_s=10)), nodes=1)
     assert judged(Own("fcfs"), world, frozenset(DISCIPLINES["fcfs"])) == {}
 

@@ -40,7 +40,7 @@ CODE
 
 
 def program(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a script stand in for Batsim."""
+    """Put a script in place of Batsim."""
     path = tmp_path / "stand-in"
     path.write_text(text.format(python=sys.executable))
     path.chmod(0o755)
@@ -67,7 +67,7 @@ def test_equal_programs_have_no_differences(
 def test_batsim_5(
     pair: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The embedded simulator as both sides, by Batsim 5's command line; what it has no events for is named."""
+    """The embedded simulator as both sides, by Batsim 5's command line; cases that it has no events for are named."""
     program(tmp_path, HONEST.replace("--no-wall-clock", "--no-wall-clock --batsim 5"), monkeypatch)
     only = ["--only", pair, "--only", "outages-continue", "--only", "stream-easy"]
     assert main(["verify-batsim", "--batsim", "5", *only]) == 0
@@ -105,7 +105,7 @@ def test_a_falsified_file_shows(
 def test_a_program_that_fails_is_no_equality(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its last words stand in the table."""
+    """Its last words are in the table."""
     program(tmp_path, "#!/bin/sh\necho no power range >&2\nexit 134\n", monkeypatch)
     assert main(["verify-batsim", "--only", "alloc-fcfs"]) == verify_batsim.LARGER
     assert "not finished:" in capsys.readouterr().out
@@ -174,7 +174,7 @@ def test_differences(ours: str, theirs: str, expected: Difference, tmp_path: Pat
 
 
 def test_messages_are_compared(tmp_path: Path) -> None:
-    """What both simulators said after their first message: kinds of events, times, and all else."""
+    """Messages of both simulators after their first one: kinds of events, times, and all else."""
 
     def said(*events: str) -> Path:
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}"
@@ -197,7 +197,7 @@ def test_names_of_pairs_are_unique() -> None:
 
 @pytest.mark.parametrize("workload", verify_batsim.DESCRIBED)
 def test_described_workloads_are_played_as_described(workload: str, tmp_path: Path) -> None:
-    """No job of them is rejected: an equality of rejections would say nothing."""
+    """No job of them is rejected: an equality of rejections would prove nothing."""
     (pair,) = {pair.workload: pair for pair in PAIRS if pair.workload == workload}.values()
     path = tmp_path / "described.json"
     path.write_text(json.dumps(verify_batsim.described(workload)))

@@ -1,4 +1,4 @@
-"""The workload format of malleable applications: what is read, what is refused, where control points and I/O lie."""
+"""The workload format of malleable applications: reading, refusals, and the positions of control points and I/O."""
 
 from __future__ import annotations
 

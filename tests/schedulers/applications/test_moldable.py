@@ -1,4 +1,4 @@
-"""Moldable starts: how few nodes a job may have, and hand cases under policies that start jobs in order."""
+"""Moldable starts: the least number of nodes of a job, and hand cases under policies that start jobs in order."""
 
 from __future__ import annotations
 

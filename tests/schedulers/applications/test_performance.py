@@ -52,7 +52,7 @@ def test_nodes_for_a_speedup() -> None:
 
 
 def test_nodes_for_never_passes_the_best_size() -> None:
-    """Where communication grows, more nodes may be slower: 60/n + n/2 is best near 11."""
+    """With growing communication more nodes may be slower: 60/n + n/2 is best near 11."""
     model = from_parameters(Parameters(60.0, comm_node_s=0.5), 1, 60)
     assert model.nodes_for(5, 1.25) == 8
     assert model.nodes_for(11, 1.2) is None
@@ -69,7 +69,7 @@ def test_nodes_for_never_passes_the_best_size() -> None:
     ],
 )
 def test_bad_measurements(rows: list[Measurement], sizes: tuple[int, int], words: str) -> None:
-    """What is no model is refused with words."""
+    """Measurements that give no model are refused with the reason."""
     with pytest.raises(ValueError, match=words):
         from_measurements(rows, *sizes)
 

@@ -1,4 +1,4 @@
-"""Algorithms 5 and 6 as the paper writes them: what the heap of the product is compared with."""
+"""Algorithms 5 and 6 as in the paper, for comparison with the heap in the product."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ bandwidth = "100GBps"
 
 @dataclass
 class Seen(Observer):
-    """What happened: starts, ends, final states, and sizes of applications, by the jobs' names.
+    """Starts, ends, final states, and sizes of applications, by the jobs' names.
 
     Times in hundredths of a second: each sub-job ends some tenths of a millisecond late, as messages take time.
     """

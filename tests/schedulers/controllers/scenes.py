@@ -74,7 +74,7 @@ def views(draw: st.DrawFn, place: int) -> AppView:
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    """Up to eight applications, some of which have just written, some idle nodes, some waiting jobs."""
+    """Up to eight applications, some just after a write, some idle nodes, some waiting jobs."""
     running = [draw(views(place)) for place in range(draw(st.integers(0, 8)))]
     names = [view.id for view in running] + ["w0!gone"]
     ended = [IoEnded(name, 0.0, 0.0, 1.0) for name in draw(st.lists(st.sampled_from(names), max_size=9))]

@@ -24,7 +24,7 @@ WIDE: dict[str, Any] = {"nodes": 4, "malleable": application()}
 
 
 def test_a_wide_job_makes_space_for_a_waiting_one() -> None:
-    """A 4-node job with minimum 1 makes room for a 2-node job that is submitted at 5.
+    """A 4-node job with minimum 1 shrinks for a 2-node job that is submitted at 5.
 
     The wide one has ten iterations of 40/n s and a control point after every second: on 4 nodes an interval takes 20 s.
     Its next control point is at 20; the reconfiguration of 3 s ends at 23; then two nodes are free, and the other job
@@ -47,7 +47,7 @@ def test_nodes_that_come_free_are_kept_for_the_first_waiting_job(policy: str) ->
     Four nodes: ``a`` has two (intervals of 20 s, control points at 20, 40, ...), ``b`` has two (intervals of 40 s). A
     2-node job comes at 5 and needs a node of each: at 23 the first is free, at 43 the second, when it starts. A 1-node
     job of 500 s that comes at 6 would fit at 23; it has to wait, as the reservation of the first is known to begin at
-    43 (backfilling policies), or as none overtakes (FCFS).
+    43 (backfilling policies), or as no job overtakes (FCFS).
     """
     jobs = {
         "a": {"nodes": 2, "malleable": application(maximum=4, model={"work": 20.0}), "walltime": 10_000},
@@ -103,7 +103,7 @@ def given_up(scene: Scene) -> dict[str, int]:
 
 
 def test_the_fewest_applications_shrink_the_widest_first() -> None:
-    """Minimum 2 each. Of 4, 9 and 6 nodes: one gives 7; two give 9, of which the second only what it takes."""
+    """Minimum 2 each. Of 4, 9 and 6 nodes: one gives 7; two give 9, the second only the rest."""
     three = (view("a", 4), view("b", 9), view("c", 6))
     assert given_up(waiting(7, *three)) == {"b": 7}
     assert given_up(waiting(3, *three)) == {"b": 3}
@@ -126,7 +126,7 @@ def test_agreed_changes_are_waited_for() -> None:
 
 
 def test_what_fits_is_not_only_counted() -> None:
-    """Where only the nodes of ``c`` help (its storage, say), ``c`` gives them, though ``b`` has more to spare."""
+    """Only the nodes of ``c`` help (its storage, say): ``c`` gives them, though ``b`` has more to spare."""
     looked_at = replace(waiting(2, view("b", 9), view("c", 6)), fits=lambda given: given.get("c", 0) >= 3)
     assert given_up(looked_at) == {"c": 3}
     assert given_up(replace(looked_at, fits=lambda given: False)) == {}

@@ -44,7 +44,7 @@ def test_size_by_hand() -> None:
 
 
 def test_sizes_below_the_submitted_one_are_not_taken() -> None:
-    """A period that should grow is left alone at the submitted size; above it, nodes may be given back."""
+    """A period that should grow is unchanged at the submitted size; above it, nodes may be given back."""
     model = from_parameters(Parameters(460.0), 1, 64)
     slower = Coupling(0, 270.0, 250.0 / 270.0)
     assert coupled_size(slower, Phase(0, 20, 250.0), model, 20, 20, 10) is None

@@ -1,4 +1,4 @@
-"""Applications that ask for changes of size themselves: read, granted as far as can be, by hand and on scenes."""
+"""Applications that request changes of size themselves: read, granted where possible, by hand and on scenes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_requests_are_read() -> None:
 @settings(max_examples=40)
 @given(scene=scenes())
 def test_without_requests_nothing_is_granted(scene: Scene) -> None:
-    """Applications that ask for nothing are left as they are."""
+    """Applications without requests are left as they are."""
     assert list(granted(scene)) == []
     assert all(due_change(view) == 0 for view in scene.applications)
     assert list(make_controllers(Control())(Scene(0.0, scene.applications, (), 5))) == []

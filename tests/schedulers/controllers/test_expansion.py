@@ -29,7 +29,7 @@ def scene(*views: AppView, idle: int = 0, waiting: tuple[int, ...] = ()) -> Scen
 
 
 def returned(looked_at: Scene) -> list[Resize]:
-    """What is called back."""
+    """Resizes that return extra nodes."""
     return list(give_back(collection(looked_at)))
 
 
@@ -46,7 +46,7 @@ def test_idle_nodes_are_shared() -> None:
 
 
 def test_who_scales_better_gets_more() -> None:
-    """By speed-up all go to the one without a serial part, as many as it can use."""
+    """By speed-up all go to the application without a serial part, up to its maximum."""
     assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=5)))) == {"b": 5}
     assert requested(list(Expand(Expansion.SPEEDUP)(scene(view("a", serial=5.0), view("b"), idle=10)))) == {
         "a": 2,
@@ -72,7 +72,7 @@ def test_nodes_are_returned_for_a_waiting_job() -> None:
 
 
 def test_the_first_job_that_could_start_counts() -> None:
-    """Eleven nodes cannot be had, five can; what fits without them needs no return (the policy will see to it)."""
+    """Eleven nodes cannot be freed, five can; a job that fits without them needs no return (the policy starts it)."""
     views = (view("a", 8),)
     assert requested(returned(scene(*views, idle=2, waiting=(11, 5)))) == {"a": -3}
     assert returned(scene(*views, idle=2, waiting=(11, 2))) == []
@@ -80,7 +80,7 @@ def test_the_first_job_that_could_start_counts() -> None:
 
 
 def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
-    """Three of four nodes come back already: one more is requested; a shift gives its nodes back by itself."""
+    """Three of four nodes come back already: one more is requested; a shift gives its nodes back anyway."""
     coming = replace(view("a", 8), steps=(Step(10, -3),))
     assert requested(returned(scene(coming, view("b", 6), idle=0, waiting=(4,)))) == {"b": -1}
     shifting = replace(view("a", 4), held=8, steps=(Step(10, 4), Step(20, -4)))
@@ -88,7 +88,7 @@ def test_what_is_on_its_way_back_is_not_asked_for_twice() -> None:
 
 
 def test_nothing_is_lent_while_nodes_are_called_back() -> None:
-    """The controllers together: first what waiting jobs need."""
+    """The controllers together: nodes for waiting jobs come first."""
     controllers = make_controllers(Control(expansion=Expansion.FAIR))
     assert requested(list(controllers(scene(view("a", 8), view("b"), idle=2, waiting=(5,))))) == {"a": -3}
     assert requested(list(controllers(scene(view("b"), idle=2, waiting=(90,))))) == {"b": 2}

@@ -1,4 +1,5 @@
-"""The I/O interference controller on scenes made by hand: whom it resizes, when, and when it leaves things alone."""
+"""The I/O interference controller on scenes made by hand: the applications that it resizes, the times, and cases
+without a resize."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from spillway.schedulers.controllers.scene import IoEnded, Reason, Resize, Scene
 
 
 def view(name: str, start_s: float, period_s: float = 200.0, nodes: int = 10, io_s: float = 20.0) -> AppView:
-    """An application whose next phase is predicted for ``start_s``: 20 iterations, control points every 4."""
+    """An application with its next phase predicted for ``start_s``: 20 iterations, control points every 4."""
     work = (period_s - io_s) / 20 * nodes
     application = read_application(
         {"iterations": 400, "io_every": 20, "control_every": 4, "minimum": 1, "maximum": 100, "overhead": 1.0,
@@ -26,7 +27,7 @@ def view(name: str, start_s: float, period_s: float = 200.0, nodes: int = 10, io
 
 
 def decide(controller: Interference, *views: AppView, idle: int = 50) -> list[Resize]:
-    """What it requests after the first application's I/O phase."""
+    """Resizes requested after the first application's I/O phase."""
     ended = (IoEnded(views[0].id, 0.0, 0.0, 20.0),)
     return list(controller(Scene(20.0, views, ended, idle)))
 
@@ -56,7 +57,7 @@ def test_figures_7_and_8() -> None:
 
 
 def test_nothing_to_do() -> None:
-    """No collision, no ended phase, none to collide with, nothing requested."""
+    """Without a collision, a second application, an ended phase or a strategy nothing is requested."""
     assert decide(Interference(), view("a", 200.0), view("b", 222.0)) == []
     assert decide(Interference(), view("a", 200.0)) == []
     assert list(Interference()(Scene(20.0, (view("a", 200.0), view("b", 210.0)), (), 50))) == []
@@ -94,7 +95,7 @@ def test_watching_tells_and_does_nothing() -> None:
 
 
 def test_a_third_application_is_not_run_into() -> None:
-    """Where the shifted phase would go, c writes in its second period from now."""
+    """In the interval of the shifted phase c writes in its second period from now."""
     third = view("c", 96.0, 90.0, io_s=10.0)
     assert decide(Interference(), view("a", 200.0), view("b", 210.0), third) == []
 

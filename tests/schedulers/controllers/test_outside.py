@@ -1,4 +1,4 @@
-"""Controllers of the user's own: the page's example runs, beside the built-in ones; what is wrong is said."""
+"""Controllers of the user's own: the page's example runs, beside the built-in ones; faults are reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def example() -> str:
 
 
 def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
-    """Two of four nodes, two idle: it gets both, or as many as its option says, at the first control point.
+    """Two of four nodes, two idle: it gets both, or the number of its option, at the first control point.
 
     Two iterations on two nodes take 40 s, the reconfiguration ends at 43; eight on four nodes 80 s, on three 106.67 s.
     """
@@ -41,7 +41,7 @@ def test_the_example_of_the_documentation_runs(tmp_path: Path) -> None:
 
 
 def test_it_decides_beside_the_built_in_ones(tmp_path: Path) -> None:
-    """What it leaves idle is shared: one node each; a job that waits gets extra nodes back."""
+    """Nodes that it leaves idle are shared, one each; a job that waits gets extra nodes back."""
     file = tmp_path / "mine.py"
     file.write_text(example())
     jobs = {
@@ -67,7 +67,7 @@ def test_it_decides_beside_the_built_in_ones(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_loaded_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    """When the session is put together, before any job."""
+    """When the session is assembled, before any job."""
     file = tmp_path / "mine.py"
     file.write_text(example())
     model = make_model("malleable", {"controller": text.format(file=file)})

@@ -52,7 +52,7 @@ def test_before_any_observation_the_model_speaks() -> None:
 
 
 def test_new_size_scales_the_last_observation() -> None:
-    """Observed 8 s on 10 nodes (the model said 6); on 20 nodes half of it is expected until it has been seen."""
+    """Observed 8 s on 10 nodes (the model said 6); on 20 nodes half of it is expected until it has been observed."""
     seen = Observed().interval(10, 5, 40.0)
     phase = predict(application(), seen, iteration=5, since_s=0.0, nodes=20)
     assert phase is not None

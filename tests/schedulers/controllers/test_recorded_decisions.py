@@ -1,4 +1,4 @@
-"""Decisions about many applications stay what they were: recorded from the compiled form that the plain one replaced.
+"""Decisions about many applications are unchanged: recorded from the compiled form that the plain one replaced.
 
 ``python -m tests.schedulers.controllers.test_recorded_decisions`` records them anew; that is a change of results.
 """
@@ -26,7 +26,7 @@ SCENES = 150
 
 
 def make_scene(seed: int) -> Scene:
-    """A dozen applications whose next I/O phases begin at few distinct times, so that many collide."""
+    """A dozen applications with next I/O phases at few distinct times, so that many collide."""
     numbers = random.Random(seed)
     running = [_moved(view, numbers) for view in views(12, seed)]
     ended = tuple(IoEnded(view.id, 0.0, 0.0, 1.0) for view in running if numbers.random() < 0.6)
@@ -48,7 +48,7 @@ def _moved(view: AppView, numbers: random.Random) -> AppView:
 
 
 def decisions(seed: int) -> dict[str, Any]:
-    """What is decided about a scene, by an interference controller and a rule of expansion that go with the seed."""
+    """Decisions about a scene by an interference controller and a rule of expansion, drawn from the seed."""
     numbers, scene = random.Random(-seed - 1), make_scene(seed)
     strategy = numbers.choice([Strategy.WATCH, Strategy.SHIFT, Strategy.SHIFT, Strategy.COUPLE, Strategy.COUPLE])
     margins = numbers.choice([0.0, 0.5, 2.0]), numbers.choice([0.0, 1.5])
@@ -78,7 +78,7 @@ def _row(resize: Resize) -> list[Any]:
 
 @pytest.mark.parametrize("first", range(0, SCENES, 50))
 def test_decisions_are_those_that_were_recorded(first: int) -> None:
-    """To the last bit: who is resized when and by how much, what becomes of every conflict, who gets idle nodes."""
+    """To the last bit: resizes with times and amounts, the outcome of every conflict, the use of idle nodes."""
     recorded = json.loads(RECORDED.read_text())
     assert len(recorded) == SCENES
     for seed in range(first, first + 50):

@@ -1,4 +1,4 @@
-"""What is worked out on arrays is what application by application and node by node gives."""
+"""Calculations on arrays give the same as those by application and by node."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_outlook_is_what_each_application_says(scene: Scene) -> None:
     data=st.data(),
 )
 def test_expansion(scene: Scene, expansion: Expansion, weight: float, profit: float, data: st.DataObject) -> None:
-    """Who gets how many nodes, until when; what another controller has taken is left alone."""
+    """The applications' extra nodes and their ends; nodes and applications of another controller are left out."""
     touched = set(data.draw(st.lists(st.sampled_from([view.id for view in scene.applications] or ["none"]))))
     taken = data.draw(st.integers(0, 5))
     found = list(Expand(expansion, weight, profit)(scene, taken, touched))
@@ -88,7 +88,7 @@ def _in_turn(limits: list[int], idle: int) -> list[int]:
 @settings(max_examples=30)
 @given(scene=scenes())
 def test_collection(scene: Scene) -> None:
-    """Which could give nodes back, in which order, and whether that is enough for one of the jobs."""
+    """Applications that could give nodes back, in order, and whether that suffices for one of the jobs."""
     expanded = [
         view
         for view in scene.applications

@@ -1,4 +1,4 @@
-"""The on-line predictor: hand cases of what is measured when, and what is known of the sizes in between."""
+"""The on-line predictor: hand cases of its measurements, and estimates for the sizes in between."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_an_application_is_measured_on_larger_sizes_first() -> None:
 
 
 def test_nothing_is_measured_where_no_node_is_idle_or_no_time_is_left() -> None:
-    """A neighbour holds the other nodes; a run of two intervals has no room for a size and the way back."""
+    """A neighbour holds the other nodes; a run of two intervals is too short for a change of size and back."""
     other = {"nodes": 2, "delay": 500.0}
     seen = play({"other": other, "a": {"nodes": 2, "malleable": application(iterations=12)}}, predictor="online")
     assert seen.sizes["a"] == [(0, 2)]

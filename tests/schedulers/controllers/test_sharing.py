@@ -90,7 +90,7 @@ def test_nodes_that_slow_down_are_not_given() -> None:
 def test_the_heap_does_what_the_algorithms_say(
     works: list[tuple[float, float, int, float, int]], idle: int, weight: float
 ) -> None:
-    """Node by node with all scores anew gives the same; none gets more than there is, or than it can use."""
+    """Node by node with all scores anew gives the same; no application gets more than is idle, or than it can use."""
     candidates = [candidate(*row) for row in works]
     given_nodes = by_io(candidates, idle, weight)
     assert given_nodes == node_by_node(candidates, idle, weight)

@@ -65,7 +65,7 @@ def test_worked_example_of_the_overhead() -> None:
 
 
 def test_worked_examples_of_the_speedup() -> None:
-    """Eq. 2: saving 50 of 100 s takes speed-up 2, of 200 s 1.33; what takes all the time cannot be saved."""
+    """Eq. 2: saving 50 of 100 s takes speed-up 2, of 200 s 1.33; a saving of the whole time is impossible."""
     assert relative_speedup(100.0, 50.0) == 2.0
     assert relative_speedup(200.0, 50.0) == pytest.approx(1.33, abs=0.004)
     assert relative_speedup(50.0, 50.0) is None

@@ -1,4 +1,4 @@
-"""Allocations taken apart and put together; growth is found near what is held, with burst buffers and bandwidth."""
+"""Allocations taken apart and put together; growth is found near the held nodes, with burst buffers and bandwidth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def racks() -> Machine:
 
 
 def test_nearest_nodes_first() -> None:
-    """Who holds a node in rack c gets the other one there first, then the lowest."""
+    """A job with a node in rack c gets the other one there first, then the lowest."""
     held = Allocation((4,))
     assert find_growth(racks(), held, 1, [0, 1, 2, 5], [], []) == Allocation((5,))
     assert find_growth(racks(), held, 2, [0, 1, 2, 5], [], []) == Allocation((0, 5))
@@ -36,7 +36,7 @@ def test_nearest_nodes_first() -> None:
 
 
 def test_growth_needs_burst_buffers_and_bandwidth() -> None:
-    """Each further node takes as much as those that are held; where that is not there, nothing is found."""
+    """Each further node takes as much as the held ones; where that is not free, nothing is found."""
     machine = simple_machine(6, 1, 40 * GB)
     held = Allocation((0,), (0,), 10 * GB)
     assert find_growth(machine, held, 2, [1, 2, 3], [25 * GB], []) == Allocation((1, 2), (0, 0), 10 * GB)

@@ -1,4 +1,4 @@
-"""What cannot follow is refused with one located RemoteProtocolError; what changes nothing is accepted."""
+"""Impossible events are refused with one located RemoteProtocolError; events without effect are accepted."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_times_that_cannot_be(now_s: float, times: tuple[float, ...], path: str)
 
 @pytest.mark.parametrize("before", [(), (0.0,), (0.0, 3.0)], ids=["first message", "begun", "nothing has run"])
 def test_time_goes_back_in_every_state(before: tuple[float, ...]) -> None:
-    """Also where no job was ever submitted, and for the first message."""
+    """Also without any submitted job, and for the first message."""
     session = Session(POLICIES["easy"].build({}), rigid())
     for number, now_s in enumerate(before):
         session.handle(Message(now_s, (BEGINS,) if number == 0 else ()))
@@ -164,7 +164,7 @@ HARMLESS: list[tuple[str, tuple[Event, ...]]] = [
 
 @pytest.mark.parametrize("events", [c[1] for c in HARMLESS], ids=[c[0] for c in HARMLESS])
 def test_events_that_change_nothing(events: tuple[Event, ...]) -> None:
-    """They are answered, and jobs go on as without them."""
+    """They are answered, and jobs continue as without them."""
     session = opened()
     session.handle(Message(5.0, events))
     session.check()
@@ -184,7 +184,7 @@ DATA: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("member", "changes"), DATA, ids=[f"{c[0]}-{next(iter(c[1].values()))!r}" for c in DATA])
 def test_bad_job_data_is_the_peers_fault(member: str, changes: dict[str, Any]) -> None:
-    """Located at the member, with what was expected."""
+    """The error states the member and the expected value."""
     error = refused(opened(), 5.0, job(8, **changes))
     assert error.path == f"$.events[0].data.job.{member}"
     assert "must be" in str(error)
@@ -192,7 +192,7 @@ def test_bad_job_data_is_the_peers_fault(member: str, changes: dict[str, Any]) -
 
 @pytest.mark.parametrize("walltime", [1e30, 10**400, 2**33 + 1])
 def test_a_walltime_beyond_all_times_is_none(walltime: float) -> None:
-    """2^33 s are 272 years: a job of such a walltime has none, and one line says so in the end."""
+    """2^33 s are 272 years: such a walltime counts as no walltime, and one line says so in the end."""
     session = opened()
     session.handle(Message(5.0, (job(8, walltime=walltime),)))
     session.check()
@@ -219,7 +219,7 @@ def test_bad_profiles_are_the_peers_fault(member: str, profile: dict[str, Any]) 
 
 
 def test_microseconds_are_named_as_a_cause() -> None:
-    """A log in the wrong unit: the text says what to look at."""
+    """A log in the wrong unit: the text names the probable cause."""
     assert "microseconds" in str(refused(opened(), 5.0, job(8, subtime=1.6e15)))
     assert "microseconds" in str(refused(opened(), 1.6e15))
 
@@ -259,7 +259,7 @@ def test_odd_places_are_sorted(place: str) -> None:
     ids=["text", "object", "lists", "integer", "bytes", "key"],
 )
 def test_values_are_shown_short(value: Any) -> None:
-    """Whatever their size."""
+    """Values of any size."""
     assert len(shown(value)) <= MOST_SHOWN
 
 

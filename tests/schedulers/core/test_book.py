@@ -26,7 +26,7 @@ def book() -> Book:
 
 
 def test_a_job_is_booked_until_its_walltime(book: Book) -> None:
-    """And gone at once when it ends before that."""
+    """The booking ends at once when the job ends before that."""
     book.check()
     assert book.timeline.breakpoints() == [0.0, 10.0]
     assert [running.job for running in book.running.values()] == [JOB]
@@ -97,7 +97,7 @@ def test_a_busy_node_that_goes_away_stays_away(book: Book) -> None:
 
 
 def test_an_extra_node_that_becomes_unavailable_is_not_free_afterwards(book: Book) -> None:
-    """It goes on being used; given back, it stays away until the machine has it again."""
+    """It remains in use; given back, it is out until it becomes available again."""
     book.expand("w!1", Allocation((3,)), 0.0, 5.0)
     book.close((3,), (), 0.0)
     book.advance(5.0)

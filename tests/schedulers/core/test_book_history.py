@@ -24,7 +24,7 @@ coverings = st.sets(st.sampled_from(KINDS), min_size=1).map(lambda kinds: Resour
 
 
 class BookHistory(RuleBasedStateMachine):
-    """Whatever happens, in whatever order: nothing is over-committed, nothing leaks, all agree, kind by kind."""
+    """For any events in any order: nothing is over-committed, nothing leaks, all books agree, kind by kind."""
 
     @initialize()
     def begin(self) -> None:
@@ -51,13 +51,13 @@ class BookHistory(RuleBasedStateMachine):
         )
 
     def _fit(self, job: Job, covering: Resource = Resource.ALL) -> Allocation | None:
-        """What is free at this instant, whatever the book expects of later."""
+        """An allocation that is free at this instant, whatever is booked for later."""
         bare = Job(job.id, job.number, 0.0, 1.0, job.nodes, job.bb_bytes, job.io_rate)
         return self.book.timeline.fit_now(bare, 1e-9, covering)
 
     @rule(data=st.data())
     def start(self, data: Any) -> None:
-        """A job starts, on whatever is free."""
+        """A job starts on free resources."""
         job = self._new_job(data)
         allocation = self._fit(job)
         if allocation is not None:
@@ -96,7 +96,7 @@ class BookHistory(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def keep(self, data: Any) -> None:
-        """A persistent buffer is created, and outlives whatever happens."""
+        """A persistent buffer is created, and outlives all jobs."""
         job = self._new_job(data)
         allocation = self._fit(job, Resource.BURST_BUFFERS) if job.bb_bytes else None
         if allocation is not None:
@@ -171,7 +171,7 @@ class BookHistory(RuleBasedStateMachine):
 
     @rule(step=st.sampled_from([0.25, 1.0, 3.0, 20.0]))
     def advance(self, step: float) -> None:
-        """Time goes on; what is late is booked on. What is held now is held for so long."""
+        """Time passes; late jobs are booked for longer. Allocations held now are counted for this step."""
         holders = [running.job for running in self.book.running.values()] + list(self.waiting.values())
         for job in holders:
             held = self.book.parts_of(job.id)
@@ -184,7 +184,8 @@ class BookHistory(RuleBasedStateMachine):
 
     @invariant()
     def all_agree(self) -> None:
-        """The book's own proof; what the test knows to be held is held; free now is free now, kind by kind."""
+        """The book's own check; the book holds the test's allocations; both agree on free resources now, kind by
+        kind."""
         if not hasattr(self, "book"):
             return
         self.book.advance(self.now_s)

@@ -1,4 +1,4 @@
-"""Kinds of burst buffers: how a job states them, what the guard refuses, and how striped ones are taken apart."""
+"""Kinds of burst buffers: a job's request, refusals of the guard, and the parts of striped ones."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_a_job_requests(fields: dict[str, Any], granule_bytes: int, bb_byte
     ],
 )
 def test_wrong_requests(job: dict[str, Any], profile: dict[str, Any], message: str, place: str) -> None:
-    """The error names the field and what was expected."""
+    """The error states the field and the expected value."""
     with pytest.raises(RemoteProtocolError) as caught:
         read(job, profile)
     assert message in str(caught.value)

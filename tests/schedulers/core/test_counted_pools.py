@@ -1,4 +1,4 @@
-"""Counted pools: what jobs request of them, and who starves where reservations do not cover them."""
+"""Counted pools: requests of jobs, and starvation where reservations do not cover them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWO = Site(licenses=(License("matlab", 4), License("ansys", 10)))
     [("matlab:3", (3, 0)), ("ansys:2,matlab", (1, 2)), (" matlab:1 , matlab:2 ", (3, 0)), ("matlab:0", ()), ("", ())],
 )
 def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
-    """By place in the machine's pools; a name alone is one."""
+    """By place in the machine's pools; a name without a number is one."""
     job, reason = Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))
     assert (job.pools, reason) == (amounts, None)
 
@@ -37,7 +37,7 @@ def test_amounts(text: str, amounts: tuple[int, ...]) -> None:
     ],
 )
 def test_reasons(text: str, reason: str) -> None:
-    """What can never be had is rejected with its reason."""
+    """A request that can never be met is rejected with its reason."""
     assert Counted(TWO).assign(Job("w!1", 0, 0.0, 9.0, 1, extras={"licenses": text}))[1] == reason
 
 
@@ -65,16 +65,17 @@ def starts(policy: str, options: dict[str, Any], jobs: list[tuple[float, int, in
 
 
 STREAM = [(0.0, 1, 2, 100), (1.0, 1, 2, 150), (2.0, 1, 4, 50), *((10.0 + number, 1, 2, 100) for number in range(6))]
-"""Jobs 0 and 1 hold two licenses each until 100 and 151 s; job 2 wants all four; later jobs hold two for 100 s each."""
+"""Jobs 0 and 1 hold two licenses each until 100 and 151 s; job 2 requests all four; later jobs hold two for 100 s
+each."""
 
 
 @pytest.mark.parametrize("covered", ["all", "nodes+bb"])
 def test_who_starves_for_a_license(covered: str) -> None:
-    """Job 2 is first in the queue and needs one node, of which six are free: it lacks two licenses.
+    """Job 2 is first in the queue and needs one node, six are free, but it lacks two licenses.
 
-    Where its reservation covers licenses it starts when job 1 has ended, at 151 s, and no later job before it takes
-    what it waits for. Where it covers nodes and buffers alone, job 3 takes two licenses as soon as job 0 has ended, at
-    100 s, job 4 those of job 1 at 151 s, and so on: job 2 starts after all six, when the last two end, at 451 s.
+    Where its reservation covers licenses it starts when job 1 has ended, at 151 s, and no later job takes the licenses
+    before it. Where it covers only nodes and buffers, job 3 takes two licenses as soon as job 0 has ended, at 100 s,
+    job 4 those of job 1 at 151 s, and so on: job 2 starts after all six, when the last two end, at 451 s.
     """
     found = starts("easy", {"covered": covered}, STREAM)
     if covered == "all":
@@ -89,7 +90,7 @@ def test_who_starves_for_a_license(covered: str) -> None:
 def test_who_starves_for_a_license_under_slurm(bf_licenses: bool) -> None:
     """The same, with a pass of both schedulers in each whole second after which something has happened.
 
-    Without ``bf_licenses`` the job that wants all four is passed over, and later ones get two each whenever some are
+    Without ``bf_licenses`` the job that requests all four is skipped, and later ones get two each whenever some are
     free: it is last. With it the main pass ends at this job, and the backfill pass keeps the four from 152 s on, when
     job 1 is expected to have ended; job 3, with two of them from 101 to 202 s, would be in the way.
     """
@@ -123,7 +124,7 @@ LIMITED = Site(
 
 
 def held(counted: Counted, nodes: int = 1, name: str = "w!1", **extras: str) -> dict[str, int]:
-    """What a job with these fields holds, by the names of the pools."""
+    """Amounts of a job with these fields, by the names of the pools."""
     job, reason = counted.assign(Job(name, 0, 0.0, 9.0, nodes, extras=extras))
     assert reason is None
     return {pool.name: amount for pool, amount in zip(counted.pools, job.pools, strict=False) if amount}
@@ -139,9 +140,9 @@ def held(counted: Counted, nodes: int = 1, name: str = "w!1", **extras: str) -> 
     ],
 )
 def test_limits_are_pools(user: str, qos: str, amounts: dict[str, int]) -> None:
-    """A job counts against its account and those above it; where its QOS limits the same, against that alone.
+    """A job counts against its account and those above it; where its QOS limits the same, only against that.
 
-    An unknown user's job counts against the QOS alone.
+    An unknown user's job counts only against the QOS.
     """
     assert held(Counted(LIMITED), 3, user=user, qos=qos) == amounts
 
@@ -197,7 +198,7 @@ def test_limits_of_each(extras: dict[str, str], partitions: tuple[int, ...], amo
     [((), True), (("limits",), True), (("Safe", "qos"), True), (("associations", "qos"), False), (("none",), False)],
 )
 def test_limits_that_no_site_enforces(enforce: tuple[str, ...], are: bool) -> None:
-    """As in Slurm, limits are looked at where AccountingStorageEnforce says so, or is not known."""
+    """As in Slurm, limits are enforced where AccountingStorageEnforce says so, or is unknown."""
     limits = Limits(group_jobs=1, job_tres={"node": 2})
     one = Site(qos=(Qos("normal", limits=limits),), scheduler=Scheduler(enforce=enforce))
     assert held(Counted(one)) == ({"jobs of QOS normal": 1} if are else {})
@@ -205,7 +206,7 @@ def test_limits_that_no_site_enforces(enforce: tuple[str, ...], are: bool) -> No
 
 
 def test_users_have_pools_of_their_own() -> None:
-    """Ann has one in each account; carl takes over that of the first of hers when her job there has gone.
+    """Ann has one in each account; carl takes over the pool of her first one when her job there has ended.
 
     There are as many pools as users had jobs at a time, at most twice.
     """
@@ -226,7 +227,7 @@ def test_users_have_pools_of_their_own() -> None:
 
 
 def test_no_more_jobs_than_may_wait() -> None:
-    """Ann may have two jobs that wait or run; a third is rejected, and taken once one of them has gone."""
+    """Ann may have two jobs that wait or run; a third is rejected, but accepted once one of them has ended."""
     alive = {"w!1", "w!2"}
     site = Site(qos=(Qos("normal", limits=Limits(user_submitted=2)),))
     counted = Counted(site, alive=alive.__contains__)
@@ -271,7 +272,7 @@ def test_no_user_has_more_than_the_limit(policy: str) -> None:
     ],
 )
 def test_limits_of_a_job(nodes: int, walltime_s: float, qos: str, reason: str) -> None:
-    """What exceeds them is rejected with the limit and whose it is."""
+    """A job that exceeds one is rejected with the limit and its owner."""
     job = Job("w!1", 0, 0.0, walltime_s, nodes, extras={"user": "ann", "qos": qos})
     assert Counted(LIMITED).assign(job)[1] == reason
 

@@ -56,8 +56,8 @@ def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
     """Job 1 fills the machine from 0 to 50 s and succeeds, 2 is killed after 100 s; all others follow from these.
 
     4 starts 60 s after 1 did; 5 cannot, for 1 did not fail; 6 waits for the failure of 2; 7 for the end of 3 and half a
-    minute; 8 for one of two, of which 2 failed; 9 depends on a job that does not exist; 10 and 11 on each other, seen
-    when nothing else is left: then 11, which waits for any end of 10, may start.
+    minute; 8 for one of two, one of them the failed job 2; 9 depends on a job that does not exist; 10 and 11 on each
+    other, seen when nothing else is left: then 11, which waits for any end of 10, may start.
     """
     run = _run(
         tmp_path,
@@ -94,7 +94,7 @@ def test_every_kind_of_dependency(options: list[str], tmp_path: Path) -> None:
 def test_arrays_and_names(tmp_path: Path) -> None:
     """Of an array of three at most one waits or runs at a time; of one user's jobs of one name the first goes first.
 
-    ``aftercorr`` is about the task at the same place: 5_1 waits for 4_1 alone.
+    ``aftercorr`` concerns the task at the same place: 5_1 waits only for 4_1.
     """
     limited = {"array": 9, "array_limit": 1}
     alike = {"depends": "singleton", "job_name": "a", "user": "u"}
@@ -141,8 +141,8 @@ def _held(jobs: Mapping[str, Mapping[str, Any]]) -> tuple[Dependents, list[str]]
 
 
 def test_the_first_of_a_name_is_in_no_circle_with_itself() -> None:
-    """1 is the first of its name, so that it waits for the end of 2 alone, which is in a circle with 3: when nothing
-    else can happen, that circle is told, of 2 and 3, and 1 goes on once 2 is rejected."""
+    """1 is the first of its name, so that it waits only for the end of 2, which is in a circle with 3: when nothing
+    else can happen, the circle of 2 and 3 is reported, and 1 continues once 2 is rejected."""
     dependents, ready = _held(
         {
             "1": {"depends": "singleton,afterany:2", "job_name": "a"},
@@ -291,7 +291,7 @@ def test_no_job_starts_before_what_it_depends_on(drawn: list[dict[str, Any]], po
 
 
 def _is_met(kind: str, other: Row | None, now_s: float) -> bool:
-    """Whether a condition on a job of the table holds at a time, by its row alone."""
+    """Whether a condition on a job of the table holds at a time, from its row only."""
     if other is None:
         return False
     if other["final_state"] == "REJECTED":

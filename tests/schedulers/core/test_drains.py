@@ -25,7 +25,7 @@ def job(number: int, nodes: int, bb_bytes: int, walltime_s: float = 10.0) -> Job
 
 
 def test_the_inequality_is_named() -> None:
-    """A start beyond what is left is refused; what is held there is none of the guard's business."""
+    """A start beyond the rest is refused; the guard ignores the bytes that are already held there."""
     machine = simple_machine(4, 1, 10 * GB)
     book = Book(machine, Timeline(machine), Walltimes())
     book.start(job(1, 1, 6 * GB), Allocation((0,), (0,), 6 * GB), 0.0)
@@ -68,7 +68,7 @@ def test_the_reservation_of_a_drained_part_follows_what_is_held() -> None:
 
 
 def test_more_than_what_is_left_may_be_booked_on_never_more_than_there_is() -> None:
-    """A job that outlives its estimate keeps its bytes on a drained node; the whole node bounds what is booked."""
+    """A job that outlives its estimate keeps its bytes on a drained node; bookings never exceed the whole node."""
     timeline = Timeline(simple_machine(4, 1, 10))
     timeline.drain(0, 9)
     timeline.reserve(0.0, 5.0, Allocation((), (0,), 10))

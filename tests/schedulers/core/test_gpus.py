@@ -1,4 +1,4 @@
-"""GPUs: counts per node restrict a job to nodes that have as many; limits count them."""
+"""GPUs: counts per node restrict a job to nodes with enough; limits count them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_can_never_be_had(gpus: Any, nodes: int, reason: str) -> None:
 
 
 def test_too_few_nodes() -> None:
-    """Two nodes have four GPUs, three are wanted."""
+    """Two nodes have four GPUs, three are requested."""
     site = Site(gpus=SITE.gpus)
     job = counted(site).assign(needing(4, 3, ()))[0]
     assert Layers(machine(), Placement()).assign(job)[1] == "no 3 nodes together have 4 GPUs, even when all are free"
@@ -88,9 +88,9 @@ def test_the_guard_looks_at_nodes() -> None:
 
 @pytest.mark.parametrize("policy", ["easy", "conservative", "plan", "filler", "slurm-backfill", "window"])
 def test_jobs_run_on_nodes_with_gpus(policy: str) -> None:
-    """Eight jobs of one node, every other one with three GPUs: these run on nodes 4 and 5 alone.
+    """Eight jobs of one node, every other one with three GPUs: these run only on nodes 4 and 5.
 
-    Two at a time: ann may have six GPUs, and the job model gives each job what it requests.
+    Two at a time: ann may have six GPUs, and the job model gives each job its request.
     """
     data: dict[str, Any] = {
         "nb_res": 8,

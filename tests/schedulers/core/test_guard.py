@@ -111,12 +111,12 @@ def test_refusals_say_why(book: Book, requested: Job, allocation: Allocation, re
 
 
 def test_a_scheduler_may_ignore_bandwidth(book: Book) -> None:
-    """An allocation that books no bandwidth is accepted, however large the job's rate."""
+    """An allocation that books no bandwidth is accepted for any rate of the job."""
     assert why_not(book, named("b", 1, 0, 4 * GB), Allocation((0,))) is None
 
 
 def test_unavailable_nodes(book: Book) -> None:
-    """Nodes that are gone take no new job; the job that runs there goes on and can end."""
+    """Unavailable nodes take no new job; the job that runs there continues and can end."""
     book.close((1, 2), (), 0.0)
     assert book.nodes_out == {1, 2}
     assert book.free_nodes() == [0, 3]
@@ -182,7 +182,8 @@ def test_infeasible_means_that_it_does_not_fit_the_empty_machine(data: Any, mach
 @settings(max_examples=80)
 @given(data=st.data(), machine=machines())
 def test_guard_and_timeline_agree(data: Any, machine: Machine) -> None:
-    """In any history of starts and ends: what the timeline offers is accepted, what it refuses is refused."""
+    """In any history of starts and ends: the guard accepts each allocation of the timeline, and refuses where the
+    timeline refuses."""
     book = book_of(machine)
     for number in range(data.draw(st.integers(1, 12))):
         if book.running and data.draw(st.booleans()):
@@ -190,7 +191,7 @@ def test_guard_and_timeline_agree(data: Any, machine: Machine) -> None:
         requested = data.draw(jobs(machine))
         requested = Job(f"w!{number}", number, 0.0, 10.0, requested.nodes, requested.bb_bytes, requested.io_rate)
         allocation = book.timeline.fit_now(requested, 10.0)
-        if allocation is None:  # try somewhere, the guard must refuse wherever the timeline does
+        if allocation is None:  # try some nodes: the guard must refuse where the timeline does
             nodes = tuple(range(min(requested.nodes, len(machine.nodes))))
             storages = (0,) * len(nodes) if requested.bb_bytes and machine.storages else ()
             allocation = Allocation(nodes, storages, requested.bb_bytes if storages else 0, requested.io_rate)

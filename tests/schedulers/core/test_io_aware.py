@@ -28,7 +28,7 @@ MB = 1_000_000
 
 
 def begins(platform: Platform) -> SimulationBegins:
-    """What the simulator says of a platform's compute hosts."""
+    """Description of a platform's compute hosts, as from the simulator."""
     hosts = [host for host in platform.hosts if host.properties.get("role", "") in ("", "compute_node")]
     return SimulationBegins(
         0.0,
@@ -47,7 +47,7 @@ def submitted(number: int, nodes: int, rate_mb: int) -> JobSubmitted:
 
 
 class Reasons(Observer):
-    """Keeps why jobs are refused."""
+    """Keeps the reasons for rejections."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -80,7 +80,7 @@ def test_which_level_stops_job_2() -> None:
     noted: list[tuple[int, ...] | None] = []
 
     def look(view):  # type: ignore[no-untyped-def]
-        """Start Job 1, then ask for two and for three nodes of Job 2."""
+        """Start Job 1, then look for two and for three nodes of Job 2."""
         one, two, three = view.queue
         yield Start(one, view.timeline.fit_now(one, 10.0))
         timeline = view.timeline
@@ -114,7 +114,7 @@ def test_io_ignorant_sessions_start_both() -> None:
 
 
 def test_foreign_traffic_is_like_under_provisioning() -> None:
-    """Section 5.1: reserving 30 % of 70 GB/s for others gives what a file system of 49 GB/s gives."""
+    """Section 5.1: reserving 30 % of 70 GB/s for others equals a file system of 49 GB/s."""
     whole = Machine.from_simulation_begins(begins(platform_from("cts1")), MachineDefaults(foreign_share=0.3))
     smaller = Machine.from_simulation_begins(begins(platform_from("cts1-30")))
     assert [link.capacity_bytes_per_s for link in whole.links] == [link.capacity_bytes_per_s for link in smaller.links]

@@ -1,4 +1,4 @@
-"""Hierarchical resources: the three modes with the numbers of Slurm's page, what is refused, and what never fits."""
+"""Hierarchical resources: the three modes with the numbers of Slurm's page, refusals, and requests that never fit."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def requesting(licenses: str, nodes: int = 1, site: Site = SITE) -> Job:
 
 
 def started(licenses: str, jobs: int, nodes: int = 1, policy: str = "easy") -> list[Allocation]:
-    """What those of equal jobs get that start at once on 32 nodes."""
+    """Allocations of those of equal jobs that start at once on 32 nodes."""
     data: dict[str, Any] = {
         "nb_res": 32,
         "jobs": [
@@ -147,7 +147,7 @@ def test_mode_3_base_loads_are_taken_off() -> None:
     (2, "no 5 nodes together have 1 of r, even when all are free"),
 ])  # fmt: skip
 def test_a_count_of_zero(mode: int, reason: str | None) -> None:
-    """It blocks its nodes in mode 2 and does nothing in mode 1: of eight nodes the first four have none."""
+    """It blocks its nodes in mode 2 and does nothing in mode 1: of eight nodes the first four have a count of zero."""
     site = Site(resources=(Resource("r", mode, (Layer("all", "0-7", 9), Layer("none", "0-3", 0))),))
     layers = Layers(machine(site, 8), Placement())
     assert layers.assign(requesting("r:1", 4, site))[1] is None
@@ -175,7 +175,7 @@ def test_what_can_never_be_had(licenses: str, nodes: int, reason: str | None) ->
 
 
 def test_sets_that_cross() -> None:
-    """Racks of power over the halves of two links: nodes one by one need not be as many as can be."""
+    """Racks of power over the halves of two links: nodes chosen one by one need not be the most possible."""
     site = Site(resources=(Resource("power", 3, (Layer("a", "0-2", 9, "all"), Layer("b", "3-7", 9, "all"),
                                                  Layer("all", "", 99))),))  # fmt: skip
     bare = simple_machine(8, links=(Link("left", 9, -1), Link("right", 9, -1)), node_link=(0,) * 4 + (1,) * 4)
@@ -204,7 +204,7 @@ def test_sets_that_cross() -> None:
      "it holds 6 of power of layer rack1, the allocation has 3"),
 ])  # fmt: skip
 def test_the_guard_counts(licenses: str, nodes: tuple[int, ...], pools: dict[int, int], reason: str | None) -> None:
-    """What an allocation holds of each layer follows from its nodes, exactly; in mode 1 from the one that it chose."""
+    """An allocation's amount of each layer follows exactly from its nodes, in mode 1 from the chosen layer."""
     held = tuple(pools.get(place, 0) for place in range(17))
     assert fault(machine(), requesting(licenses, len(nodes)), nodes, held) == reason
 
@@ -224,7 +224,8 @@ def test_nodes_without_a_layer() -> None:
     ("power:3", (), []),
 ])  # fmt: skip
 def test_where_a_job_may_grow(licenses: str, pools: tuple[int, ...], nodes: list[int]) -> None:
-    """Where no layer is charged more: in mode 2 below those that it holds all of, in mode 3 nowhere."""
+    """A job may grow where no layer is charged more: in mode 2 below the layers that it holds entirely, in mode 3
+    nowhere."""
     assert growable(machine(), requesting(licenses), pools, range(32)) == nodes
 
 

@@ -122,7 +122,7 @@ def test_a_model_may_know_better(book: Book) -> None:
 
 
 def test_an_evicted_buffer_is_free(book: Book) -> None:
-    """It was expected until 50; what waits longer is booked on for as long again."""
+    """Its end was expected at 50; a buffer held for longer is booked for as long again."""
     book.hold(JOB, Allocation((), (1, 1), 4), 0.0, 50.0)
     book.advance(60.0)
     assert book.held["w!1"].end_s == 110.0

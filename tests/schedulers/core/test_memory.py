@@ -1,4 +1,4 @@
-"""What a session keeps of jobs that have ended: their ids, and a line of history for policies."""
+"""A session's memory of jobs that have ended: their ids, and a line of history for policies."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def play(session: Session, numbers: range, forwarded: bool) -> Iterator[int]:
     [("rigid", False, 0, 300), ("rigid", True, 0, 500), ("io", False, 7, 300), ("checkpointed", False, 1, 300)],
 )
 def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, parts: int, most_bytes: int) -> None:
-    """Bytes per ended job; of a forwarded profile the name, too: Batsim takes none twice."""
+    """Bytes per ended job; of a forwarded profile the name, too: Batsim refuses a second one of that name."""
     session = SessionSpec("easy", model=model).session()
     config = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
     begins = SimulationBegins(0.0, NODES, STORAGES, config, profiles={"w0": {"p": PROFILE}})

@@ -37,7 +37,7 @@ def _with(plain: Machine, site: Site) -> Machine:
 
 
 def assigned(partition: Any = None, nodes: int = 1, walltime_s: float = 60.0, bb: int = 0) -> tuple[Job, str | None]:
-    """The job after admission, and why it is rejected."""
+    """The job after admission, and the reason for its rejection."""
     extras = {} if partition is None else {"partition": partition}
     job = Job("w!1", 0, 0.0, walltime_s, nodes, bb, extras=extras)
     return Partitions(SITE, machine(storages=1, size=10), Placement()).assign(job)
@@ -55,7 +55,7 @@ def assigned(partition: Any = None, nodes: int = 1, walltime_s: float = 60.0, bb
     ],
 )
 def test_partitions_that_take_a_job(partition: Any, nodes: int, walltime_s: float, places: tuple[int, ...]) -> None:
-    """Those that it names, without those whose limits it exceeds."""
+    """Those that it names, without those with a limit that it exceeds."""
     job, reason = assigned(partition, nodes, walltime_s)
     assert (job.partitions, reason) == (places, None)
 
@@ -90,7 +90,7 @@ def test_walltimes_of_jobs_that_state_none() -> None:
 
 
 def test_a_job_that_names_none_where_none_is_the_default() -> None:
-    """It cannot know where it may run."""
+    """It is rejected: the site has no default partition."""
     one = Site(partitions=(Partition("p"),))
     job, reason = Partitions(one, _with(simple_machine(2), one), Placement()).assign(Job("w!1", 0, 0, 9, 1))
     assert reason == "it names no partition (field 'partition'), and the site has no default partition"
@@ -98,7 +98,7 @@ def test_a_job_that_names_none_where_none_is_the_default() -> None:
 
 
 def test_nodes_that_can_never_serve_a_buffer() -> None:
-    """A partition's own links may never carry what the machine as a whole carries."""
+    """A partition's own links may carry less than the machine as a whole."""
     links = (Link("slow", 1, -1), Link("fast", 100, -1))
     one = Site(partitions=(Partition("slow", "0-1", default=True), Partition("fast", "2-3")))
     plain = _with(simple_machine(4, links=links, node_link=(0, 0, 1, 1)), one)
@@ -151,7 +151,8 @@ def test_accounts_and_qualities_of_service(account: str, qos: str, reason: str |
 )
 def test_jobs_that_state_neither_account_nor_qos(partition: str, stated: dict[str, str], reason: str | None) -> None:
     """They are of their user's default account and QOS, and of the accounts above: Ann of ours, Bob of a team below it
-    with the QOS quick, Eve of theirs. Where some may use a partition, whom it denies is not looked at, as in Slurm."""
+    with the QOS quick, Eve of theirs. Where a partition has a list of allowed ones, denied ones are ignored, as in
+    Slurm."""
     one = Site(
         partitions=(
             Partition("few", accounts=("ours",)),

@@ -33,7 +33,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any], tuple[str, float]]]
         ("1", 30.0),
     ),
 }
-"""Jobs, profiles, and who starts when: a call that was requested ends the job before, at its walltime."""
+"""Jobs, profiles, and a job with its start: a requested call ends the previous job, at its walltime."""
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -16,7 +16,7 @@ def job(number: int, nodes: int) -> Job:
 
 
 def queue() -> Queue:
-    """An empty queue whose rows have the nodes and the number."""
+    """An empty queue with the nodes and the number in its rows."""
     return Queue(lambda job: (job.nodes, job.number, 0, 0, 0, 0), few=0)
 
 
@@ -33,7 +33,7 @@ def queue() -> Queue:
     many=st.integers(0, 200),
 )
 def test_views_are_the_list_as_it_was(steps: list[tuple[str, int]], many: int) -> None:
-    """Whatever comes and goes: length, order, parts and the small ones; views of before do not change."""
+    """For any arrivals and departures: length, order, parts and the small ones; views of before do not change."""
     line, plain, gone = queue(), list[Job](), list[Job]()
     seen: list[tuple[WaitingJobs, list[Job]]] = []
     look, before_look = None, list[Job]()
@@ -83,7 +83,7 @@ def test_views_are_the_list_as_it_was(steps: list[tuple[str, int]], many: int) -
 
 def test_who_has_gone_and_come_is_told_as_long_as_jobs_keep_their_places() -> None:
     """Of jobs 0 to 199 the first two and the last go, and 200 comes. When 100 more have gone the gaps are closed: the
-    jobs stand at other places, and a new look is needed.
+    jobs have other places, and a new look is needed.
     """
     line, jobs = queue(), [job(number, 1) for number in range(201)]
     for one in jobs[:200]:

@@ -126,7 +126,7 @@ class Scripted:
         self.decisions = decisions
 
     def __call__(self, view: View) -> Iterator[Decision]:
-        """Yield what was prepared, jobs given by their rank in the queue."""
+        """Yield the prepared decisions, with jobs given by their rank in the queue."""
         for decision in self.decisions:
             yield decision(view) if callable(decision) else decision  # type: ignore[misc]
         self.decisions = ()
@@ -242,7 +242,7 @@ def _pausing(view: View) -> Iterator[Decision]:
 
 
 def test_a_pause_keeps_the_place_in_the_pass() -> None:
-    """The answer goes on where the policy paused; the session's state is that of the moment meanwhile."""
+    """The answer continues after the policy's pause; meanwhile the session has the state of the moment."""
     session = Session(_pausing, rigid())
     answer = session.answering(Message(0.0, (begins(), submitted(0, 1), submitted(1, 2))))
     next(answer)

@@ -240,7 +240,7 @@ def test_rejecting_and_evicting_leak_nothing() -> None:
 
 
 def test_a_pass_knows_the_buffer_of_a_waiting_job() -> None:
-    """Held until 50: a start now books it on to 600; where others count on it from 50 on, it does not fit."""
+    """Held until 50: a start now books it on to 600; where it is reserved for others from 50 on, it does not fit."""
     found: list[object] = []
 
     def policy(view: View) -> Iterable[Decision]:

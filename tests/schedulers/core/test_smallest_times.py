@@ -42,7 +42,7 @@ CALLS: dict[str, tuple[SessionSpec, list[dict[str, Any]]]] = {
         [job("A", 5, 1, "q", walltime=2**33), job("B", 5, 1, "q", walltime=2**33)],
     ),
 }
-"""What would have itself called after 2^33 s, and jobs that end without that."""
+"""Sessions that would request a call after 2^33 s, and jobs that end without it."""
 
 
 @pytest.mark.parametrize("case", CALLS)

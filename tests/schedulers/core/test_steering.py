@@ -1,4 +1,4 @@
-"""The guard of resizes: what controllers may not ask for, with words."""
+"""The guard of resizes: forbidden requests of controllers, with the reasons."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_agreed_steps_count() -> None:
 
 
 def test_unknown_applications() -> None:
-    """What does not run cannot be resized."""
+    """An application that does not run cannot be resized."""
     with pytest.raises(DecisionRefused, match="no running malleable application"):
         check_resize(None, resize((10, 1)))
 

@@ -29,7 +29,7 @@ def thesis() -> Platform:
 
 
 def begins(platform: Platform) -> SimulationBegins:
-    """What the simulator says of a platform first."""
+    """The simulator's first event for a platform."""
     machines = Machines(platform, {})
     return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos)
 
@@ -55,7 +55,7 @@ def test_four_jobs_that_ask_64_gigabytes_per_second_are_rejected(policy: str) ->
 
 
 def test_ignorant_sessions_start_them() -> None:
-    """Where bandwidth is not scheduled, rates are not looked at."""
+    """Without scheduled bandwidth rates are ignored."""
     session = Session(POLICIES["easy"].build(), rigid(), ground=Ground(defaults=MachineDefaults(bandwidth=False)))
     session.handle(Message(0.0, (begins(thesis()),)))
     reply = session.handle(Message(0.0, tuple(submitted(number, 8, 8 * GB) for number in range(4))))
@@ -72,12 +72,12 @@ def test_the_file_states_what_the_built_platform_states() -> None:
 
 @lru_cache(maxsize=1)
 def unstated() -> Platform:
-    """The same machine without a word on bandwidth, as the thesis published it."""
+    """The same machine without bandwidths, as published in the thesis."""
     return parse_platform(resolve_platform("thesis").replace('<prop id="io_path" value="pfs=5000000000"/>', ""))
 
 
 def test_a_machine_that_states_no_links_refuses_rates() -> None:
-    """It has a file system: whether a stream fits cannot be known. Jobs without a rate run."""
+    """It has a file system: whether a stream fits is unknown. Jobs without a rate run."""
     played = Played()
     session = Session(POLICIES["easy"].build(), rigid(), observer=played)
     session.handle(Message(0.0, (begins(unstated()),)))
@@ -90,7 +90,7 @@ def test_a_machine_that_states_no_links_refuses_rates() -> None:
 
 
 def test_the_file_systems_bandwidth_can_be_said() -> None:
-    """5 GB/s for all hosts, where the platform says nothing; what it does say counts."""
+    """5 GB/s for all hosts without a value in the platform; a value there counts."""
     said = MachineDefaults(pfs_bytes_per_s=5 * GB)
     machine = Machine.from_simulation_begins(begins(unstated()), said)
     assert machine.links == (Link("pfs", 5 * GB, -1),)
@@ -122,7 +122,7 @@ def test_the_trunk_is_what_all_traffic_crosses() -> None:
 
 
 def test_levels_of_a_zone() -> None:
-    """Hosts by the numbers in their names; what is malformed is refused with the host's name."""
+    """Hosts by the numbers in their names; a malformed name is refused with the host's name."""
 
     def machine(levels: str) -> Machine:
         infos = tuple(ResourceInfo(i, f"n{i}x", zone_properties={"io_levels": levels}) for i in range(4))

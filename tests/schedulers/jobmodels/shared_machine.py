@@ -25,7 +25,7 @@ NODES = 4
 
 @dataclass
 class Shown(Observer):
-    """What happened, by the jobs' names."""
+    """Events by the jobs' names."""
 
     starts: dict[str, float] = field(default_factory=dict)
     given: dict[str, Allocation] = field(default_factory=dict)
@@ -39,12 +39,12 @@ class Shown(Observer):
         self.refused[job.name] = reason
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Note a start, and what the job was given."""
+        """Note a start and the job's allocation."""
         self.starts[job.name] = now_s
         self.given[job.name] = allocation
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Note an end, and what the job held then."""
+        """Note an end and the job's last allocation."""
         self.held[running.job.name] = running.allocation
         self.ends[running.job.name] = (now_s, state)
 
@@ -73,7 +73,7 @@ def play(
 ) -> Shown:
     """Run to the end; the ledger is checked after every message, and ``watch`` called with it and its answer.
 
-    ``paths`` are the links to the file system (``io_path``) of node after node, where the platform states none.
+    ``paths`` are the links to the file system (``io_path``) of node after node, where the platform states no links.
     """
     shown = Shown()
     session = assemble(policy, settings or Settings(), model, observer=shown)

@@ -146,7 +146,7 @@ def test_a_transfer_beside_without_the_file_system_takes_no_turn() -> None:
 
 @dataclass(frozen=True)
 class Writes(JobModel):
-    """Does nothing but one phase that stands for 90 bytes."""
+    """Does only one phase, of 90 bytes."""
 
     needs: ClassVar[Needs] = Needs(gate=True)
 

@@ -1,4 +1,4 @@
-"""Gates: exclusive means exclusive, no turn is lost, and orders pick what they say."""
+"""Gates: exclusive means exclusive, no turn is lost, and orders pick the right request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spillway.schedulers.jobmodels.gates import Exclusive, IoControl, IoOrder, S
 
 
 def test_shared_lets_everybody_in_at_once() -> None:
-    """Two applications transfer at the same time, and none has waited."""
+    """Two applications transfer at the same time, without waiting."""
     gate = make_gate(IoControl.SHARED)
     assert gate.request("a1", "a", 0, 5.0, 0.0) == ("a1",)
     assert gate.request("b1", "b", 0, 5.0, 0.0) == ("b1",)
@@ -19,7 +19,8 @@ def test_shared_lets_everybody_in_at_once() -> None:
 
 
 def test_exclusive_serves_three_jobs_one_after_another() -> None:
-    """Jobs a, b and c ask at 0, 1 and 2 s and transfer for 4 s each: b begins at 4, c at 8; they waited 3 and 6 s."""
+    """Jobs a, b and c request at 0, 1 and 2 s and transfer for 4 s each: b begins at 4, c at 8; they waited 3 and 6
+    s."""
     gate = Exclusive()
     assert gate.request("a", "A", 0, 4.0, 0.0) == ("a",)
     assert gate.request("b", "B", 0, 4.0, 1.0) == ()
@@ -35,7 +36,7 @@ def test_exclusive_serves_three_jobs_one_after_another() -> None:
     [(IoOrder.FIFO, "b"), (IoOrder.SHORTEST, "c"), (IoOrder.STARVED, "d"), (IoOrder.STRETCH, "e")],
 )
 def test_orders(order: IoOrder, first: str) -> None:
-    """b asked first, c is shortest, d waited 30 s before, e's 11 s of life were half waiting."""
+    """b requested first, c is shortest, d waited 30 s before, e's 11 s of life were half waiting."""
     gate = Exclusive(order)
     for name, entered_s in (("b", 0.0), ("c", 0.0), ("d", 0.0), ("x", 0.0), ("e", 89.0)):
         gate.enter(name, entered_s)
@@ -76,7 +77,7 @@ def test_waiting_at_two_nodes_counts_once() -> None:
 
 
 def test_misuse_is_refused() -> None:
-    """A key in use, the end of what never began, and leaving in the middle are errors."""
+    """A key in use, the end of a turn that never began, and leaving during a turn are errors."""
     for gate in (Exclusive(), Shared()):
         gate.request("a", "a", 0, 1.0, 0.0)
         with pytest.raises(ValueError, match="begun"):
@@ -92,7 +93,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(["ask", "end", "kill"]), st.integers(
 
 @given(st.sampled_from(list(IoOrder)), STEPS)
 def test_never_two_at_once_and_nobody_is_lost(order: IoOrder, steps: list[tuple[str, int, int]]) -> None:
-    """Whatever is asked, ended and killed: one turn per I/O node, and every turn not withdrawn begins once."""
+    """For all requests, ends and kills: one turn per I/O node, and every turn not withdrawn begins once."""
     gate = Exclusive(order)
     holding: dict[int, str] = {}
     requested: set[str] = set()

@@ -1,4 +1,4 @@
-"""Phased execution: the thesis's stages on the wire, and nothing leaks whatever ends, fails or is killed."""
+"""Phased execution: the thesis's stages on the wire, and nothing leaks when sub-jobs end, fail or are killed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def job(cpu: float, walltime_s: float = 10_000.0, nodes: int = 2, bb_bytes: int 
 
 
 class Wire:
-    """A scripted Batsim: applies requests, knows what runs, and checks every request with the guard."""
+    """A scripted Batsim: applies requests, tracks running jobs, and checks every request with the guard."""
 
     def __init__(self, model: IoAware | None = None, config: BatsimConfig = DYNAMIC) -> None:
         self.records: list[JobRecord] = []
@@ -198,7 +198,7 @@ def test_no_stage_is_registered_without_time_left() -> None:
 
 
 def test_killed_job_keeps_its_resources_until_drains_end() -> None:
-    """A kill leaves drains alone; the thesis's early release gives the resources back at once."""
+    """A kill does not stop drains; the thesis's early release gives the resources back at once."""
     for early, ends in ((False, 0), (True, 1)):
         wire = Wire(IoAware(early_release=early))
         wire.start(job(7.2e12))
@@ -223,7 +223,7 @@ def test_new_profiles_where_batsim_forgets_them() -> None:
 
 
 def test_needs_dynamic_jobs_and_a_dividable_profile() -> None:
-    """A simulator without dynamic jobs, or a profile without phases, is refused with words."""
+    """A simulator without dynamic jobs, or a profile without phases, is refused with the reason."""
     with pytest.raises(RemoteProtocolError, match="--enable-dynamic-jobs"):
         ProgramRuntime(IoAware()).begin(machine(), BatsimConfig())
     wire = Wire()
@@ -249,7 +249,7 @@ WRITE, ALONE, BESIDE = (Place.NODES, Place.BURST_BUFFER, HALF), "compute", "comp
     ],
 )
 def test_program_from_a_checkpoint(resumed: Checkpoints | None, expected: list[object]) -> None:
-    """Three phases: those before the last checkpoint that survived are left out; what was not drained is drained."""
+    """Three phases: those before the last checkpoint that survived are left out; undrained data is drained."""
     found: list[object] = []
     for one in IoAware(phase_target=1e10).program(job(30e9), Granted(Allocation((0,)), 0.0, resumed), machine()):
         if isinstance(one, Transfer):
@@ -274,7 +274,7 @@ def test_staged_bytes(stated: dict[str, int], sizes: tuple[int, int]) -> None:
 
 
 def test_bytes_that_a_stream_of_stages_carries() -> None:
-    """In once, out once, and a drain of half after every phase but the last, as far as the job does not say less."""
+    """Stage-in, stage-out, and a drain of half after every phase but the last, unless the job states less."""
     model, one = IoAware(phase_target=1e10), job(30e9)
     assert staged_bytes(one, model) == 2 * (4 * GB + 1) + 2 * HALF
     less = msgspec.structs.replace(one, extras={"stage_in_bytes": 6.5, "stage_out_bytes": 0})
@@ -342,7 +342,7 @@ def test_phase_count_rounds_half_to_even() -> None:
 def test_every_sequence_of_ends_and_kills_ends_the_job_once(
     cpu: float, nodes: int, bb: int, endless: bool, early: bool, steps: list[tuple[int, float, int]]
 ) -> None:
-    """Whatever completes, fails or is killed in whatever order: one end, no live sub-job forgotten, legal requests."""
+    """Sub-jobs complete, fail or are killed in any order: one end, no live sub-job forgotten, legal requests."""
     wire = Wire(IoAware(early_release=early))
     a_job = job(cpu, math.inf if endless else 5000.0, nodes, bb)
     wire.start(a_job)

@@ -65,7 +65,7 @@ def job(name: str = "1", walltime_s: float = 1000.0, nodes: int = 2, **changes: 
 
 
 def runtime(records: list[AppRecord], gate: Exclusive, watched: bool = False) -> ProgramRuntime:
-    """Plays applications, under controllers where they are watched."""
+    """Plays applications, with controllers if they are watched."""
 
     def keep(record: JobRecord) -> None:
         app = finished(record)
@@ -105,7 +105,7 @@ class Wire:
         self.running += [request.job_id for request in batch if isinstance(request, ExecuteJob)]
 
     def take(self, step: Any) -> None:
-        """Take what follows from an event."""
+        """Apply the step that follows from an event."""
         assert step is not None
         self.apply(step.requests)
         self.ended += step.ended
@@ -205,7 +205,7 @@ def test_given_and_taken_back_before_it_was_used() -> None:
 
 
 def test_without_overhead_the_size_changes_at_once() -> None:
-    """The next interval runs on the new nodes; a part is given back together with what is left over."""
+    """The next interval runs on the new nodes; a part is given back together with unused nodes."""
     wire = Wire(job(overhead=0.0))
     wire.apps.agree("w0!1", (Step(2, 3),), Allocation((2, 5, 7)), 10.0)
     wire.apps.agree("w0!1", (Step(2, -2),), None, 20.0)

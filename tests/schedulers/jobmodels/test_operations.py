@@ -80,7 +80,7 @@ def test_figure_2_two_equal_jobs_synchronise() -> None:
 
 
 def test_three_jobs_and_exclusive_io() -> None:
-    """All want 2 s of I/O after 1 s, then compute 1 s, then I/O again: FIFO serves 0, 1, 2, 0, 1, 2 without a gap."""
+    """All need 2 s of I/O after 1 s, then compute 1 s, then I/O again: FIFO serves 0, 1, 2, 0, 1, 2 without a gap."""
     wire, records = play(*(job(i, count=2, compute_s=1.0, io_bytes=20.0) for i in range(3)), gate=Exclusive())
     assert [(start, end) for start, end, _, _ in wire.transfers] == [(1, 3), (3, 5), (5, 7), (7, 9), (9, 11), (11, 13)]
     assert [owner[-1] for _, _, owner, _ in wire.transfers] == ["0", "1", "2", "0", "1", "2"]

@@ -1,4 +1,4 @@
-"""Restarts from checkpoints, worked out by hand: what survives which failure, what is done again, what that costs."""
+"""Restarts from checkpoints, worked out by hand: surviving checkpoints by failure, repeated work, and its cost."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ IO_CASES: list[tuple[str, float, int, Checkpoints | None, float, float]] = [
     # a storage node: stages in, the checkpoint from the file system and on to the nodes, phase 3
     ("storage", 34.0, STORAGE, Checkpoints(0, 2), 10.0, 8.0 * GB),
     ("storage in phase 2", 24.0, STORAGE, Checkpoints(0, 1), 20.0, 8.0 * GB),
-    # the first drain is under way: lost with its storage node, through where only a node fails
+    # the first drain is under way: lost with its storage node, finished where only a node fails
     ("storage in a drain", 17.0, STORAGE, None, 30.0, 4.0 * GB),
     ("node in a drain", 17.0, NODE, Checkpoints(1, 1), 20.0, 2.0 * GB),
     ("while staging in", 2.0, NODE, None, 30.0, 4.0 * GB),
@@ -129,7 +129,8 @@ def test_io_aware(
 
 
 def _record(resumed: Checkpoints | None, written: int, drained: int, computed_s: float, bb: int = GB) -> JobRecord:
-    """An attempt of a job with a burst buffer: what it went on from, wrote, drained, and how long it computed."""
+    """An attempt of a job with a burst buffer: its checkpoints at the begin, written and drained ones, computed
+    time."""
     through = {"checkpoint": written} if written else {}
     computed = [computed_s] if computed_s else []
     job = Job("w0!0", 0, 0.0, 100.0, 1, bb)
@@ -141,7 +142,7 @@ def _record(resumed: Checkpoints | None, written: int, drained: int, computed_s:
     [
         (_record(None, 2, 1, 9.0), Checkpoints(2, 1)),
         (_record(None, 1, 0, 9.0), Checkpoints(1, 0)),
-        # it went on from checkpoint 2 in the buffers, of which 1 was drained: the first drain is that of 2
+        # it continued from checkpoint 2 in the buffers, and only 1 was drained: the first drain is that of 2
         (_record(Checkpoints(2, 1), 1, 1, 9.0), Checkpoints(3, 2)),
         (_record(Checkpoints(2, 1), 1, 2, 9.0), Checkpoints(3, 3)),
         (_record(Checkpoints(2, 1), 0, 0, 9.0), Checkpoints(2, 1)),

@@ -93,7 +93,7 @@ def test_what_goes_over_the_wire() -> None:
 
 
 def test_a_machine_without_file_system_is_refused() -> None:
-    """The message says what the platform lacks."""
+    """The message states the missing part of the platform."""
     with pytest.raises(RemoteProtocolError, match="parallel file system"):
         ProgramRuntime(Stream()).begin(simple_machine(2), BatsimConfig())
 
@@ -114,7 +114,7 @@ def test_a_profile_that_takes_no_stream_is_rejected(profile: dict[str, Any]) -> 
         job("3", 0, 2, "whole", walltime=60, io_bytes=10**6),
     ]
     if profile["type"] == "parallel_homogeneous_pfs":
-        del jobs[1]  # Batsim must be told its storage host
+        del jobs[1]  # Batsim needs its storage host
     profiles = {"odd": profile, "whole": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 0}}
     story = small(TINY, SessionSpec("fcfs", model="stream"), jobs, profiles)
     assert list(story.reasons) == ["1"]

@@ -1,4 +1,4 @@
-"""The bandwidth that jobs need under a model: bytes by hand, rates in sessions, what cannot be known."""
+"""The bandwidth that jobs need under a model: bytes by hand, rates in sessions, unknown cases."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def test_stages_are_booked_on_the_file_systems_link(book: bool) -> None:
 
 
 def test_which_links_a_stream_is_booked_on() -> None:
-    """What nodes write is booked on every link above them, what storage nodes move on the file system's link alone."""
+    """Writes of nodes are booked on every link above them, transfers of storage nodes only on the file system's
+    link."""
     path = {"io_path": f"pfs={4 * GB}/switch={3 * GB}"}
     nodes = tuple(ResourceInfo(number, f"n{number}", properties=path) for number in range(2))
     beside = {"capacity_bytes": str(10 * GB), "io_path": f"pfs={4 * GB}"}
@@ -189,6 +190,6 @@ def test_streams_of_the_stream_model_are_booked() -> None:
 
 
 def test_booking_stages_needs_bandwidth() -> None:
-    """What cannot be booked is refused when the options are read."""
+    """Stages that cannot be booked are refused when the options are read."""
     with pytest.raises(OptionError, match=r"book_stages=\.\.\. and setting bandwidth=ignorant cannot be combined"):
         assemble(POLICIES["easy"].build(), Settings(bandwidth="ignorant"), IoAware(book_stages=1.0))

@@ -1,4 +1,4 @@
-"""Striped burst buffers in the I/O-aware model: transfers by hand, turns at the I/O gate, what is refused."""
+"""Striped burst buffers in the I/O-aware model: transfers by hand, turns at the I/O gate, refusals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BUFFER = Allocation((0, 1, 2), (0, 1), 6, striped=True)
 
 
 def test_staging_has_a_task_per_stripe() -> None:
-    """Six bytes each way for each stripe, whatever the nodes are."""
+    """Six bytes each way for each stripe, on any nodes."""
     transfer = Transfer(Place.PFS, Place.BURST_BUFFER, 6, "stage_in")
     lowered = lower(transfer, BUFFER.nodes, BUFFER, machine())
     assert [task.hosts for task in lowered.tasks] == [(2, 3), (2, 4)]
@@ -71,7 +71,7 @@ def ran(
 
 @pytest.mark.parametrize(("stripes", "checkpoint_s"), [(1, 4.0), (2, 2.0)])
 def test_times_by_hand(stripes: int, checkpoint_s: float, tmp_path: Path) -> None:
-    """8 GB through a file system of 1 GB/s take 8 s; 4 GB of checkpoint go over as many links of 1 GB/s as stripes."""
+    """8 GB through a file system of 1 GB/s take 8 s; 4 GB of checkpoint use one link of 1 GB/s per stripe."""
     played = ran(tmp_path, {"bb_total": 8 * GB, "bb_stripes": stripes})
     record: JobRecord = played.records["w0!1"]
     seconds = {"stage_in": 8.0, "checkpoint": checkpoint_s, "stage_out": 8.0}
@@ -92,7 +92,7 @@ def test_a_striped_buffer_takes_one_turn(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_packs_requests_refuses_stripes(tmp_path: Path) -> None:
-    """It packs one request per node, onto any storage node: no stripes, and no storage of the own rack alone.
+    """It packs one request per node, onto any storage node: no stripes, and no restriction to storage of the own rack.
 
     A gang policy chooses nodes by its rows, whatever their racks have.
     """

@@ -51,15 +51,15 @@ def test_two_jobs_take_turns() -> None:
 
 
 def test_computations_are_scaled_by_their_progress() -> None:
-    """95 s of flops each: what is left follows from the progress that Batsim reads back, to six decimals. A ends at
-    185 s; B has then received nine slices, and its last five seconds at once."""
+    """95 s of flops each: the rest follows from the progress that Batsim reads back, to six decimals. A ends at 185 s;
+    B has then received nine slices, and its last five seconds at once."""
     shown = play(TWO_ROWS, [job("A", 3, 0.0, profile=FLOPS), job("B", 3, 0.0, profile=FLOPS)])
     assert shown.ends["A"] == (pytest.approx(185.0, abs=0.001), DONE)
     assert shown.ends["B"] == (pytest.approx(190.0, abs=0.001), DONE)
 
 
 def test_a_job_in_all_rows_is_never_interrupted() -> None:
-    """Alone in the matrix a job is replicated to both rows and runs through."""
+    """An uncontended job is replicated to both rows and runs without a break."""
     shown = play(TWO_ROWS, [job("A", 3, 100.0)])
     assert shown.ends == {"A": (100.0, DONE)}
     assert (shown.count(ExecuteJob), shown.count(KillJob)) == (1, 0)
@@ -176,11 +176,11 @@ class Killing:
         self._at_s = at_s
 
     def sharing(self) -> Any:
-        """As the policy that it stands for."""
+        """As for the policy in its place."""
         return TWO_ROWS.sharing()
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Kill, then go on as usual."""
+        """Kill, then decide as usual."""
         if view.now_s == self._at_s:
             yield from (Kill(entry.job, "test") for entry in view.running if entry.job.name in self._names)
         else:
@@ -189,14 +189,15 @@ class Killing:
 
 @pytest.mark.parametrize("name", ["A", "B"])
 def test_kills_with_and_without_a_turn(name: str) -> None:
-    """At 45 s it is A's turn: A's stretch dies first, B is gone at once; neither comes back, the others end."""
+    """At 45 s it is A's turn: A's current sub-job is killed first, B is removed at once; neither comes back, the others
+    end."""
     shown = play(Killing(name, 45.0), [job("A", 3, 100.0), job("B", 3, 100.0), job("C", 1, 1.0, submit_s=45.0)])
     assert shown.ends[name] == (45.0, JobState.COMPLETED_KILLED)
     assert {other for other, (_, state) in shown.ends.items() if state is DONE} == {"A", "B", "C"} - {name}
 
 
 def test_space_sharing_on_a_serverless_cluster() -> None:
-    """With the model ``timeshared`` any policy's jobs pay for blocks by their place: A is at home, B is not."""
+    """With the model ``timeshared`` any policy's jobs are charged for blocks by their place: A is at home, B is not."""
     jobs = [
         job("A", 2, 10.0, io_blocks=100, file_nodes=[0, 1]),
         job("B", 2, 10.0, io_blocks=100, file_nodes=[0, 1]),
@@ -250,18 +251,18 @@ def test_each_row_has_the_links_for_itself() -> None:
     """Four nodes, two rows, a file system of 10 GB/s; rates are per node.
 
     A (2 nodes, 3 GB/s each) takes row 0, nodes 0 and 1. B (the same) finds two cells in row 0, but only 4 GB/s: row 1,
-    nodes 2 and 3. C (4 GB/s) takes node 2 in row 0, whose link is full then. D (3 GB/s) takes node 0 in row 1. E (2
-    GB/s) finds a cell in each row, but 0 and 1 GB/s: it waits, and F, which streams nothing, waits behind it. G
-    requests more than the link has.
+    nodes 2 and 3. C (4 GB/s) takes node 2 in row 0, and fills that link. D (3 GB/s) takes node 0 in row 1. E (2 GB/s)
+    finds a cell in each row, but 0 and 1 GB/s: it waits, and F, which streams nothing, waits behind it. G requests more
+    than the link has.
 
     C's 5 s end in the first slice. E takes node 2 in row 0 (4 GB/s are free), F node 3; their 4 s and 3 s end at 9 and
     8 s. In row 0 nodes 2 and 3 are free from then on, but B's 6 GB/s are not: it gets no replica. Slice 1 is row 1's:
-    D's 6 s end at 16 s. Both rows have two tasks and could be one, but 12 GB/s are too much: they go on taking turns.
-    A has run 10 s; it ends at 28 s, after 8 s of slice 2. B is replicated to row 0 then; it has run 10 s and ends at
-    38 s.
+    D's 6 s end at 16 s. Both rows have two tasks and could be one, but 12 GB/s are too much: they continue to take
+    turns. A has run 10 s; it ends at 28 s, after 8 s of slice 2. B is replicated to row 0 then; it has run 10 s and
+    ends at 38 s.
 
     Without rates B is beside A in row 0 from the start. Row 1 has C, D, E and F, then G: the last of them ends at 16 s,
-    A and B get replicas and go on; with 10 s run by then they end at 24 and 26 s.
+    A and B get replicas and continue; with 10 s run by then they end at 24 and 26 s.
     """
     jobs = [
         job("A", 2, 18.0, io_rate=3 * GB),
@@ -318,7 +319,7 @@ def test_too_many_nodes_are_refused() -> None:
     ],
 )
 def test_wrong_descriptions(entry: dict[str, Any], message: str) -> None:
-    """What a job says of its file is checked, and named."""
+    """The description of a job's file is checked; the error names the fault."""
     with pytest.raises(RemoteProtocolError, match=message):
         play(TWO_ROWS, [entry])
 
@@ -431,7 +432,7 @@ def test_why_jobs_wait_for_bandwidth() -> None:
 
 
 def test_unavailable_nodes_take_no_new_jobs() -> None:
-    """Node 0 is gone in all rows: three tasks go to the others; when it is back, four tasks find a row."""
+    """Node 0 is out in all rows: three tasks go to the others; when it is back, four tasks find a row."""
     session = opened(TWO_ROWS)
     session.handle(Message(0.0, (Notify(0.0, "event_machine_unavailable", (0,)), *submissions(3, 4))))
     assert sorted(node % 4 for node in session.book.parts_of("w!0").nodes.nodes) == [1, 1, 2, 2, 3, 3]  # type: ignore[union-attr]
@@ -442,7 +443,7 @@ def test_unavailable_nodes_take_no_new_jobs() -> None:
 
 
 def opened(policy: Gang, io_path: str = "", **options: Any) -> Session:
-    """A session that knows four nodes, and their way to a file system."""
+    """A session with four nodes and their way to a file system."""
     session = assemble(policy, Settings(), **options)
     properties = {"io_path": io_path} if io_path else {}
     hosts = tuple(ResourceInfo(number, f"n{number}", properties=properties) for number in range(4))

@@ -1,4 +1,4 @@
-"""Small runs on small machines, and what happened in them when."""
+"""Small runs on small machines, and the times of their events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOUR_RACKS = RACKS.format(racks=4, nodes=1, size=10, granule=1)
 
 
 MOST_MESSAGES = 2000
-"""A run that has not ended by then would go on for ever."""
+"""A run that has not ended by then would never end."""
 
 
 @cache
@@ -44,12 +44,12 @@ def machine(description: str) -> Platform:
 
 
 class Story(Observer):
-    """When what happened, by job or name of a persistent buffer (s).
+    """Times of events by job or name of a persistent buffer (s).
 
     Attributes
     ----------
     evicted_s
-        Losses of burst buffers: when, and whose.
+        Losses of burst buffers: time and job.
     waiting
         Jobs that wait in the end.
     """
@@ -98,12 +98,12 @@ def play(
     deadlock: bool = False,
     direct: bool = False,
 ) -> Story:
-    """Play jobs to their end, and machines that come and go; all books agree after every message.
+    """Play jobs to their end, with outages; all books agree after every message.
 
     Parameters
     ----------
     outages
-        A file to write them to, and when what goes out or comes back.
+        A file to write them to, and times and machines of the changes.
     deadlock
         Whether jobs may wait in the end; else that is an error.
     direct

@@ -67,7 +67,8 @@ def _read(path: Path) -> list[dict[str, str]]:
 def test_a_buffer_outlives_its_users_and_is_destroyed_once(
     life: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Created and destroyed by jobs without nodes; a large buffer waits until it is gone, 4 GB on each storage node."""
+    """Created and destroyed by jobs without nodes; a large buffer, 4 GB on each storage node, waits until it is
+    destroyed."""
     jobs = [
         job(0, 0.0, 0, bb_create=created("scratch", 8)),
         job(1, 1.0, 4, 100.0, bb_use=["scratch"]),
@@ -93,7 +94,7 @@ def test_a_buffer_outlives_its_users_and_is_destroyed_once(
 
 
 def test_a_job_with_nodes_creates_uses_and_destroys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it uses itself is destroyed when it has ended and others that were submitted earlier are through, too."""
+    """Its own buffer is destroyed when it has ended and users that were submitted earlier have ended, too."""
     jobs = [
         job(0, 0.0, 2, 20.0, bb_create=created("a", 6)),
         job(1, 1.0, 2, 50.0, bb_use=["a"]),
@@ -220,7 +221,7 @@ def test_what_would_wait_for_ever_is_rejected_in_the_end(tmp_path: Path, monkeyp
 def test_every_policy_leaves_room_for_a_buffer_without_end(
     policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Jobs keep the storage busy; the creation gets its room when the first of them ends, and its user runs."""
+    """Jobs keep the storage busy; the creation gets its bytes when the first of them ends, and its user runs."""
     own = {"bb": 3 * GB}
     jobs = [job(number, 0.5 * number, 3, 30.0, **own) for number in range(4)]
     jobs += [job(10, 1.2, 0, bb_create=created("p", 8)), job(11, 2.1, 2, 10.0, bb_use=["p"])]
@@ -269,7 +270,7 @@ def test_a_job_without_nodes_has_no_uncontended_time(tmp_path: Path) -> None:
     [("continue", {"1": 1.0, "2": 60.0}), ("kill", {"1": 1.0, "2": 60.0}), ("requeue", {"1#2": 60.0, "2": 60.0})],
 )
 def test_a_buffer_outlasts_an_outage_of_its_storage_node(rule: str, starts: dict[str, float], tmp_path: Path) -> None:
-    """Out from 20 to 60: a new user waits; a running one goes on, is killed, or starts anew. Then it is destroyed."""
+    """Out from 20 to 60: a new user waits; a running one continues, is killed, or starts anew. Then it is destroyed."""
     jobs = [
         job(0, 0.0, 0, bb_create=created("a", 8)),
         job(1, 1.0, 2, 100.0, bb_use=["a"]),

@@ -1,4 +1,4 @@
-"""A persistent buffer waits for room while jobs hold theirs: small cases with times worked out by hand."""
+"""A persistent buffer waits for free bytes beside jobs with buffers: small cases with times worked out by hand."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def created(name: str, gigabytes: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "plan", "slurm-backfill"])
 @pytest.mark.parametrize("destroyed", [False, True])
 def test_a_buffer_that_is_free_now_but_booked_for_later(policy: str, life: str, *, destroyed: bool) -> None:
-    """Job B holds its buffer without end, so it does not get what is booked for a creation from 100 s on.
+    """Job B holds its buffer without end, so it does not get the bytes booked for a creation from 100 s on.
 
-    It waits until that is destroyed, and is rejected where nobody does.
+    It waits until that buffer is destroyed, and is rejected where no job does so.
     """
     jobs = [
         job("A", 0, 2, "a", walltime=100),
@@ -92,7 +92,7 @@ def test_a_stage_in_that_is_late_goes_before_a_creation(policy: str, holders: in
 @pytest.mark.parametrize("life", ["with-nodes", "slurm", "standby", "two-reservations"])
 @pytest.mark.parametrize("last", [False, True])
 def test_what_a_policy_rejects_may_be_what_a_creation_waited_for(life: str, *, last: bool) -> None:
-    """Job 31 waits for a creation that cannot be met beside ``a``: it is rejected when nothing else goes on.
+    """Job 31 waits for a creation that cannot be met beside ``a``: it is rejected when nothing else happens.
 
     Under ``slurm`` and ``standby`` the last thing that happens is that ``replay`` rejects job 5, which states no time
     of its start, when its buffer is filled.

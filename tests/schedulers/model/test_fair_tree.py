@@ -35,8 +35,8 @@ def test_the_tree_of_the_module() -> None:
 
 
 def test_all_users_of_an_account_come_before_those_of_a_worse_one() -> None:
-    """a has had 60 of 100 with half of the shares, LF 5/6; b 40, LF 5/4. b2 has had all that b has, and comes before
-    a1, who has had nothing: the account decides first.
+    """a has had 60 of 100 with half of the shares, LF 5/6; b 40, LF 5/4. b2 has the whole usage of b, and comes before
+    a1 without usage: the account decides first.
     """
     tree = FairTree([*accounts(1, 1), user("a", "a1"), user("a", "a2"), user("b", "b1"), user("b", "b2")])
     assert factors(tree, a2=60, b2=40) == {"b1": 1.0, "b2": 0.75, "a1": 0.5, "a2": 0.25}
@@ -44,7 +44,7 @@ def test_all_users_of_an_account_come_before_those_of_a_worse_one() -> None:
 
 def test_sibling_users_with_equal_level_shares_share_a_rank() -> None:
     """u and v have had 10 with a share each, w 20 with two: LF is 0.8 for each, so all have rank 4 of 4. x has had
-    nothing: LF is infinite, it is the first, and they have rank 3; nobody has rank 2 or 1.
+    nothing: LF is infinite, it is the first, and they have rank 3; no user has rank 2 or 1.
     """
     users = [user("a", "u"), user("a", "v"), user("a", "w", 2), user("a", "x")]
     tree = FairTree([*accounts(1), *users])
@@ -94,7 +94,7 @@ def test_a_user_may_be_in_two_accounts() -> None:
 
 
 def test_no_associations() -> None:
-    """Nobody is ranked."""
+    """No user is ranked."""
     assert FairTree([]).factors(np.zeros(0)).tolist() == []
 
 

@@ -1,4 +1,4 @@
-"""Values of a site: weights that are none."""
+"""Values of a site: invalid weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of small machines, for tests of single policies, and a plain check of what a policy starts."""
+"""Views of small machines, for tests of single policies, and a plain check of a policy's starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def job(number: int, nodes: int, walltime_s: float, bb_gb: float = 0.0, submit_s
 
 
 def running(timeline: Timeline, jobs: Iterable[Job], start_s: float) -> list[Running]:
-    """Start jobs on a timeline where they fit first; the others are left out."""
+    """Start jobs that fit now on a timeline; the others are left out."""
     found = []
     for one in jobs:
         allocation = timeline.fit_now(one, one.walltime_s)
@@ -40,7 +40,7 @@ def view(
     notebook: dict[str, Any] | None = None,
     notes: PassNotes | None = None,
 ) -> View:
-    """What a policy sees at ``now_s`` with these jobs waiting, and those of ``busy`` that fit running since now."""
+    """A policy's view at ``now_s`` with these jobs waiting, and those of ``busy`` that fit running since now."""
     timeline = Timeline(machine, now_s)
     active = running(timeline, busy, now_s)
     return View(
@@ -49,7 +49,7 @@ def view(
 
 
 def started(policy: Callable[[View], Iterable[Decision]], seen: View) -> list[Start]:
-    """What a policy starts, after checking it by itself: each job once, nothing over-committed at any time."""
+    """A policy's starts, after a separate check: each job once, nothing over-committed at any time."""
     before = seen._timeline_source()
     starts = []
     for decision in policy(seen):
@@ -65,7 +65,7 @@ def started(policy: Callable[[View], Iterable[Decision]], seen: View) -> list[St
 
 
 def check(requested: Job, allocation: Allocation) -> None:
-    """The allocation is what the job requested."""
+    """Check that the allocation matches the job's request."""
     assert len(allocation.nodes) == requested.nodes
     assert list(allocation.nodes) == sorted(set(allocation.nodes))
     assert len(allocation.storages) == (requested.nodes if requested.bb_bytes else 0)

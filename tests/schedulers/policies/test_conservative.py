@@ -24,7 +24,7 @@ EIGHT = MiniMachine(nodes=8)
 
 
 def promised_after(timeline: Timeline, queue: list[Job], promises: dict[str, Fit]) -> dict[str, float]:
-    """When jobs with these promises start or are promised to start after a pass on a timeline."""
+    """Starts and promised starts of jobs with these promises after a pass on a timeline."""
     notebook: dict[str, Any] = {PROMISES: dict(promises)}
     view = View(timeline.now_s, timeline.machine, queue, [], timeline.copy, random.Random(0), notebook)
     starts = {decision.job.id: timeline.now_s for decision in Conservative()(view)}  # type: ignore[union-attr]
@@ -88,7 +88,7 @@ def test_a_promise_whose_node_is_out_is_made_anew_behind_the_others() -> None:
 def passes(
     policy: Conservative, steps: list[tuple[float, list[Job], list[tuple[float, Allocation]]]]
 ) -> list[dict[str, float]]:
-    """Promised starts (s) after each pass: its time, its queue, and what runs until when."""
+    """Promised starts (s) after each pass; a pass has a time, a queue, and running allocations with their ends."""
     notebook: dict[str, Any] = {}
     found = []
     for now_s, queue, running in steps:
@@ -101,9 +101,9 @@ def passes(
 
 
 def test_what_cannot_have_moved_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forty jobs wait: each is looked for once; then one for each that comes, and none where nothing has changed.
+    """Forty jobs wait: each has one search, then each that comes; without a change there is no search.
 
-    Then the running job is to end 30 s earlier: the first 30 s are looked at for all, and one job's promise moves into
+    Then the running job is to end 30 s earlier: the first 30 s are searched for all, and one job's promise moves into
     them.
     """
     looked: list[str] = []

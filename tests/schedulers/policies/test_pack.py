@@ -35,7 +35,7 @@ def simulate(policy: Pack | str, jobs: list[MiniJob], **fields: Any) -> dict[int
 
 def test_a_pack_is_limited_by_its_average_bandwidth() -> None:
     """Rates of 60, 60 and 30 bytes/s for 10, 10 and 20 s on a file system of 100: 0 and 1 would average 120; 0 and 2
-    move 600 + 600 bytes in 20 s: 60. With 2 in the pack there is room for 1 as well: 1,800 bytes in 20 s are 90."""
+    move 600 + 600 bytes in 20 s: 60. With 2 in the pack 1 fits as well: 1,800 bytes in 20 s are 90."""
     jobs = [job(0, 1, 10.0, io_rate=60), job(1, 1, 10.0, io_rate=60), job(2, 1, 20.0, io_rate=30)]
     assert numbers(started(Pack(order="random"), view(wide(), jobs))) == [0, 2]
     assert numbers(started(Pack(order="longest"), view(wide(), jobs))) == [2, 0, 1]

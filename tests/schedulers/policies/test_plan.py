@@ -1,4 +1,4 @@
-"""Plan-based scheduling: hand-computed passes, what a reservation depth serves, and the thesis's starting orders."""
+"""Plan-based scheduling: hand-computed passes, the use of a reservation depth, and the thesis's starting orders."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_two_guards_are_refused() -> None:
 
 @pytest.mark.parametrize(("placements", "moves"), [(0, 180), (60, 6), (5, 0)])
 def test_a_search_is_bounded_by_what_it_places(placements: int, moves: int) -> None:
-    """Ten jobs and at most 60 placements: six moves; fewer placements than jobs: the starting orders alone."""
+    """Ten jobs and at most 60 placements: six moves; fewer placements than jobs: only the starting orders."""
     queue = [job(i, 1 + i % 7, 10.0 * (1 + 3 * i % 8)) for i in range(10)]
     planner = Planner(view(MACHINE, queue).timeline, queue, lambda one: one.walltime_s, Objective(2.0))
     policy = Plan(placements=placements)
@@ -88,7 +88,7 @@ def test_a_search_is_bounded_by_what_it_places(placements: int, moves: int) -> N
 
 
 def test_the_default_has_no_guard_and_an_option_brings_it_back() -> None:
-    """``plan`` scores as ``plan-mean`` does; ``guard_quantile=1`` alone is the guarded plan that it was before."""
+    """``plan`` scores as ``plan-mean`` does; ``guard_quantile=1`` by itself is the guarded plan that it was before."""
     default, means = POLICIES["plan"].build(), POLICIES["plan-mean"].build()
     assert default == replace(means, guard_times=2.0, guard_power=4.0, candidates="portfolio", placements=200_000)
     guarded = Plan(
@@ -141,7 +141,7 @@ def test_depth_serves_only_the_first_jobs() -> None:
 
 
 def test_depth_reserves_for_the_first_job() -> None:
-    """The first needs all nodes at 100 s; nothing longer than that may start beside what runs."""
+    """The first needs all nodes at 100 s; no job longer than that may start beside the running one."""
     queue = [job(0, 10, 50.0), job(1, 6, 101.0), job(2, 6, 100.0)]
     seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)], notes=PassNotes())
     assert numbers(started(Plan(alpha=1.0, depth=1), seen)) == [2]

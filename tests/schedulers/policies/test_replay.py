@@ -1,4 +1,4 @@
-"""Replay: the log's starts where they fit, the site's order where they do not, and what is said of it."""
+"""Replay: the log's starts where they fit, the site's order where they do not, and the notes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def replayed(jobs: list[MiniJob], *, explain: bool = False) -> tuple[Played, Ses
 
 
 def test_jobs_start_when_their_site_started_them() -> None:
-    """Free nodes do not matter, nor the order of submission; nothing is said of a log that fits."""
+    """Free nodes do not matter, nor the order of submission; there is no note about a log that fits."""
     played, session = replayed([job(0.0, 2, 10.0, 30.0), job(1.0, 4, 5.0, 4.0), job(2.0, 1, 50.0, 28.0, GB)])
     assert played.starts == {"w0!0": 30.0, "w0!1": 5.0, "w0!2": 30.0}
     assert session.warnings() == ()
@@ -86,7 +86,7 @@ def test_a_job_without_a_start_is_refused(wait: object) -> None:
 
 
 def test_notes_say_until_when_a_job_waits() -> None:
-    """Jobs that are not due are planned, late ones say what they lack."""
+    """Jobs that are not due are planned; notes of late ones state the missing resources."""
     played, _ = replayed([job(0.0, 4, 20.0, 10.0), job(0.0, 1, 5.0, 12.0)], explain=True)
     notes = dict(played.passes)
     assert notes[0.0].notes["w0!1"].role is Role.PLANNED
@@ -95,7 +95,7 @@ def test_notes_say_until_when_a_job_waits() -> None:
 
 
 def test_passes_for_every_event_start_the_same() -> None:
-    """However often it is called."""
+    """For any number of calls."""
     jobs = [job(float(i % 7), 1 + i % 4, 5.0 + i % 3, float(3 * i)) for i in range(20)]
     often = Played()
     session = Session(POLICIES["replay"].build({}), rigid(), passes=Passes(cadence=Cadence.EVENT), observer=often)

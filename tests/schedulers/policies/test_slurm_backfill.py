@@ -1,4 +1,4 @@
-"""Each rule of Slurm's two schedulers by itself; recordings of real ones are in ``tests/experiments/slurm``."""
+"""Each rule of Slurm's two schedulers separately; recordings of real ones are in ``tests/experiments/slurm``."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def decided(
     ended: int = 0,
     taken: Sequence[Taken] = (),
 ) -> list[tuple[str, int | float]]:
-    """What one call decides.
+    """Decisions of one call.
 
-    ``held`` says of each job that has its buffer whether that is filled, ``busy`` which nodes are taken until when,
-    ``licenses`` how many there are, and how many of them are held for ever; ``ended`` how many of the running jobs have
-    ended, and have their nodes still; ``taken`` windows of maintenance.
+    ``held``: jobs with a buffer, and whether it is filled; ``busy``: taken nodes and the time until then; ``licenses``:
+    their number, and the number held for ever; ``ended``: number of running jobs that have ended but still have their
+    nodes; ``taken``: windows of maintenance.
     """
     there, gone = licenses
     pools = (CountedPool("license x", there, license=True),) if there else ()
@@ -174,7 +174,7 @@ def test_starts_beyond_the_window_reserve_nothing() -> None:
 
 
 def test_a_backfill_pass_looks_at_so_many_jobs() -> None:
-    """The third neither starts nor gets a buffer, and what an earlier pass expected of it is forgotten."""
+    """The third neither starts nor gets a buffer, and its expected start of an earlier pass is forgotten."""
     policy = SlurmBackfill(sched_phase=0.5, bf_max_job_test=2)
     found = decided(policy, 4, [job(0, 1), job(1, 1), job(2, 1, 2)], notebook={"slurm planned": {"w0!2": 0.0}})
     assert without_wakes(found) == [("Start", 0), ("Start", 1)]
@@ -192,8 +192,8 @@ def test_when_passes_are() -> None:
 
 
 def test_a_pass_is_due_when_its_call_comes() -> None:
-    """The call for 1 s comes 15 us late, as on machines whose master has a loopback of so much: the pass is not put
-    off to the next second, and the next main pass is 3 s after the planned one."""
+    """The call for 1 s comes 15 us late, as with a loopback of such latency at the master: the pass is not put off to
+    the next second, and the next main pass is 3 s after the planned one."""
     policy, notebook, queue, busy = SlurmBackfill(bf_phase=20.0), dict[str, Any](), [job(0, 2)], [(0, 500.0)]
     assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.0)]
     assert decided(policy, 2, queue, now_s=1.000015, notebook=notebook) == [("Start", 0), ("WakeAt", 20.0)]
@@ -201,7 +201,7 @@ def test_a_pass_is_due_when_its_call_comes() -> None:
 
 
 def test_a_pass_that_nobody_waited_for_is_not_made_up_for() -> None:
-    """The job that waited starts at 1 s; the backfill pass of 20 s is nobody's, and that of 50 s is the next."""
+    """The job that waited starts at 1 s; no job waits for the backfill pass of 20 s, and that of 50 s is the next."""
     policy, notebook = SlurmBackfill(bf_phase=20.0, sched_phase=0.5), dict[str, Any]()
     assert decided(policy, 2, [job(0, 2)], now_s=0.5, notebook=notebook) == [("Start", 0), ("WakeAt", 20.0)]
     blocked = [(0, 500.0)]
@@ -210,9 +210,9 @@ def test_a_pass_that_nobody_waited_for_is_not_made_up_for() -> None:
 
 
 def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
-    """Failed before: a job for which nodes are lacking, while nothing runs, was looked at every 30 s for ever.
+    """Failed before: a job that lacks nodes while nothing runs was tried every 30 s for ever.
 
-    Both schedulers have had a pass; then a smaller job comes, and one whose order changes with time waits.
+    Both schedulers have had a pass; then a smaller job comes, and one with a time-dependent order waits.
     """
     policy, notebook = SlurmBackfill(bf_phase=20.0), dict[str, Any]()
     assert decided(policy, 2, [job(0, 3)], now_s=0.0, notebook=notebook) == [("WakeAt", 20.0)]
@@ -228,7 +228,7 @@ def test_what_waits_in_vain_is_not_looked_at_for_ever() -> None:
 
 
 def test_recorded_passes_are_followed_by_regular_ones() -> None:
-    """Nothing happens between them, whatever happens."""
+    """There is no pass between the recorded ones, whatever happens."""
     policy = SlurmBackfill(recorded=Recorded((1.25, 2.5), (40.0,)), sched_interval=10.0)
     notebook, queue, busy = dict[str, Any](), [job(0, 2)], [(0, 500.0)]
     assert decided(policy, 2, queue, busy=busy, now_s=0.3, notebook=notebook) == [("WakeAt", 1.25)]
@@ -262,7 +262,8 @@ def test_a_job_may_wait_for_nodes_of_one_that_has_ended_beside_idle_ones() -> No
 
 
 def test_a_pass_may_end_after_a_pair() -> None:
-    """Three jobs of a node each: a whole pass starts all. One that was cut after job 1 starts two, after none none."""
+    """Three jobs of a node each: a whole pass starts all. One that was cut after job 1 starts two, one that was cut
+    before any job starts no job."""
     queue = [job(0, 1), job(1, 1), job(2, 1)]
     cuts: list[tuple[dict[float, tuple[str, str]], list[int]]] = [
         ({}, [0, 1, 2]),
@@ -278,8 +279,8 @@ def test_a_pass_may_end_after_a_pair() -> None:
 def test_a_job_is_kept_out_of_a_window_from_the_whole_second_on() -> None:
     """Nodes 2 and 3 of four are taken from 60 s on, and busy until 5 s. Job 0 needs all four for 60 s, job 1 two.
 
-    At 0.7 s it is 0 s for Slurm: job 0 would be over at 60 s, lacks nodes that are busy, and ends the main pass. At
-    1.2 s the window alone keeps it out, and job 1 starts.
+    At 0.7 s it is 0 s for Slurm: job 0 would be over at 60 s, lacks nodes that are busy, and ends the main pass. At 1.2
+    s only the window keeps it out, and job 1 starts.
     """
     queue, busy = [job(0, 4), job(1, 2, walltime_s=50.0)], [((2, 3), 5.0)]
     taken = [Taken(60.0, 120.0, frozenset({2, 3}))]
@@ -357,7 +358,7 @@ def test_backfill_reserves_in_each_partition() -> None:
 def counted(
     policy: SlurmBackfill, queue: Sequence[Job], busy: Sequence[tuple[int, float, tuple[int, int]]]
 ) -> list[int]:
-    """Starts on four nodes, with four licenses and a group that may have two; busy: a node, until when, what of both.
+    """Starts on four nodes, with four licenses and a group limit of two; busy: a node, its end, amounts of both pools.
 
     Queued jobs run for 60 s.
     """
@@ -388,11 +389,11 @@ def test_what_lacks_something_counted_blocks_nobody() -> None:
 
 
 def test_planned_licenses() -> None:
-    """Job 0 wants all four licenses, of which two are taken until 100 s, and one node.
+    """Job 0 requests one node and all four licenses, but two of these are taken until 100 s.
 
     The main pass ends at it. The backfill pass keeps four licenses from 100 s on, and a node: job 1 has two until 60 s.
-    Where the two are taken until 50 s job 1 would be in the way, and job 2, which needs none, is not. A limit of a
-    group is not planned: job 3 is passed over.
+    Where the two are taken until 50 s job 1 would be in the way, and job 2, without licenses, is not. A limit of a
+    group is not planned: job 3 is skipped.
     """
     main, backfill = (dataclasses.replace(policy, bf_licenses=True) for policy in (MAIN, BACKFILL))
     queue = [holding(3, 4, 0, 1), holding(0, 1, 4), holding(1, 1, 2), holding(2, 1, 0)]
@@ -403,7 +404,7 @@ def test_planned_licenses() -> None:
 
 
 def test_a_main_pass_after_an_event_looks_at_so_many_jobs() -> None:
-    """Two of four at 1 s, and with a job whose buffer does not fit one; all at 0 s, as every ``sched_interval``."""
+    """Two of four at 1 s, one if the first job's buffer does not fit; all at 0 s, as every ``sched_interval``."""
     policy, queue = SlurmBackfill(bf_phase=20.0, default_queue_depth=2), [job(number, 1) for number in range(4)]
     assert without_wakes(decided(policy, 8, queue, now_s=1.0)) == [("Start", 0), ("Start", 1)]
     assert without_wakes(decided(policy, 8, [job(9, 1, 11), *queue], now_s=1.0)) == [("Start", 0)]
@@ -450,7 +451,7 @@ def test_low_priorities_reserve_nothing() -> None:
 
 
 def test_a_least_priority_needs_priorities() -> None:
-    """In other orders there are none."""
+    """In other orders jobs have no priority."""
     with pytest.raises(OptionError, match="option 'bf_min_prio_reserve' needs order=multifactor, got 5 and order=fcfs"):
         SlurmBackfill(bf_min_prio_reserve=5)
 

@@ -1,4 +1,4 @@
-"""What a backfill pass plans for jobs that need hierarchical resources or GPUs, by hand; and that they never starve."""
+"""Plans of a backfill pass for jobs that need hierarchical resources or GPUs, by hand; such jobs never starve."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def job(number: int, at_s: float, nodes: int, runs_s: float, **more: Any) -> dic
 
 
 def starts(site: Site, jobs: list[dict[str, Any]], **options: Any) -> dict[int, tuple[float, tuple[int, ...]]]:
-    """When each job starts on twelve nodes, in whole seconds, and where."""
+    """Start in whole seconds and nodes of each job on twelve nodes."""
     data = {
         "nb_res": 12,
         "jobs": jobs,
@@ -32,7 +32,7 @@ def starts(site: Site, jobs: list[dict[str, Any]], **options: Any) -> dict[int, 
 
 
 RACKS = Site(resources=(Resource("nvme", 2, (Layer("left", "0-5", 4), Layer("right", "6-11", 4))),))
-"""Four units in each half of the machine; a job pays in every half in which it has a node."""
+"""Four units in each half of the machine; a job is charged in every half in which it has a node."""
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_a_node_with_gpus_is_planned_for() -> None:
     from 101 s on.
 
     Job 2 (eleven nodes for 50 s) is over by then, and starts with the pass after its submission. Job 3, which needs a
-    GPU for 200 s, waits for job 1: node 11 is left at 53 s, but reserved. Job 4 needs none, and starts when job 2 is
-    gone.
+    GPU for 200 s, waits for job 1: node 11 is left at 53 s, but reserved. Job 4 needs no GPU, and starts when job 2 has
+    ended.
     """
     site = Site(gpus=(Gpus(1, "10-11"),))
     jobs = [
@@ -90,7 +90,8 @@ SITE = Site(
 @pytest.mark.parametrize("seed", range(16))
 def test_the_first_job_never_starves(seed: int) -> None:
     """The first that waits starts when all have ended that ran when it became first, at the latest: passes that plan
-    what it lacks (``bf_licenses``) let nobody else be in its way, whether it lacks layers, licenses, GPUs or nodes.
+    the resources that it lacks (``bf_licenses``) start no job in its way, whether it lacks layers, licenses, GPUs or
+    nodes.
     """
     rng = Random(seed)
     jobs = []

@@ -40,9 +40,9 @@ def test_a_job_that_runs_beyond_the_shadow_time(option: str, third: int, tmp_pat
 
 
 def test_a_reservation_that_begins_now() -> None:
-    """Four nodes and a buffer of 4 GB; job 1 has 2 GB until 20 s, job 2 wants all 4 GB, job 3 wants 2 GB for 30 s.
+    """Four nodes and a buffer of 4 GB; job 1 has 2 GB until 20 s, job 2 needs all 4 GB, job 3 needs 2 GB for 30 s.
 
-    Where reservations cover nodes alone, that of job 2 begins at once, for nodes are idle. Without spare nodes job 3
+    Where reservations cover only nodes, that of job 2 begins at once, for nodes are idle. Without spare nodes job 3
     would have to end before, and waits; with them it starts, and job 2 waits for it.
     """
     jobs = (

@@ -38,7 +38,7 @@ METHODS = pytest.mark.parametrize("method", ["bb", "auto", "z3", "largest-first"
 
 @METHODS
 def test_best_set_of_the_window(method: str) -> None:
-    """6 nodes are free: 3 + 3 uses all of them, the first job alone only 5. Backfilling then finds nothing."""
+    """6 nodes are free: 3 + 3 uses all of them, only the first job 5. Backfilling then finds nothing."""
     queue = [job(0, 5, 50.0), job(1, 3, 50.0), job(2, 3, 50.0)]
     seen = view(MACHINE, queue, busy=[job(9, 4, 100.0)])
     assert numbers(started(Window(size=10, method=method), seen)) == [1, 2]
@@ -64,7 +64,7 @@ def test_only_the_window_is_looked_at_but_all_are_backfilled() -> None:
 
 
 def test_ages_count_passes_in_the_window() -> None:
-    """Each pass adds one; who leaves the window is forgotten."""
+    """Each pass adds one; a job that leaves the window is forgotten."""
     notebook: dict[str, object] = {}
     queue = [job(0, 10, 50.0), job(1, 10, 50.0), job(2, 10, 50.0)]
     busy = [job(9, 4, 100.0)]
@@ -110,7 +110,7 @@ def test_reservation_in_backfilling(reserve: str, jobs: list[int]) -> None:
 
 
 def test_near_storage_unless_the_set_needs_more() -> None:
-    """Placed one by one (room for 5 + 4 + 1 on the first storage), job 2 of 9 GB would not fit: the packing is used."""
+    """Placed one by one (5 + 4 + 1 on the first storage), job 2 of 9 GB would not fit: the packing is used."""
     machine = simple_machine(10, 2, 10 * GB)
     easy = started(Window(), view(machine, [job(0, 1, 50.0, 5.0), job(1, 1, 50.0, 5.0)]))
     assert [start.allocation.storages for start in easy] == [(0,), (0,)]
@@ -158,7 +158,7 @@ def test_bandwidth_of_the_root_is_part_of_the_choice(placement: str) -> None:
 def test_feasible_optimal_and_the_same_twice(
     requests: list[tuple[int, float, float]], busy: int, method: str, placement: str, reserve: str, depth: int, age: int
 ) -> None:
-    """Nothing is over-committed; the chosen set scores like the best of all sets; decisions repeat."""
+    """Nothing is over-committed; the chosen set scores like the best of all sets; decisions are reproducible."""
     jobs = jobs_of(requests)
     policy = Window(size=6, method=method, placement=placement, reserve=reserve, depth=depth, max_age=5)
     runs, seen = [], None
@@ -189,7 +189,7 @@ def test_feasible_with_bandwidth(requests: list[tuple[int, int, int]]) -> None:
 
 
 def test_remarks_and_counts() -> None:
-    """A budget of nothing leaves gaps, which the notes and the counts say."""
+    """A budget of zero leaves gaps, which the notes and the counts report."""
     queue = [job(0, 3, 50.0, 4.0), job(1, 1, 50.0, 5.0), job(2, 2, 50.0, 7.0)]
     machine = replace(
         simple_machine(6, 2),

@@ -1,4 +1,4 @@
-"""Of what the queue requests more."""
+"""The resource with the higher requested load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_loads_by_hand(balance: float, first: bool) -> None:
 
 
 def test_nodes_first_where_there_is_nothing_to_compare() -> None:
-    """An empty queue, no burst buffers requested, or none there."""
+    """An empty queue, no burst buffers requested, or a machine without them."""
     queue = [Job("w0!0", 0, 0.0, 9.0, 4, 10)]
     assert nodes_first(simple_machine(16, 2, 40), [], 1.0)
     assert nodes_first(simple_machine(16, 2, 40), [Job("w0!0", 0, 0.0, 9.0, 4)], 0.0)

@@ -1,4 +1,4 @@
-"""Predictions from a user's history with a margin per user: hand cases, and how many jobs then end in time."""
+"""Predictions from a user's history with a margin per user: hand cases, and the share of jobs that end in time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_prediction_with_its_margin_never_exceeds_the_walltime() -> None:
 
 @pytest.mark.parametrize("wanted", [0.5, 0.75, 0.9])
 def test_jobs_end_in_time_about_as_often_as_is_wanted(wanted: float) -> None:
-    """Three users whose runtimes scatter differently: at least the share, as margins are coarse."""
+    """Three users with different scatter of runtimes: at least the share, as margins are coarse."""
     rng, known, within = Random(7), UserHistory(margin=wanted), 0
     for _ in range(3000):
         user, spread = rng.choice([("ann", 0.02), ("bob", 0.2), ("cem", 0.8)])

@@ -21,7 +21,7 @@ MACHINE = simple_machine(10, 2, 10 * GB)
 
 
 def planner() -> Planner:
-    """Seven jobs of all kinds; the best order is none of the usual ones."""
+    """Seven jobs of all kinds; the best order differs from the usual ones."""
     requests = [(6, 90.0), (3, 40.0), (8, 10.0), (2, 100.0), (5, 30.0), (4, 70.0), (7, 20.0)]
     jobs = [job(i, nodes, wall) for i, (nodes, wall) in enumerate(requests)]
     return Planner(view(MACHINE, jobs).timeline, jobs, lambda one: one.walltime_s, Objective(2.0, 0.0, False))
@@ -29,7 +29,7 @@ def planner() -> Planner:
 
 @given(st.permutations(range(9)), st.permutations(range(9)), st.integers(0, 2**32))
 def test_a_child_is_an_order_with_a_piece_of_its_first_parent(first: Any, second: Any, seed: int) -> None:
-    """Every job once; what is not of the piece is in the second parent's order."""
+    """Every job once; jobs outside the piece are in the second parent's order."""
     one, other = np.array(first, np.int32), np.array(second, np.int32)
     child = crossed(one, other, Random(seed))
     draw = Random(seed)
@@ -43,7 +43,7 @@ def test_a_child_is_an_order_with_a_piece_of_its_first_parent(first: Any, second
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**64 - 1), evaluations=st.integers(0, 60))
 def test_never_worse_and_within_the_budget(seed: int, evaluations: int) -> None:
-    """As many orders are planned as annealing would plan; the same seed finds the same order."""
+    """The number of planned orders is that of annealing; the same seed finds the same order."""
     found = []
     for _ in range(2):
         search = planner()
@@ -58,7 +58,7 @@ def test_never_worse_and_within_the_budget(seed: int, evaluations: int) -> None:
 
 
 def test_it_finds_the_best_order_of_seven() -> None:
-    """600 evaluations of 5,040 orders: at least half of ten seeds reach what trying all gives."""
+    """600 evaluations of 5,040 orders: at least half of ten seeds reach the result of an exhaustive search."""
     _, best = planner().exhaust()
     reached = 0
     for seed in range(10):

@@ -39,7 +39,7 @@ def make_jobs(requests: Sequence[tuple[int, int, int, float]]) -> list[Job]:
 
 
 def scene(jobs: Sequence[Job], reserved: Sequence[Job], placement: Placement) -> Timeline:
-    """A timeline at 100 s on which jobs run and others have reservations, wherever they fit first."""
+    """A timeline at 100 s with running jobs and reservations of others, each at its first fit."""
     timeline = Timeline(MACHINE, 100.0, placement)
     for job in jobs:
         allocation = timeline.fit_now(job, job.walltime_s)
@@ -100,7 +100,7 @@ def test_compiled_climbing_is_the_plain_one(
 
 
 def test_best_of_takes_the_first_of_equals() -> None:
-    """Two orders that start the same jobs: the first one; none: an error."""
+    """Two orders that start the same jobs: the first one; no order: an error."""
     jobs = make_jobs([(2, 0, 0, 5.0), (3, 0, 0, 5.0)])
     filling = Filling(Timeline(MACHINE, 100.0), jobs, walltime, True)
     first, second = np.array([1, 0]), np.array([0, 1])

@@ -1,4 +1,4 @@
-"""What is free from now on."""
+"""Free resources from now on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ MACHINE = simple_machine(70, 2, 100, (Link("pfs", 50, -1),), (0,) * 70)
 
 
 def booked() -> Timeline:
-    """Nodes 0-64 busy until 10 with room 40 of the first storage; node 69 and half a link reserved from 20 to 30."""
+    """Nodes 0-64 and 65 bytes of storage 0 busy until 10; node 69, 30 bytes of storage 1 and half a link from 20 to
+    30."""
     timeline = Timeline(MACHINE, 0.0)
     timeline.reserve(0.0, 10.0, Allocation(tuple(range(65)), (0,) * 65, 1))
     timeline.reserve(20.0, 30.0, Allocation((69,), (1,), 30, 25))
@@ -19,7 +20,7 @@ def booked() -> Timeline:
 
 
 def test_free_until() -> None:
-    """A reservation counts only for what reaches into it; running jobs count although they end."""
+    """A reservation counts only for intervals that reach into it; running jobs count although they end."""
     assert free_until(booked(), 20.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
     assert free_until(booked(), 20.5) == ((65, 66, 67, 68), [35, 70], [25])
     assert free_until(booked(), 0.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
@@ -33,7 +34,7 @@ def test_narrow_points() -> None:
 
 
 def test_wider_later_is_no_narrow_point() -> None:
-    """A reservation of what is not free before it anyway changes nothing."""
+    """A reservation of resources that are busy before it changes nothing."""
     timeline = Timeline(MACHINE, 0.0)
     timeline.reserve(0.0, 10.0, Allocation((3,)))
     timeline.reserve(10.0, 20.0, Allocation((3,)))

@@ -1,4 +1,4 @@
-"""Plans of more jobs than a block of positions has: where their searches begin changes no start."""
+"""Plans of more jobs than a block of positions has: the begin of their searches changes no start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER = 300
 
 
 def crowd(rng: random.Random, kinds: int) -> list[Job]:
-    """Jobs of so many kinds, some of which fit into the gaps of others."""
+    """Jobs of a number of kinds, some of them fitting into the gaps of others."""
     shapes = [(rng.randint(1, 8), float(rng.randint(1, 900)), rng.choice((0, 0, 1, 2))) for _ in range(kinds)]
     return [job(number, *rng.choice(shapes), submit_s=rng.random() * 900.0) for number in range(NUMBER)]
 

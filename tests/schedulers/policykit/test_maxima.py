@@ -1,4 +1,4 @@
-"""What a site lets a job request per node: the same as its file's maxima say of directives."""
+"""A site's maxima per node: the same for a job's fields as for directives."""
 
 from __future__ import annotations
 

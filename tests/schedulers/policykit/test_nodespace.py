@@ -34,7 +34,7 @@ ENDED_S = -999.0
 
 
 def ended(running: Running) -> Running:
-    """A job that has given back what is counted."""
+    """A job that has given back its counted pools."""
     holding = Holding(~Resource.POOLS, running.allocation, running.start_s, 100.0)
     return msgspec.structs.replace(running, end_s=100.0, apart=(holding,))
 
@@ -65,7 +65,7 @@ def view_of(
     ("free", "count", "chosen"),
     [
         ((1, 4, 5, 6, 7, 8), 4, (4, 5, 6, 7)),  # the only run that suffices
-        ((1, 7, 8), 3, (1, 7, 8)),  # none suffices: the longest, then the rest
+        ((1, 7, 8), 3, (1, 7, 8)),  # no run suffices: the longest, then the rest
         ((0, 3, 4, 6, 7, 8), 2, (3, 4)),  # the shortest that suffices
         ((0, 1, 3, 4), 1, (0,)),  # the first of equal ones
         ((0, 1, 3, 4, 5, 9), 4, (3, 4, 5, 9)),  # the longest first, then the shortest that suffices for one
@@ -82,7 +82,7 @@ def test_neighbours_are_chosen_as_select_linear_does(
 
 @given(st.sets(st.integers(0, 139), min_size=1), st.data())
 def test_so_many_of_them_are_chosen(free: set[int], data: st.DataObject) -> None:
-    """No other nodes, as many as are asked for, and those of the reference."""
+    """Only given nodes, the requested number, and those of the reference."""
     count = data.draw(st.integers(1, len(free)))
     found = NodeSpace.of(view_of(140, ())).consecutive(of_nodes(sorted(free), 3), count)
     assert number_of(found) == count
@@ -102,7 +102,7 @@ def test_running_jobs_leave_one_after_another() -> None:
 
 
 def test_what_was_held_is_kept_up_to_date() -> None:
-    """From pass to pass: a job ends, another starts on more nodes than there was room for rows."""
+    """From pass to pass: a job ends, another starts on more nodes than the table had rows."""
     view = view_of(200, [(50.0, (0, 199))])
     assert members(NodeSpace.of(view).idle) == tuple(range(1, 199))
     later = view_of(200, [(60.0 + node, (node,)) for node in range(100)])
@@ -119,7 +119,7 @@ JOB = st.tuples(
 
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[int, Leaving, list[Job], set[int]]:
-    """A machine, what runs, what waits, what is out."""
+    """Number of nodes, running jobs, waiting jobs, nodes that are out."""
     nodes = draw(st.sampled_from([6, 70, 130]))
     holder = draw(st.lists(st.integers(-4, 5), min_size=nodes, max_size=nodes))
     end = st.one_of(st.just(ENDED_S), st.integers(0, 30).map(lambda tens: 10.0 * tens - 20.0))
@@ -283,8 +283,8 @@ def test_nodes_of_a_job_that_has_ended_are_chosen_as_if_they_were_idle() -> None
     """Nodes 0 to 3, 5, 7 and 8 are idle, 6 is of a job that has ended, 4 of one until 90 s.
 
     Six and eight nodes are there in a second, those of the ended job among them, and nine at 90 s. Four are the first
-    of two runs of four, and idle. Two are the first two of that run, too; a start then chooses anew, among idle nodes
-    alone: 7 and 8, the shortest run of two.
+    of two runs of four, and idle. Two are the first two of that run, too; a start then chooses anew, only among idle
+    nodes: 7 and 8, the shortest run of two.
     """
     jobs = [Job(f"w!{size}", size, 0.0, 60.0, size, partitions=(0,)) for size in (6, 8, 9, 4, 2)]
     view = view_of(9, [(ENDED_S, (6,)), (90.0, (4,))], jobs)
@@ -313,8 +313,8 @@ def test_limits_are_extended_by_configuration() -> None:
 
 def test_a_search_ends_soon_after_the_job() -> None:
     """Three nodes are reserved one after another, at 60, 120 and 180 s, until 300 s. A job of 130 s comes upon 300 s:
-    of the segments that begin at 0, 60, 120 and 180 s the last one begins after it would have ended, and what follows
-    upon that is looked at. For a job of 70 s the third is such a one: no later time is found.
+    of the segments that begin at 0, 60, 120 and 180 s the last one begins after its end, and the next is examined. For
+    a job of 70 s the third is such a one: no later time is found.
     """
     space = PlainSpace(0.0, 0b111, [])
     for node, begin_s in enumerate((60.0, 120.0, 180.0)):

@@ -47,7 +47,7 @@ def test_several_orders_at_a_time_are_the_orders_one_by_one(
 
 
 def test_orders_by_bandwidth() -> None:
-    """What counts is what all nodes of a job stream together: 8 x 1, 2 x 3 and 1 x 5; 4 x 2 is as much as the first."""
+    """The total rate of a job's nodes counts: 8 x 1, 2 x 3 and 1 x 5; 4 x 2 is as much as the first."""
     rates = ((8, 1), (2, 3), (1, 5), (4, 2))
     jobs = [Job(f"w0!{i}", i, 0.0, 60.0, nodes, 0, rate) for i, (nodes, rate) in enumerate(rates)]
     assert [job.number for job in ordered(view(MACHINE, jobs), jobs, "small-io")] == [2, 1, 0, 3]
@@ -55,7 +55,7 @@ def test_orders_by_bandwidth() -> None:
 
 
 def test_memory_does_not_grow_for_ever() -> None:
-    """Keys of jobs that are gone are forgotten."""
+    """Keys of jobs that have left are dropped."""
     known: dict[str, tuple[float, ...]] = {}
     for first in range(0, 5000, 10):
         jobs = make_jobs([(1, 0, 60.0, 0.0)] * 10, first)

@@ -35,7 +35,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 4), st.lists(st.integers(0, 12), max_s
 
 
 def shown(site: Site, queue: Sequence[Job], now_s: float, notebook: dict[str, Any]) -> Any:
-    """What a policy sees of a queue."""
+    """A policy's view of a queue."""
     machine: Machine = replace(simple_machine(10, 2, 10 * GB), partitions=node_sets(site, 10))
     found = view(machine, queue, now_s, notebook=notebook)
     found.site = site
@@ -43,7 +43,7 @@ def shown(site: Site, queue: Sequence[Job], now_s: float, notebook: dict[str, An
 
 
 def told(pairs: Pairs) -> list[tuple[Any, ...]]:
-    """All that is known of each pair, but for the places of jobs and the numbers of users."""
+    """All data of each pair, except the places of jobs and the numbers of users."""
     users: dict[int, int] = {}
     found = []
     for place, nodes, row, user, flags in pairs.table.tolist():

@@ -42,7 +42,7 @@ def queue(number: int) -> list[Job]:
 
 @pytest.mark.parametrize("seconds", [0.5, 3, 12, 25, 10_000])
 def test_never_worse_than_the_first_order(seconds: float) -> None:
-    """However early the search ends, and the later the better; the number of evaluations is what the clock allowed."""
+    """However early the search ends, and the later the better; the clock limits the number of evaluations."""
     jobs = queue(40)
     seen, clock = view(MACHINE, jobs, now_s=1000.0, notes=PassNotes()), Clock()
     policy = Plan(alpha=2.0).limited(PassLimit(seconds, clock))

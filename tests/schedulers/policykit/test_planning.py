@@ -44,7 +44,7 @@ def make_jobs(requests: list[tuple[int, int, int, int, int]]) -> list[Job]:
 
 
 def loaded(machine: Machine, jobs: list[Job]) -> Timeline:
-    """A timeline at t = 50 with as many of these jobs running as fit."""
+    """A timeline at t = 50 with those of these jobs running that fit."""
     timeline = Timeline(machine, 50.0)
     for job in jobs:
         allocation = timeline.fit_now(job, job.walltime_s)
@@ -122,7 +122,7 @@ def test_annealing_returns_what_it_says(
     delayed: bool,
 ) -> None:
     """The result is an order, never worse than the start; its incremental score is that of a plain re-plan; same seed,
-    same order, whatever the distance of the checkpoints."""
+    same order, for any distance of the checkpoints."""
     jobs = make_jobs(waiting)
     timeline = loaded(MACHINE, make_jobs(running))
     how = Annealing(60, 50.0, 0.95, 3, 0.1, swaps, delayed)
@@ -151,7 +151,7 @@ def test_exhaustive_search_finds_the_best_of_a_hand_computed_case() -> None:
 
 
 def test_jobs_that_cannot_run_are_left_out_of_the_score() -> None:
-    """A job wider than what is left for ever (nodes taken away) has no start and adds nothing."""
+    """A job wider than the remaining machine (nodes taken for ever) has no start and adds nothing."""
     timeline = Timeline(simple_machine(2))
     allocation = timeline.fit_now(Job("w0!9", 9, 0.0, 1.0, 1), 1.0)
     assert allocation is not None
@@ -210,7 +210,7 @@ def test_published_scores_equal_a_plain_replan(
     stride: int,
     data: st.DataObject,
 ) -> None:
-    """On the published timeline, whose nodes are held one rounding step longer, plans hold them as long."""
+    """The published timeline holds nodes one rounding step longer, and plans hold them as long."""
     jobs = [Job(job.id, job.number, job.submit_time_s, job.walltime_s, job.nodes, job.bb_bytes) for job in
             make_jobs(waiting)]  # fmt: skip
     timeline = PublishedTimeline(MACHINE, 50.0)
@@ -248,7 +248,7 @@ def test_plans_book_a_buffer_and_its_nodes_over_their_own_intervals(
     data: st.DataObject,
 ) -> None:
     """Starts are those of the timeline's plain form, for jobs with and without lives side by side; a job waits until it
-    has its nodes.
+    gets its nodes.
     """
     timeline = Timeline(MACHINE, 50.0, placement)
     for job in make_jobs(running):

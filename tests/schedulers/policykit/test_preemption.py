@@ -1,4 +1,4 @@
-"""Preemption, worked out by hand: eight nodes, jobs of partition ``low`` make room for those of ``high``."""
+"""Preemption, worked out by hand: eight nodes, jobs of partition ``high`` preempt those of ``low``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GB = 10**9
 
 
 class Told(NamedTuple):
-    """What was said of a job that made room: for whom, what became of it, when it was chosen, when it ended."""
+    """Record of a preempted job: its preemptor, its fate, the times of the choice and of its end."""
 
     job: str
     by: str
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 class Story(Observer):
-    """Starts and ends of each attempt, in whole seconds, and who made room for whom."""
+    """Starts and ends of each attempt, in whole seconds, and preemptions."""
 
     def __init__(self) -> None:
         self.starts: dict[str, int] = {}
@@ -50,15 +50,15 @@ class Story(Observer):
         self.rejections: dict[str, str] = {}
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Keep when and where."""
+        """Keep the time and the nodes."""
         self.starts[job.name], self.nodes[job.name] = round(now_s), allocation.nodes
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Keep when and how."""
+        """Keep the time and the state."""
         self.ends[running.job.name] = round(now_s), state
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
-        """Keep why."""
+        """Keep the reason."""
         self.rejections[job.name] = reason
 
     def preempted(self, job: Job, by: str, what: str, told_s: float, now_s: float, lost_node_s: float) -> None:
@@ -68,7 +68,7 @@ class Story(Observer):
 
 
 def tiers(mode: str = "cancel", grace_s: float = 0.0, exempt_s: float = 0.0, **more: Any) -> Site:
-    """Partition ``low`` of tier 1, whose jobs are preempted, and ``high`` of tier 2; both have all nodes."""
+    """Partition ``low`` of tier 1, with preemptible jobs, and ``high`` of tier 2; both have all nodes."""
     scheduler = Scheduler(preempt="partition_prio", exempt_s=exempt_s)
     low = Partition("low", default=True, preempts=mode, grace_s=grace_s)  # type: ignore[arg-type]  # a mode
     return Site(partitions=(low, Partition("high", tier=2)), scheduler=scheduler, **more)
@@ -108,7 +108,7 @@ def _workload(jobs: Sequence[Mapping[str, Any]]) -> Workload:
 
 
 def states(story: Story) -> dict[str, str]:
-    """How each attempt ended, in a word."""
+    """Final state of each attempt, in a word."""
     return {name: state.value.partition("_")[2].lower() for name, (_, state) in story.ends.items()}
 
 
@@ -122,7 +122,7 @@ def test_cancel() -> None:
 
 @pytest.mark.parametrize("mode", ["off", ""])
 def test_nobody_makes_room_where_the_mode_is_off(mode: str) -> None:
-    """The partition says so, or nothing, and the site nothing either: job 2 waits for the end of job 1."""
+    """The partition states it, or neither partition nor site states a mode: job 2 waits for the end of job 1."""
     story = play(tiers(mode), [job(0, 8, 100), job(10, 4, 20, "high")])
     assert story.starts == {"1": 0, "2": 100}
     assert story.told == []
@@ -140,7 +140,7 @@ def test_requeue() -> None:
 def test_requeue_from_a_checkpoint() -> None:
     """Job 1 computes ten times 10 s, and writes a checkpoint in 1 s after each: at 25 s it has two, of 20 s.
 
-    It goes on from the second one when job 2 has ended, at 35 s: it reads for 2 s, computes eight times and writes
+    It continues from the second one when job 2 has ended, at 35 s: it reads for 2 s, computes eight times and writes
     seven times, until 35 + 2 + 80 + 7 = 124 s. Lost: 25 s but for 20 s of computing, on eight nodes.
     """
     options = {"interval": 10.0, "checkpoint": 1.0, "restart": 2.0}
@@ -165,7 +165,7 @@ def test_grace() -> None:
 
 
 def test_an_end_within_the_grace_time() -> None:
-    """Job 1 would have until 30 s, and ends by itself at 20 s: it is not killed, and job 2 starts then."""
+    """Job 1 would have until 30 s, and ends of its own accord at 20 s: it is not killed, and job 2 starts then."""
     story = play(tiers("cancel", 20.0), [job(0, 8, 20), job(10, 4, 20, "high")])
     assert story.starts == {"1": 0, "2": 20}
     assert states(story) == {"1": "successfully", "2": "successfully"}
@@ -173,7 +173,7 @@ def test_an_end_within_the_grace_time() -> None:
 
 
 def test_exempt() -> None:
-    """Until it has run 30 s job 1 is left alone; nothing happens at 30 s but that, and job 2 starts."""
+    """Until it has run 30 s job 1 is exempt; at 30 s nothing else happens, and job 2 starts."""
     story = play(tiers("cancel", exempt_s=30.0), [job(0, 8, 100), job(10, 4, 20, "high")])
     assert story.starts == {"1": 0, "2": 30}
     assert story.told == [Told("1", "2", "killed", 30, 30, 240)]
@@ -196,7 +196,7 @@ def by_qos(**more: Any) -> Site:
     ("urgent", "scavenger", 10), ("urgent", "normal", 100), ("normal", "scavenger", 100), ("scavenger", "urgent", 100),
 ])  # fmt: skip
 def test_the_list_of_a_qos(preemptor: str, victim: str, start_s: int) -> None:
-    """Only what it lists, whatever the priorities."""
+    """A QOS preempts only those that it lists, whatever the priorities."""
     jobs = [job(0, 8, 100, qos=victim), job(10, 4, 20, qos=preemptor)]
     for one in jobs:
         del one["partition"]
@@ -227,7 +227,7 @@ def test_one_makes_room_where_one_suffices() -> None:
 def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
     """Tiers 1 (job 1 at 0 s, job 3 at 2 s) and 2 (job 2 at 1 s, job 4 at 3 s), two nodes each.
 
-    A job of tier 3 needs four nodes: jobs 3 and 1 make room. With preempt_youngest_first jobs 4 and 3 do.
+    A job of tier 3 needs four nodes: jobs 3 and 1 are preempted. With preempt_youngest_first jobs 4 and 3 are.
     """
     own = {"preempts": "cancel"}
     partitions = (Partition("a", **own), Partition("b", tier=2, **own), Partition("c", tier=3))  # type: ignore[arg-type]
@@ -240,9 +240,9 @@ def test_the_lowest_tier_goes_first_then_the_youngest() -> None:
 
 
 def test_nobody_goes_in_vain() -> None:
-    """Job 3 of ``high`` needs all nodes, four of which job 2 of ``high`` holds until 60 s: job 1 goes on.
+    """Job 3 of ``high`` needs all nodes, but job 2 of ``high`` holds four until 60 s: job 1 continues.
 
-    At 60 s job 1 has run 60 of its 100 s; it makes room then.
+    At 60 s job 1 has run 60 of its 100 s; it is preempted then.
     """
     story = play(tiers(), [job(0, 4, 100), job(0, 4, 60, "high"), job(10, 8, 20, "high")])
     assert story.starts == {"1": 0, "2": 0, "3": 60}
@@ -250,15 +250,15 @@ def test_nobody_goes_in_vain() -> None:
 
 
 def test_what_is_free_is_not_taken_from_a_job() -> None:
-    """Four nodes are free: job 2 starts there, and job 1 goes on."""
+    """Four nodes are free: job 2 starts there, and job 1 continues."""
     story = play(tiers(), [job(0, 4, 100), job(10, 4, 20, "high")])
     assert story.starts == {"1": 0, "2": 10}
     assert story.told == []
 
 
 def test_jobs_that_may_preempt_are_looked_at_first() -> None:
-    """Job 1 has all nodes; jobs 2 and 3 of ``low`` wait before job 4 comes. When job 1 has been cancelled nobody of
-    them gets what job 4 does not need but the four nodes that are left: job 2 of four."""
+    """Job 1 has all nodes; jobs 2 and 3 of ``low`` wait before job 4 comes. When job 1 has been cancelled job 4 gets
+    its nodes first; of the others job 2 gets the four that are left."""
     story = play(tiers(), [job(0, 8, 100), job(1, 4, 50), job(2, 4, 50), job(10, 4, 20, "high")])
     assert story.starts == {"1": 0, "2": 10, "3": 30, "4": 10}
 
@@ -294,10 +294,10 @@ def test_a_requeued_jobs_wait_begins_anew() -> None:
 
 
 def test_slurms_passes() -> None:
-    """Jobs start and preempt in its passes alone, of which one follows an event after 3 s at the earliest.
+    """Jobs start and preempt only in its passes; the first one after an event comes after 3 s at the earliest.
 
-    Jobs 1 and 2 have four nodes each. Job 3 comes at 10 s, and job 1 makes room in the main pass then, which is the
-    last one until 13 s. Job 4 comes at 11.5 s: job 2 makes room at 13 s.
+    Jobs 1 and 2 have four nodes each. Job 3 comes at 10 s, and job 1 is preempted in the main pass then, the last one
+    until 13 s. Job 4 comes at 11.5 s: job 2 is preempted at 13 s.
     """
     jobs = [job(0, 4, 100), job(0, 4, 100), job(10, 4, 50, "high"), job(11.5, 4, 50, "high")]
     story = play(tiers(), jobs, "slurm-backfill")
@@ -306,7 +306,7 @@ def test_slurms_passes() -> None:
 
 
 def test_replay_preempts_nobody() -> None:
-    """The log says when each job started; nobody is preempted for it, and no job that might preempt starts before.
+    """The log says when each job started; no job is preempted for it, and no job that might preempt starts before.
 
     Job 2 of ``high`` has free nodes from 10 s on, and started at 40 s at its site. Job 3 is due at 50 s, when job 1 has
     the nodes that it needs: it starts when job 1 has ended.
@@ -323,8 +323,8 @@ def test_replay_preempts_nobody() -> None:
 
 @pytest.mark.parametrize("life", ["slurm", "standby"])
 def test_under_lives_of_buffers(life: str) -> None:
-    """Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 makes room, is requeued, and starts
-    again when job 2 has ended, at 35 s."""
+    """Job 2 needs a buffer, which it is given at 10 s and fills in 5 s; then job 1 is preempted and requeued, and
+    starts again when job 2 has ended, at 35 s."""
     jobs = [job(0, 8, 100, bb=GB), job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)]
     story = play(tiers("requeue"), jobs, bb_life=life)
     assert story.starts == {"1": 0, "2": 15, "1#2": 35}
@@ -332,7 +332,7 @@ def test_under_lives_of_buffers(life: str) -> None:
 
 
 def test_under_two_reservations() -> None:
-    """A job with a buffer is given it when its nodes are foreseen, at 96 s, and preempts nobody before; others do."""
+    """A job with a buffer gets it when its nodes are foreseen, at 96 s, and preempts no job before; others do."""
     buffered = job(10, 4, 20, "high", bb=GB, stage_in_s=5.0)
     assert play(tiers(), [job(0, 8, 100), buffered], bb_life="two-reservations").starts["2"] >= 100
     assert play(tiers(), [job(0, 8, 100), job(10, 4, 20, "high")], bb_life="two-reservations").starts["2"] == 10
@@ -342,8 +342,8 @@ def test_under_two_reservations() -> None:
 def test_what_is_promised_is_kept_from_jobs_of_a_reservation(flags: tuple[str, ...]) -> None:
     """Nodes 0 and 1 are reserved. Job 1 has five of the others, and until 25 s when job 2 of six is promised the sixth.
 
-    Job 3 of three nodes, of the reservation, comes at 11 s. Where it may use other nodes, too, three are free, of which
-    one is promised: it starts when job 2 has ended. Where it may not, it never starts.
+    Job 3 of three nodes, of the reservation, comes at 11 s. Where it may use other nodes, too, three are free, but one
+    is promised: it starts when job 2 has ended. Where it may not, it never starts.
     """
     site = tiers("cancel", 15.0, reservations=(Reservation("r", 0.0, 1000.0, nodes="0-1", flags=flags),))
     jobs = [job(0, 5, 100), job(10, 6, 20, "high"), job(11, 3, 50, reservation="r")]
@@ -356,7 +356,7 @@ SUSPENDING = tiers("suspend")
 
 
 def test_suspension_is_refused() -> None:
-    """Unless it is stated what is played in its place."""
+    """Unless a replacement is stated."""
     with pytest.raises(OptionError, match=r"preempted jobs of partition low are suspended \(PreemptMode=SUSPEND\)"):
         play(SUSPENDING, [job(0, 8, 9)])
     jobs = [job(0, 8, 100), job(10, 4, 20, "high")]
@@ -409,7 +409,7 @@ class Rogue:
     ],
 )
 def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str], exempt_s: float, words: str) -> None:
-    """Whatever a policy yields, only what the site allows is enacted: job 1 runs since 0 s, job 2 waits at 10 s."""
+    """Of a policy's decisions only those allowed by the site are enacted: job 1 runs since 0 s, job 2 waits at 10 s."""
     jobs = [job(0, 8, 100, partitions[0]), job(10, 8, 20, partitions[1])]
     spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
     session = spec.session(policy=Rogue(decide))
@@ -418,13 +418,13 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
 
 
 def test_what_the_simulator_must_offer() -> None:
-    """Jobs are submitted anew where any is requeued: else Batsim may run without dynamic jobs."""
+    """Requeued jobs are registered anew; without requeueing Batsim may run without dynamic jobs."""
     needs = [SessionSpec("easy", settings={"site": site_text(tiers(mode))}).needs() for mode in ("requeue", "cancel")]
     assert [(one.dynamic_jobs, one.profile_reuse) for one in needs] == [(True, True), (False, False)]
 
 
 def test_heights() -> None:
-    """Of chains of QOS, and of tiers above the lowest one whose jobs are preempted."""
+    """Heights of chains of QOS, and of tiers above the lowest preemptible one."""
     several = (Qos("a", preempt=("b", "c")), Qos("b", preempt=("c",)), Qos("c"), Qos("d", preempt=("e",)), Qos("e"))
     site = Site(qos=several, scheduler=Scheduler(preempt="qos", preempts="requeue"))
     rules = Preemption(site)

@@ -1,4 +1,4 @@
-"""Multifactor priority: each factor in a case worked out by hand, sums, ties, and what is assumed."""
+"""Multifactor priority: each factor in a case worked out by hand, sums, ties, and assumptions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_fields(one: Job, **extras: Any) -> Job:
 
 
 def seen(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> View:
-    """What a policy sees at a site."""
+    """A policy's view at a site."""
     found = view(at_site(site), queue, now_s, **more)
     found.site = site
     return found
@@ -99,8 +99,8 @@ def test_priorities_move_on_with_the_passes_of_a_session() -> None:
 
 
 def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
-    """What it waited for them is not in it: it was submitted at 0 s, and held until 500 s; the first pass after that
-    was at 510 s, from which on age counts.
+    """Its wait for them does not count: it was submitted at 0 s, and held until 500 s; the first pass after that was at
+    510 s, and age counts from then on.
     """
     site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
     one = msgspec.structs.replace(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
@@ -153,7 +153,7 @@ def test_size_is_nodes_over_all_nodes(more: Mapping[str, bool], expected: float)
 
 
 def test_size_relative_to_no_walltime_is_nothing() -> None:
-    """However large, it may take for ever."""
+    """A job of any size may take for ever."""
     site = Site(weights=Weights(size=1000, small_relative_to_time=True))
     assert explained(site, job(0, 10, math.inf)).size == 0.0
 
@@ -185,7 +185,7 @@ def test_a_higher_tier_comes_first_whatever_the_priority() -> None:
 
 
 def test_flags_leave_factors_as_they_are() -> None:
-    """NO_NORMAL_PART: 4 times the weight; NO_NORMAL_ALL: QOS and associations, too. What is not played is said."""
+    """NO_NORMAL_PART: 4 times the weight; NO_NORMAL_ALL: QOS and associations, too. Unsupported flags are reported."""
     site = Site(
         partitions=PARTITIONS,
         qos=(Qos("normal", 3), Qos("high", 20)),
@@ -198,7 +198,7 @@ def test_flags_leave_factors_as_they_are() -> None:
 
 
 def test_the_default_qos_of_an_association() -> None:
-    """ann's is high in account a; bob states none, and has none."""
+    """ann's is high in account a; bob has no default, and gets ``normal``."""
     users = (Association("a", "ann", default_qos="high"), Association("a", "bob"))
     site = Site(
         associations=(Association("a"), *users), qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000)
@@ -209,7 +209,7 @@ def test_the_default_qos_of_an_association() -> None:
 
 @pytest.mark.parametrize(("stated", "expected"), [("high", 1000.0), ("normal", 250.0), ("", 250.0), ("none", 0.0)])
 def test_qualities_of_service_are_relative_to_the_largest(stated: str, expected: float) -> None:
-    """Priorities 5 and 20; a job that states none is in ``normal``."""
+    """Priorities 5 and 20; a job without one is in ``normal``."""
     site = Site(qos=(Qos("normal", 5), Qos("high", 20)), weights=Weights(qos=1000))
     assert explained(site, with_fields(job(0, 1, 60.0), qos=stated)).qos == expected
 
@@ -220,7 +220,7 @@ USERS = (Association("a", "ann", priority=30), Association("b", "ann", priority=
 
 @pytest.mark.parametrize(("fields", "expected"), [({}, 500.0), ({"account": "b"}, 1000.0), ({"account": "c"}, 0.0)])
 def test_associations_are_relative_to_the_largest_priority(fields: Mapping[str, str], expected: float) -> None:
-    """ann has 30 in account a, which is the first that she is in, and 60 in b; none in c."""
+    """ann has 30 in account a, which is the first that she is in, and 60 in b; no priority in c."""
     site = Site(associations=(*ACCOUNTS, *USERS), weights=Weights(association=1000))
     found = explained(site, with_fields(job(0, 1, 60.0), user="ann", **fields))
     assert found.association == expected
@@ -236,7 +236,7 @@ def test_the_default_account_counts_where_a_job_states_none() -> None:
 
 def test_resources_are_relative_to_the_partition_or_the_whole_system() -> None:
     """2 nodes of the 4 of its partition, 500; 2 x 3 GB of 20 GB of burst buffers, 300; one of 4 licenses, 25; GPUs are
-    not played, and said.
+    not played, and a note says so.
     """
     weights = Weights(tres={"node": 1000, "bb/cray": 1000, "license/ansys": 100, "gres/gpu": 7})
     site = Site(partitions=PARTITIONS, licenses=(License("ansys", 4),), weights=weights)
@@ -325,7 +325,7 @@ def test_terms_are_added_in_slurms_order() -> None:
 
 
 def test_without_associations_users_are_equal_siblings() -> None:
-    """ann has had 100 node-seconds, bob 300, cyd nothing: 2/3, 1/3, 1. It is said so."""
+    """ann has had 100 node-seconds, bob 300, cyd nothing: 2/3, 1/3, 1. A note says so."""
     site, past = Site(weights=Weights(fairshare=300)), ended(("ann", 0, 100, 1), ("bob", 0, 100, 3))
     queue = queue_of("ann", "bob", "cyd")
     assert shares(site, queue, past, 300.0) == pytest.approx([200.0, 100.0, 300.0])
@@ -354,8 +354,8 @@ def test_usage_counts_half_after_its_half_life() -> None:
 
 
 def test_usage_is_that_of_the_begin_of_the_period() -> None:
-    """Periods of 300 s, now 500 s. By 300 s ann had had 300 node-seconds, bob, who got 3 nodes at 250 s, 150; by now he
-    has had 600, and ann, whose job ended at 400 s, 400. So bob comes first still.
+    """Periods of 300 s, now 500 s. By 300 s ann had used 300 node-seconds, bob, with 3 nodes from 250 s on, 150; by now
+    he has used 600, and ann, with a job until 400 s, 400. So bob still comes first.
     """
     site = Site(weights=Weights(fairshare=300, half_life_s=0.0))
     past = ended(("ann", 0, 400, 1), ("bob", 250, 450, 3))
@@ -411,7 +411,7 @@ def test_what_stands_for_a_job_has_the_priority_of_the_job() -> None:
 
 
 def test_notes_have_the_terms() -> None:
-    """Where a pass explains, it writes what the priority of each job is made of; they add up."""
+    """An explained pass writes the terms of each job's priority; they add up."""
     site = Site(weights=Weights(age=1000, size=100))
     queue, notes = [job(0, 1, 60.0), job(1, 10, 60.0)], PassNotes()
     ordered(seen(site, queue, DAY_S, notes=notes), queue, "multifactor")
@@ -420,7 +420,7 @@ def test_notes_have_the_terms() -> None:
 
 
 def test_memory_does_not_grow_for_ever() -> None:
-    """Rows of jobs that are gone are given up; the others keep their priorities."""
+    """Rows of jobs that have left are freed; the others keep their priorities."""
     site, notebook = Site(weights=Weights(size=1000)), dict[str, Any]()
     for first in range(0, 20_000, 100):
         queue = [job(number, 1 + number % 10, 60.0) for number in range(first, first + 100)]

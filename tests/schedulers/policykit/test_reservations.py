@@ -60,7 +60,7 @@ def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], reservation: str, *op
 
 
 def _reserved(name: str, at_s: int, *lines: str) -> str:
-    """A reservation, as it stands in a site's file, that begins at a simulated time (s)."""
+    """A reservation, as in a site's file, that begins at a simulated time (s)."""
     start = f"start = 1970-01-01T00:{at_s // 60:02}:{at_s % 60:02}"
     return "\n".join(["", "[[reservation]]", f'name = "{name}"', start, *lines, ""])
 
@@ -108,8 +108,8 @@ def test_jobs_of_a_reservation_run_in_it(tmp_path: Path) -> None:
 
 def test_reserved_licenses_are_kept(tmp_path: Path) -> None:
     """Three of four licences are reserved from 50 to 150 s, and no nodes. Job 1 (two, for 40 s) runs before; 2 (two,
-    for 60 s) would run into it and waits for its end; 3, of the reservation, has what is reserved, from its begin on; 4
-    takes the licence that is left."""
+    for 60 s) would run into it and waits for its end; 3, of the reservation, has the reserved ones from its begin on; 4
+    takes the last licence."""
     jobs = [
         {"at": 0, "nodes": 1, "run": 40, "walltime": 40, "licenses": "solver:2"},
         {"at": 1, "nodes": 1, "run": 60, "walltime": 60, "licenses": "solver:2"},
@@ -137,10 +137,10 @@ def test_reserved_buffers_are_kept(tmp_path: Path) -> None:
 
 
 def test_jobs_that_no_time_between_reservations_serves(tmp_path: Path) -> None:
-    """Three of four licences are reserved for 40 of every 90 s from 200 s on, and for as long all GB but four.
+    """Three of four licences are reserved for 40 of every 90 s from 200 s on, and all GB but four as long.
 
     Job 1 (two licences, 60 s) runs before that; 2 is the same and comes too late, so that it never can; 3 takes 50 s,
-    just what is between two; 4 has one licence and goes on for as long as it likes. 5 needs 5 GB for 60 s, 6 only 4.
+    just the gap between two; 4 has one licence and any duration. 5 needs 5 GB for 60 s, 6 only 4.
     """
     size = 1_000_000_000
     jobs = [
@@ -201,8 +201,8 @@ def test_a_limit_of_users_counts_what_started_in_reservations(tmp_path: Path) ->
 
 
 def test_what_the_nodes_of_a_reservation_lack(tmp_path: Path) -> None:
-    """Nodes 0 and 1 are reserved every day, and only 2 and 3 have GPUs: a job that names it and needs one is rejected,
-    one that needs none starts."""
+    """Nodes 0 and 1 are reserved every day, and only 2 and 3 have GPUs: a job that names it and needs a GPU is
+    rejected, one without GPUs starts."""
     jobs = [
         {"at": 0, "nodes": 1, "run": 10, "walltime": 20, "gpus": 1, "reservation": "r"},
         {"at": 0, "nodes": 2, "run": 10, "walltime": 20, "reservation": "r"},
@@ -245,7 +245,7 @@ def test_who_may_use_a_reservation(tmp_path: Path) -> None:
 
 
 def test_reservations_with_dates_need_the_date_of_time_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A reservation of all nodes begins 100 s after time 0, whose date the option states, or the workload."""
+    """A reservation of all nodes begins 100 s after time 0, with the date stated by the option or the workload."""
     job = {"at": 0, "nodes": 1, "run": 50, "walltime": 150}
     reservation = (
         '[[reservation]]\nname = "down"\nstart = 2026-12-01T08:01:40\nlength_s = 100\nflags = ["MAINT", "ALL_NODES"]\n'
@@ -313,8 +313,8 @@ _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan
 def test_reserved_nodes_are_for_jobs_of_the_reservation(
     jobs: list[Mapping[str, Any]], policy: str, times: str, life: str
 ) -> None:
-    """Whatever the policy: within the reservation its nodes serve its jobs alone, which run only there and then; each
-    job runs or is rejected; notes change nothing."""
+    """Under any policy: within the reservation its nodes serve only its jobs, which run only there and then; each job
+    runs or is rejected; notes change nothing."""
     reservation = _reserved("r", 40, times, 'nodes = "1-2"', "licenses = { solver = 2 }")
     with TemporaryDirectory() as name:
         options = ["--policy", policy, "--bb-life", life]

@@ -1,4 +1,4 @@
-"""A site's ``[scheduler]`` as the options of the policy that plays it, at every door."""
+"""A site's ``[scheduler]`` as the options of the policy that plays it, at every interface."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_parameters_become_options():
 
 @pytest.mark.parametrize("given", [{"order": "fcfs"}, {"order": "sjf"}])
 def test_a_least_priority_needs_priorities(given: dict[str, str]):
-    """In an order without them the site's is left out and said, as on a site without weights."""
+    """In an order without them the site's is left out with a note, as on a site without weights."""
     scheduler = Scheduler(bf_min_prio_reserve=500)
     weighed = Site(weights=Weights(age=1), scheduler=scheduler)
     assert site_options(weighed, SLURM, {}).options == {"order": "multifactor", "bf_min_prio_reserve": 500}
@@ -46,7 +46,7 @@ def test_a_least_priority_needs_priorities(given: dict[str, str]):
 
 
 def test_what_has_no_option_is_named():
-    """By Slurm's names; what preempts, and how, is played elsewhere."""
+    """By Slurm's names; preemption is played elsewhere."""
     others = ("assoc_limit_stop", "preempt_youngest_first")
     scheduler = Scheduler(
         backfill=False, partition_job_depth=5, preempt="qos", preempts="cancel", exempt_s=5.0, others=others

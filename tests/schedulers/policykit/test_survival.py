@@ -20,7 +20,7 @@ def job(user: str = "ann", walltime_s: float = 1000.0, nodes: int = 4, number: i
 
 
 def learned(runtimes: list[float], quantile: float = 0.5, **of: object) -> Survival:
-    """What a predictor knows after some runtimes of like jobs."""
+    """A predictor after some runtimes of like jobs."""
     known = Survival(quantile)
     for number, runtime_s in enumerate(runtimes):
         known.observe(job(number=number, **of), runtime_s)  # type: ignore[arg-type]
@@ -28,8 +28,8 @@ def learned(runtimes: list[float], quantile: float = 0.5, **of: object) -> Survi
 
 
 def test_early_ends_are_expected_until_a_job_survives_them() -> None:
-    """Three of five jobs end in their first minute: so does the next, as far as is known. After 30 s it is one of the
-    two that ran for 900 and 950 s, after 920 s one of 950, after 960 s it takes its walltime."""
+    """Three of five jobs end in their first minute: so is the prediction for the next. After 30 s it is one of the two
+    that ran for 900 and 950 s, after 920 s one of 950, after 960 s it takes its walltime."""
     known = learned([10, 20, 25, 900, 950])
     assert known.estimate_s(job()) == 25.0
     assert known.correct_s(job(), 30.0) == 950.0
@@ -53,7 +53,7 @@ def test_the_narrowest_group_with_five_jobs_counts() -> None:
 
 
 def test_without_walltimes_seconds_are_compared() -> None:
-    """A job without a limit is like the user's others without one; with one it is not."""
+    """A job without a limit is compared with the user's others without one; one with a limit is not."""
     known = learned([30.0] * 5, walltime_s=math.inf)
     assert known.estimate_s(job(walltime_s=math.inf)) == 30.0
     assert known.correct_s(job(walltime_s=math.inf), 31.0) == math.inf
@@ -68,14 +68,14 @@ def test_without_walltimes_seconds_are_compared() -> None:
 def test_expectations_lie_between_what_has_elapsed_and_the_walltime(
     runtimes: list[float], quantile: float, elapsed_s: float
 ) -> None:
-    """Whatever was seen; a corrected one is above what has elapsed."""
+    """For any observations; a corrected one is above the elapsed time."""
     known = learned(runtimes, quantile)
     assert 1.0 <= known.estimate_s(job()) <= 1000.0
     assert elapsed_s < known.correct_s(job(), elapsed_s) <= 1000.0
 
 
 def test_only_the_last_jobs_are_remembered() -> None:
-    """After as many others, nothing is left of the first."""
+    """After that number of others, the first have no effect."""
     known = learned([10.0] * KEPT + [700.0] * KEPT)
     assert known.estimate_s(job()) == 700.0
     assert known.correct_s(job(), 5.0) == 700.0
@@ -83,7 +83,8 @@ def test_only_the_last_jobs_are_remembered() -> None:
 
 @pytest.mark.parametrize("quantile", [0.25, 0.5, 0.75, 0.9])
 def test_quantiles_are_kept(quantile: float) -> None:
-    """Of 4,000 jobs of a steady law, 40 % of them ending early, as many end within their prediction as it says."""
+    """Of 4,000 jobs of one distribution, 40 % of them ending early, the share that end within their prediction is the
+    quantile."""
     rng = np.random.default_rng(3)
     runtimes = np.where(rng.random(4000) < 0.4, rng.uniform(5, 60, 4000), rng.uniform(60, 1000, 4000))
     known, within = Survival(quantile), 0

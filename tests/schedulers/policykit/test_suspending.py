@@ -38,7 +38,7 @@ def test_a_job_goes_on_where_it_was(policy: str) -> None:
     """Job 1 has six nodes for 100 s; at 30 s job 2 of ``high`` needs all eight of them for 50 s.
 
     Job 1 has 70 s left when job 2 has ended, and runs these from 80 s on, on its nodes: it ends at 150 s, and nothing
-    of its work is lost. Job 3, which waits for six nodes, gets none of these before that.
+    of its work is lost. Job 3, which waits for six nodes, gets no node of these before that.
     """
     story = suspended(SUSPENDING, [job(0, 6, 100), job(30, 8, 50, "high"), job(31, 6, 10)], policy)
     assert (story.starts["1"], story.starts["2"], story.starts["1#2"]) == (0, 30, 80)
@@ -68,9 +68,9 @@ def test_only_nodes_are_left() -> None:
 
 
 def test_who_was_suspended_last_goes_on_first() -> None:
-    """Tiers 1, 2 and 3: job 1 (100 s) makes room at 10 s for job 2 (50 s), this at 20 s for job 3 (30 s).
+    """Tiers 1, 2 and 3: job 1 (100 s) is suspended at 10 s for job 2 (50 s), this at 20 s for job 3 (30 s).
 
-    Job 3 ends at 50 s; job 2 has 40 s left, and goes on till 90 s; then job 1, with 90 s left, till 180 s.
+    Job 3 ends at 50 s; job 2 has 40 s left, and runs until 90 s; then job 1, with 90 s left, till 180 s.
     """
     scheduler = Scheduler(preempt="partition_prio", preempts="suspend")
     partitions = (Partition("low", default=True), Partition("high", tier=2), Partition("top", tier=3))
@@ -81,7 +81,7 @@ def test_who_was_suspended_last_goes_on_first() -> None:
 
 
 def test_suspended_twice() -> None:
-    """Job 1 (100 s) stands still from 10 to 30 s, and from 50 to 80 s: it ends at 150 s."""
+    """Job 1 (100 s) is suspended from 10 to 30 s, and from 50 to 80 s: it ends at 150 s."""
     story = suspended(SUSPENDING, [job(0, 8, 100), job(10, 8, 20, "high"), job(50, 4, 30, "high")])
     assert story.starts == {"1": 0, "2": 10, "1#2": 30, "3": 50, "1#3": 80}
     assert story.ends["1#3"] == (150, JobState.COMPLETED_SUCCESSFULLY)
@@ -94,14 +94,14 @@ def test_its_walltime_stands_still() -> None:
 
 
 def test_grace_and_exempt_times() -> None:
-    """Job 1 is let be until 15 s, and goes on for 5 s from then: job 2 has its nodes from 20 to 30 s."""
+    """Job 1 is exempt until 15 s, and runs for 5 s from then: job 2 has its nodes from 20 to 30 s."""
     story = suspended(tiers("suspend", grace_s=5.0, exempt_s=15.0), [job(0, 8, 100), job(10, 8, 10, "high")])
     assert story.starts == {"1": 0, "2": 20, "1#2": 30}
     assert story.ends["1#2"][0] == 110
 
 
 def test_what_cannot_be_cut_is_refused() -> None:
-    """Job models whose jobs do more than compute, and buffers that are held longer than nodes."""
+    """Job models with jobs that do more than compute, and buffers that are held longer than nodes."""
     jobs = [job(0, 8, 100), job(10, 8, 20, "high")]
     with pytest.raises(OptionError, match="the work of its jobs cannot be cut; models with jobs that can be suspended"):
         suspended(SUSPENDING, jobs, model="checkpointed")
@@ -110,7 +110,7 @@ def test_what_cannot_be_cut_is_refused() -> None:
 
 
 class Places(Observer):
-    """Who holds which node when, and how each part ended."""
+    """Holders of nodes over time, and the final state of each part."""
 
     def __init__(self) -> None:
         self.holders: dict[int, str] = {}
@@ -137,7 +137,7 @@ class Places(Observer):
 
 
 def world(rng: Random) -> tuple[Site, dict[str, Any], Mapping[str, float]]:
-    """Jobs of three tiers, all suspended for higher ones, some with buffers and licences; how long each runs."""
+    """Jobs of three tiers, all suspended for higher ones, some with buffers and licences; the runtime of each."""
     times = (0.0, 0.0, 4.0)
     partitions = (
         Partition("low", default=True, grace_s=rng.choice(times)),
@@ -164,7 +164,7 @@ def world(rng: Random) -> tuple[Site, dict[str, Any], Mapping[str, float]]:
 @pytest.mark.parametrize("policy", ["easy", "conservative", "slurm-backfill", "filler"])
 def test_no_work_is_lost(policy: str) -> None:
     """No two jobs are on a node at an instant; all parts of a job have the same nodes, and run as long as the job does;
-    their walltimes count while they run: no job is killed but to make room.
+    their walltimes count while they run: no job is killed except for preemption.
     """
     several = 0
     for seed in range(6):
@@ -199,7 +199,7 @@ def test_a_job_that_starts_over_has_all_of_its_work() -> None:
 
 
 def test_what_is_left_of_a_contended_profile() -> None:
-    """The share that the simulator states counts, as how long the rest takes is not known: 40 % of 1e11 flops."""
+    """The share that the simulator states counts, as the remaining time is not known: 40 % of 1e11 flops."""
     whole = Job("w0!1", 0, 0.0, 101.0, 2, profile={"type": "parallel_homogeneous", "cpu": 1e11, "com": 5e6})
     assert rest_of(whole, 30.0, 0.6) == {
         "type": "parallel_homogeneous", "cpu": pytest.approx(4e10), "com": pytest.approx(2e6), "ret": 0,

@@ -25,7 +25,7 @@ from spillway.schedulers.policykit.windows import Window, parse_windows
 from spillway.schedulers.timeline import Timeline
 
 LATE_S = 0.01
-"""What messages take: a job that is killed at its walltime ends a little later."""
+"""Message latency: a job that is killed at its walltime ends a little later."""
 
 
 def _play(folder: Path, jobs: Sequence[Mapping[str, Any]], policy: str, windows: str, *options: str) -> bytes:
@@ -79,7 +79,7 @@ def test_some_nodes_and_again(tmp_path: Path) -> None:
 
 
 def test_a_window_that_is_over_at_the_begin() -> None:
-    """A date before the log costs nothing, and was said to cost nothing; one that recurs, or goes on, counts."""
+    """A window that ended before the log is refused; one that recurs, or lasts into the log, counts."""
     begins_s = seconds_of("2026-11-01T08:00:00")
     with pytest.raises(OptionError, match="it is over when the simulation begins, on 2026-11-01T08:00:00"):
         parse_windows("2025-11-02T08:00 12h", begins_s)
@@ -89,7 +89,7 @@ def test_a_window_that_is_over_at_the_begin() -> None:
 
 
 def test_a_window_of_nodes_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It kept nothing, and nothing was said."""
+    """Failed before: it reserved nothing, without a message."""
     _play(tmp_path, [_job(0, 1, 10, 20)], "easy", "0s 50s nodes 2-9")
     said = " ".join(capsys.readouterr().out.split())
     assert "a window of maintenance is for node 9, the machine has the nodes 0 to 3" in said
@@ -116,7 +116,7 @@ def test_a_partition_within_a_window(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused(text: str, words: str) -> None:
-    """The error says what is expected, with an example."""
+    """The error states the expected form, with an example."""
     with pytest.raises(OptionError, match="setting maintenance must be START LENGTH") as caught:
         parse_windows(text)
     assert words in str(caught.value)
@@ -171,7 +171,7 @@ _POLICIES = ["fcfs", "filler", "easy", "sjf-easy:depth=2", "conservative", "plan
     ),
 )
 def test_no_policy_runs_a_job_into_a_window(jobs: list[Mapping[str, int]], policy: str, windows: str) -> None:
-    """All jobs run; those on a window's nodes by what they may take before it or after it; notes change nothing."""
+    """All jobs run; those on a window's nodes before it or after it, by their walltimes; notes change nothing."""
     with TemporaryDirectory() as name:
         table = _play(Path(name) / "one", jobs, policy, windows)
         assert _play(Path(name) / "two", jobs, policy, windows, "--explain") == table
@@ -214,7 +214,7 @@ def test_amounts_that_are_taken_from_a_timeline(
     pools: tuple[int, int],
     drained: int,
 ) -> None:
-    """At every instant what was free of each storage node and pool, less what is taken then, but never below nothing;
+    """At every instant the free amount of each storage node and pool, less the amount taken then, but never below zero;
     also where a part of a storage node is drained. The invariants hold."""
     machine = replace(simple_machine(2, 2, 10), pools=(CountedPool("a", 3), CountedPool("b", 4)))
     timeline = Timeline(machine)

@@ -33,7 +33,7 @@ def problems(draw: st.DrawFn, most_items: int = 7) -> SubsetProblem:
 
 
 def assert_feasible(problem: SubsetProblem, result: SubsetResult) -> None:
-    """The set keeps to every limit, contains what it must, and its packing packs."""
+    """Assert that the set keeps to every limit, contains the mandatory items, and has a valid packing."""
     if result.chosen is None:
         assert result.score is None
         return

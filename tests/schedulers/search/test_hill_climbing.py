@@ -53,7 +53,7 @@ def test_budget_counts_exchanges(budget: int) -> None:
 
 
 def test_nothing_to_exchange() -> None:
-    """No position that matters, one thing, or none: the order comes back."""
+    """No position that matters, one item, or no item: the order is returned unchanged."""
     assert climb(np.arange(3), lambda order: (0, -1), 10)[2] == 0
     assert climb(np.arange(1), sortedness, 10)[0].tolist() == [0]
     assert climb(np.arange(0), sortedness, 10)[0].tolist() == []

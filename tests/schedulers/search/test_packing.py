@@ -1,4 +1,4 @@
-"""Packing whole units into bins: against trying everything, and what it promises."""
+"""Packing whole units into bins: against an exhaustive search, and its guarantees."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_equal_bins_nearly_full(items: list[tuple[int, int]], bins: int, spare: 
         ([], [], Fits.YES),
         ([(3, 0)], [], Fits.YES),
         ([(1, 1)], [], Fits.NO),
-        ([(3, 4)], [4, 4, 3], Fits.NO),  # 11 in all, 12 wanted
+        ([(3, 4)], [4, 4, 3], Fits.NO),  # 11 in all, 12 requested
         ([(2, 6)], [11, 5], Fits.NO),  # capacity enough in all, but no unit may be split
         ([(2, 5), (1, 6)], [10, 6], Fits.YES),
         ([(1, 6), (1, 5), (1, 4), (1, 3)], [9, 9], Fits.YES),  # 6 + 3, 5 + 4
@@ -67,7 +67,7 @@ def test_small_cases(items: list[tuple[int, int]], capacities: list[int], verdic
 
 
 def test_budget_leaves_a_question_open() -> None:
-    """What neither counting nor the rule of thumb settles stays undecided without steps, and never takes more."""
+    """A question that neither counting nor the heuristic settles stays undecided without steps; the budget is kept."""
     items, capacities = [(1, 6), (2, 4), (1, 3)], [9, 8]
     assert packed(items, capacities, budget=0) == (Fits.UNDECIDED, pytest.approx(np.zeros((3, 2))), 1)
     assert packed(items, capacities, budget=100).steps <= 100
@@ -95,7 +95,7 @@ def test_tightest_fit_fills_the_fullest_bin_first() -> None:
 
 
 def test_is_packing_refuses() -> None:
-    """A packing that forgets a unit, overfills a bin or takes back is none."""
+    """A packing that omits a unit, overfills a bin or has negative counts is invalid."""
     assert is_packing([2], [3], [6], np.array([[2]]))
     assert not is_packing([2], [3], [6], np.array([[1]]))
     assert not is_packing([2], [3], [5], np.array([[2]]))

@@ -38,7 +38,7 @@ def test_everything_that_fits_is_taken_and_proven() -> None:
 
 
 def test_what_must_be_in_is_in() -> None:
-    """The first item alone forbids the better pair; where it cannot be in, there is no set."""
+    """The first item by itself forbids the better pair; where it cannot be in, there is no set."""
     assert choose(problem([7, 5, 5], [0, 9, 9], mandatory=(0,)), (10, 100), Genetic(), 1).chosen == (0,)
     assert choose(problem([11, 5, 5], [0, 9, 9], mandatory=(0,)), (10, 100), Genetic(), 1).chosen is None
 
@@ -61,7 +61,7 @@ def by_trying(items: SubsetProblem) -> set[tuple[int, int]]:
 @settings(max_examples=100)
 @given(items=problems(), exchange=st.sampled_from([0.1, 1.0, 2.0, 50.0]))
 def test_small_windows_get_the_best_by_the_rule(items: SubsetProblem, exchange: float) -> None:
-    """The rule picks from what trying everything finds."""
+    """The rule picks from the front that an exhaustive search finds."""
     totals = (12, 40)
     front = by_trying(items)
     found = choose(items, totals, Genetic(exchange=exchange), 1)
@@ -80,7 +80,7 @@ def test_small_windows_get_the_best_by_the_rule(items: SubsetProblem, exchange: 
 @settings(max_examples=50)
 @given(items=problems(most_items=12), seed=st.integers(0, 2**64 - 1))
 def test_the_genetic_search_is_feasible_and_repeats(items: SubsetProblem, seed: int) -> None:
-    """Whatever it finds fits; the same seed finds the same."""
+    """Each result fits; the same seed gives the same result."""
     found = choose(items, (12, 40), GENETIC, seed)
     assert_feasible(items, found)
     assert choose(items, (12, 40), GENETIC, seed).chosen == found.chosen

@@ -1,4 +1,4 @@
-"""Branch and bound: feasible, exact, honest about what it did not prove, and always the same."""
+"""Branch and bound: feasible, exact, with correct proof flags, and always the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_finds_the_best(problem: SubsetProblem) -> None:
 @settings(max_examples=150)
 @given(problems(), st.integers(0, 40), st.integers(0, 5))
 def test_small_budgets_bound_the_best(problem: SubsetProblem, steps: int, pack_steps: int) -> None:
-    """Whatever the budget: a feasible set, a bound that the best does not exceed, and no false proof."""
+    """For any budget: a feasible set, a bound that the best does not exceed, and no false proof."""
     result = branch_and_bound(problem, Budget(steps, pack_steps))
     best = every_set(problem, pack_plain)
     assert_feasible(problem, result)
@@ -62,7 +62,7 @@ def test_all_ties_are_broken_by_waits() -> None:
 
 
 def picture(seed: int, items: int) -> SubsetProblem:
-    """A loaded machine like the thesis's, and a window of its jobs."""
+    """A loaded machine as in the thesis, and a window of its jobs."""
     rng = random.Random(seed)
     return SubsetProblem(
         units=[rng.choice([1, 1, 1, 2, 3, 4, 8, 13, 16, 25]) for _ in range(items)],
@@ -106,7 +106,7 @@ def test_second_opinion_settles_what_was_left_open() -> None:
 
 
 def test_second_opinion_that_says_no() -> None:
-    """What another solver refutes no longer keeps the proof open."""
+    """A set that another solver refutes no longer keeps the proof open."""
     none = np.zeros((3, 2), np.int64)
     refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Fits.NO, none, 0))
     assert (refuted.chosen, refuted.proven) == ((0, 2), True)

@@ -49,7 +49,7 @@ def test_limit_leaves_the_proof_open() -> None:
 
 
 def test_same_question_same_answer() -> None:
-    """A packing does not depend on what was packed before."""
+    """A packing does not depend on earlier ones."""
     question = ([3, 2, 4], [7, 5, 2], [12, 14, 9, 11])
     first = Z3Packer(100_000).pack(*question)
     Z3Packer(100_000).pack([5], [3], [4, 4, 9])
@@ -59,6 +59,6 @@ def test_same_question_same_answer() -> None:
 
 
 def test_z3_is_imported_when_used() -> None:
-    """Runs that never use it do not pay for it."""
+    """Runs without it do not import it."""
     code = "import sys; import spillway.schedulers.policies.window; print('z3' in sys.modules)"
     assert run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

@@ -65,7 +65,7 @@ def test_a_free_place_is_chosen_in_a_private_folder() -> None:
 
 
 def test_no_file_is_deleted_for_a_socket(tmp_path: Path) -> None:
-    """ZeroMQ would delete whatever stands there."""
+    """ZeroMQ would delete any file there."""
     path = tmp_path / "thesis.tex"
     path.write_text("four years")
     with pytest.raises(InputError, match="there is a file that is no socket"):
@@ -108,7 +108,7 @@ def test_the_umask_is_left_as_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["tcp", "ipc"])
 def test_connections_are_bounded(kind: str, tmp_path: Path) -> None:
-    """Those beyond the bound are not let in; when others have gone, the simulator is heard."""
+    """Those beyond the bound are refused; when others have closed, the simulator's message is received."""
     with closing(Door("tcp://127.0.0.1:*" if kind == "tcp" else f"ipc://{tmp_path}/door")) as door:
         with zmq.Context() as context, ExitStack() as stack:
             calls = []
@@ -125,7 +125,7 @@ def test_connections_are_bounded(kind: str, tmp_path: Path) -> None:
 
 
 def test_what_only_connects_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection that says nothing, not even that it is ZeroMQ's, does not stay."""
+    """A connection without a ZeroMQ greeting is closed."""
     monkeypatch.setattr("spillway.schedulers.service.door.HANDSHAKE_MS", 200)
     with closing(Door("tcp://127.0.0.1:*")) as door:
         host, _, port = door.endpoint.removeprefix("tcp://").rpartition(":")
@@ -136,7 +136,7 @@ def test_what_only_connects_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _heard(door: Door) -> bytes:
-    """What is heard of a simulator that comes now."""
+    """The message received from a simulator that connects now."""
     with zmq.Context() as context, context.socket(zmq.REQ) as peer:
         peer.linger = 0
         peer.connect(door.endpoint)

@@ -1,4 +1,4 @@
-"""One law everywhere: what cannot be combined is refused in the same words, and no request is dropped in silence."""
+"""One rule everywhere: invalid combinations are refused in the same words, and no option is dropped in silence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PERIODS = {"count": 2, "compute_s": 600.0, "io_bytes": 10**9}
 
 
 def refusal(*arguments: str) -> str:
-    """What the service says to these arguments."""
+    """The service's error for these arguments."""
     with pytest.raises(SpillwayError) as caught:
         build_session(session_parser().parse_args(list(arguments)))
     return str(caught.value)
@@ -74,7 +74,7 @@ def test_the_service_and_the_driver_refuse_alike(
 
 @pytest.mark.parametrize("model", [name for name in MODELS if name != "operations"])
 def test_periods_are_played_or_refused(model: str, tmp_path: Path) -> None:
-    """Failed before: 2 x 600 s of computing ran 1,200 s with one setting and 100 s with another, without a word."""
+    """Failed before: 2 x 600 s of computing ran 1,200 s with one setting and 100 s with another, without a message."""
     data = workload("operations", [(0, 2, 100.0, 0, 0, None, True), (0, 1, 10.0, 0, 0, None, False)])
     data["profiles"]["p0"]["periods"] = PERIODS
     (run,) = runs(tmp_path, model, data, ["easy"])
@@ -106,7 +106,7 @@ def test_a_model_that_no_job_asks_for(model: str, tmp_path: Path, capsys: pytest
     ],
 )
 def test_json_keeps_its_types(options: dict[str, Any], model: object) -> None:
-    """Failed before: true became an option without a value and ended the launcher; false could not be said."""
+    """Failed before: true became an option without a value and ended the launcher; false could not be stated."""
     assert spec_from(json.loads(json.dumps(options))).make_model() == model
 
 
@@ -125,7 +125,7 @@ def test_json_keeps_its_types(options: dict[str, Any], model: object) -> None:
     ],
 )
 def test_json_is_checked(options: dict[str, Any], words: str) -> None:
-    """The option is named, with what was expected and what came."""
+    """The error states the option, the expected value and the given one."""
     with pytest.raises(OptionError, match=words):
         spec_from(options).make_model()
 
@@ -148,7 +148,7 @@ class Stranger:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A file with a model derived from a built-in one, and a class that is none."""
+    """A file with a model derived from a built-in one, and a class that is no model."""
     path = tmp_path / "mine.py"
     path.write_text(OUTSIDE, encoding="utf-8")
     return path

@@ -97,7 +97,7 @@ class Process:
 
 @pytest.fixture
 def service() -> Iterator[Any]:
-    """Start services; whatever still runs at the end is killed."""
+    """Start services; those that still run at the end are killed."""
     started: list[Process] = []
 
     def start(*arguments: str, **others: Any) -> Process:
@@ -151,7 +151,7 @@ def test_the_list_shows_every_policy_and_option(capsys: pytest.CaptureFixture[st
 def test_wrong_input_is_one_line_and_exit_code_2(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No usage text, no traceback: one line that says what is wrong."""
+    """No usage text, no traceback: one line with the fault."""
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -239,7 +239,8 @@ def test_a_simulator_that_hangs_up_gives_exit_code_3(service: Any) -> None:
 
 
 def test_both_ends_say_why_the_conversation_ended(tmp_path: Path) -> None:
-    """A policy's impossible decision: the service says it, and so does the simulator, which today waits for ever."""
+    """A policy's impossible decision: the service reports it, and so does the simulator, which would otherwise wait for
+    ever."""
     (tmp_path / "twice.py").write_text(TWICE)
     (tmp_path / "platform.xml").write_text(PLATFORM)
     (tmp_path / "workload.json").write_text(WORKLOAD)
@@ -302,7 +303,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def test_a_second_signal_ends_the_service_at_once(service: Any, tmp_path: Path) -> None:
-    """Who presses Ctrl-C twice need not wait for a simulator that says nothing: here the first would wait for ever."""
+    """A second Ctrl-C does not wait for a silent simulator: after the first the service would wait for ever here."""
     mark = tmp_path / "the first was dealt with"
     running = service("fcfs", program=("-c", PATIENT.format(mark=str(mark))))
     running.talk(BEGINS)

@@ -35,7 +35,7 @@ def limit_of(*arguments: str) -> PassLimit | None:
     ],
 )
 def test_seconds(arguments: list[str], seconds: float | None) -> None:
-    """Ten by default, where the policy takes a bound; what is stated counts."""
+    """Ten by default, where the policy takes a bound; a stated value takes precedence."""
     limit = limit_of(*arguments)
     assert (limit.seconds if limit is not None else None) == seconds
 

@@ -67,7 +67,7 @@ WORKLOAD = {
 
 @pytest.fixture(scope="session")
 def pybatsim(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the real package; skips where it cannot be had."""
+    """Folder with the real package; skips where it is not available."""
     given = os.environ.get("SPILLWAY_PYBATSIM", "")
     if given:
         return Path(given)
@@ -112,7 +112,7 @@ def _end(process: subprocess.Popen[bytes], log: Path) -> str:
 
 
 def _simulate(inputs: Path, scheduler: list[str], prefix: str, *options: str, **environment: str) -> str:
-    """Run a scheduler and our simulator against each other; return what the scheduler printed."""
+    """Run a scheduler and our simulator against each other; return the scheduler's output."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         endpoint = f"tcp://127.0.0.1:{probe.getsockname()[1]}"

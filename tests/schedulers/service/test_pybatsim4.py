@@ -1,4 +1,4 @@
-"""Our policies under pybatsim 4, whose launcher a stand-in plays: it is on no package index."""
+"""Our policies under pybatsim 4, with a stand-in for its launcher: it is on no package index."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def adapter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def entry_point() -> str:
-    """What the launcher finds under our name."""
+    """The place that the launcher finds under our name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     place: str = project["entry-points"]["pybatsim.external_decision_components"]["spillway"]
     return place
@@ -76,7 +76,7 @@ class Launcher:
         self.codec = Batsim5Simulator()
 
     def send(self, data: bytes) -> None:
-        """What passes pybatsim by."""
+        """Keep bytes that are sent past pybatsim."""
         self.last_words.append(data)
 
     def append_event(self, event: Any) -> None:
@@ -110,7 +110,7 @@ class Launcher:
 
 
 def end_s(adapter: Any, launcher: Launcher, options: Any, data: dict[str, Any]) -> tuple[float, int]:
-    """Simulate a workload under the launcher: when it ends, and how many jobs succeed."""
+    """Simulate a workload under the launcher; return the end (s) and the number of successful jobs."""
     launcher.edc = adapter.Spillway(launcher, options=options)
     wanted = launcher.codec.read_hello(struct.pack("<I", 2) + launcher.written())
     translated = json.loads(format_batsim(to_batsim5(parse_batsim(json.dumps(data)))))
@@ -139,7 +139,7 @@ def test_a_policy_decides_as_in_our_service(adapter: Any, model: str) -> None:
 
 
 def test_options_may_come_from_batsims_command_line(adapter: Any) -> None:
-    """Its text for the scheduler, where the launcher has none."""
+    """Its text for the scheduler, where the launcher has no options."""
     data = World(JOBS, "rigid").workload()
     spec: SessionSpec = spec_from({"policy": "fcfs"})
     theirs = play(TINY, World(JOBS, "rigid").workload(), spec, 5)

@@ -58,7 +58,7 @@ class Service:
         return self.socket.recv()
 
     def play(self, messages: Iterable[Message]) -> Any:
-        """Exchange all messages; what the service ended with."""
+        """Exchange all messages; return the service's result."""
         for message in messages:
             self.exchange(batsim4.encode_message(message))
         return self.wait()
@@ -146,7 +146,7 @@ def test_a_free_port_is_chosen_and_told(services: Any) -> None:
 
 
 def test_a_taken_port_is_the_users_error(services: Any) -> None:
-    """The message names the endpoint and what to do."""
+    """The message states the endpoint and the remedy."""
     first = services(Scripted())
     second = services(Scripted(), bind=first.endpoint)
     error = second.wait()
@@ -160,7 +160,7 @@ def test_a_taken_port_is_the_users_error(services: Any) -> None:
     "bind", ["", "nonsense", "tcp://127.0.0.1", "tcp://127.0.0.1:99999", "gopher://x:1", "tcp://203.0.113.1:5"]
 )
 def test_a_wrong_endpoint_is_the_users_error(bind: str) -> None:
-    """Whatever ZeroMQ says about it, it comes as one clear line."""
+    """ZeroMQ's error is reported as one clear line."""
     with pytest.raises(InputError, match="cannot listen on"):
         serve(Scripted(), bind, batsim4)
 
@@ -186,7 +186,7 @@ BAD = b'{"now":1,"events":[{"timestamp":1,"type":"NOTIFY","data":[]}]}'
 
 
 def test_garbage_ends_the_service_with_its_place(services: Any) -> None:
-    """The error says what came; the simulator gets it as a reply, which today it would wait for in vain."""
+    """The error states the given value; the simulator receives it as its reply instead of waiting for ever."""
     service = services(Scripted())
     service.exchange(batsim4.encode_message(BEGINS))
     answer = service.exchange(BAD)
@@ -245,7 +245,7 @@ def stranger(endpoint: str, kind: int = zmq.REQ) -> Iterator[zmq.Socket[bytes]]:
 
 @pytest.mark.parametrize("opening", [b"", b"stray", b"{}", BAD, batsim4.encode_message(SUBMITTED)])
 def test_garbage_before_the_first_message_does_not_end_the_service(services: Any, opening: bytes) -> None:
-    """What opens no conversation is turned away with the reason; the simulator that comes next is served."""
+    """A message that opens no conversation is refused with the reason; the simulator that comes next is served."""
     notes: list[str] = []
     service = services(Scripted(), note=notes.append)
     with stranger(service.endpoint) as other:
@@ -258,7 +258,7 @@ def test_garbage_before_the_first_message_does_not_end_the_service(services: Any
 
 
 def test_only_the_first_peer_is_served(services: Any) -> None:
-    """Others are turned away, whatever they send, and change nothing of the conversation."""
+    """Others are refused, and none of their messages changes the conversation."""
     session = Scripted()
     service = services(session)
     alone = [service.exchange(batsim4.encode_message(BEGINS))]
@@ -276,7 +276,7 @@ def test_only_the_first_peer_is_served(services: Any) -> None:
 
 
 def test_strangers_do_not_feed_the_watchdog(services: Any) -> None:
-    """Silence is the simulator's, however much others say."""
+    """Only the simulator's messages count, not those of others."""
     service = services(Scripted(), watchdog_s=0.3)
     service.exchange(batsim4.encode_message(BEGINS))
     with stranger(service.endpoint, zmq.DEALER) as other:
@@ -326,7 +326,7 @@ def test_a_stranger_with_a_huge_message_changes_nothing(services: Any) -> None:
 
 @pytest.mark.parametrize("plain", [b"GET / HTTP/1.1\r\n\r\n", b"\x01\x00\x01\x00", b"\x01\x00\x06\x00stray"])
 def test_bytes_that_are_no_message_change_nothing(services: Any, plain: bytes) -> None:
-    """Plain connections; the last two speak ZeroMQ's first protocol, whose messages state no connection."""
+    """Plain connections; the last two use ZeroMQ's first protocol, with messages that state no connection."""
     service = services(Scripted())
     host, _, port = service.endpoint.removeprefix("tcp://").rpartition(":")
     for message in CONVERSATION:
@@ -371,7 +371,7 @@ class Swallowing(Scripted):
 
 
 def test_a_signal_whose_exception_was_caught_ends_the_service() -> None:
-    """Failed before: the service went on to the end (a library that is imported may catch whatever comes)."""
+    """Failed before: the service went on to the end (an imported library may catch any exception)."""
     endpoints: queue.Queue[str] = queue.Queue()
     answers: list[bytes] = []
 
@@ -392,7 +392,7 @@ def test_a_signal_whose_exception_was_caught_ends_the_service() -> None:
 
 
 def test_what_looks_after_the_simulator_may_end_the_service(services: Any) -> None:
-    """The driver sees that the simulator's process is gone."""
+    """The driver sees that the simulator's process has ended."""
 
     def check() -> None:
         raise PeerLost("its process has ended")
@@ -401,7 +401,7 @@ def test_what_looks_after_the_simulator_may_end_the_service(services: Any) -> No
 
 
 def test_everything_is_recorded_the_fatal_message_too(services: Any, tmp_path: Path) -> None:
-    """A recording holds what came before the crash, and what caused it."""
+    """A recording holds the messages before the crash, and the one that caused it."""
     with Recorder(tmp_path / "t.jsonl") as recorder:
         service = services(Scripted(), recorder=recorder)
         service.exchange(batsim4.encode_message(BEGINS))

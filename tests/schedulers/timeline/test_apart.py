@@ -20,7 +20,7 @@ KINDS = [Resource.ALL, Resource.ALL, Resource.ALL, *map(Resource, range(8))]
 
 
 def crowded(rng: random.Random, machine: Machine, placement: Placement) -> Timeline:
-    """A timeline with many bookings of jobs of all kinds, each somewhere where it fits."""
+    """A timeline with many bookings of jobs of all kinds, each at a time when it fits."""
     timeline = Timeline(machine, rng.uniform(0.0, 9.0), placement)
     for _ in range(rng.choice([3, 12, 30])):
         requested, duration_s = any_job(rng, machine), rng.choice([0.0, rng.uniform(0.0, 20.0), math.inf])
@@ -66,7 +66,7 @@ def test_a_search_is_that_of_the_plain_form(machine: Machine, placement: Placeme
 def test_a_booking_from_some_time_on_is_the_first_that_is_not_refused(
     machine: Machine, placement: Placement, rng: random.Random, drains: bool
 ) -> None:
-    """What was chosen in another timeline, here: of all starts at which a part begins with a segment, the first."""
+    """An allocation from another timeline, here: of all starts at which a part begins with a segment, the first."""
     other, timeline = crowded(rng, machine, placement), crowded(rng, machine, placement)
     if drains and machine.storages:
         timeline.drain(0, machine.storages[0].capacity_bytes // 2)
@@ -98,7 +98,7 @@ def test_a_booking_from_some_time_on_is_the_first_that_is_not_refused(
 
 
 def led_by(begin_s: float, lead_s: float) -> float:
-    """The first start whose lead does not end before a time."""
+    """The first start with a lead that does not end before a time."""
     start_s = begin_s - lead_s
     while start_s + lead_s < begin_s:
         start_s = math.nextafter(start_s, math.inf)

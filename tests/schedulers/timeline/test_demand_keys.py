@@ -23,7 +23,7 @@ def no_more(keys: DemandKeys, one: int, other: int) -> bool:
 
 @given(PARTS)
 def test_keys_compare_as_all_parts_do(demands: list[list[int]]) -> None:
-    """Every pair, and the key that is below none."""
+    """Every pair, and the key that is below no other."""
     keys = demand_keys(np.array(demands, np.int64).T)
     for k, mine in enumerate(demands):
         for j, theirs in enumerate(demands):
@@ -33,7 +33,7 @@ def test_keys_compare_as_all_parts_do(demands: list[list[int]]) -> None:
 
 
 def test_with_more_values_than_bits_no_pair_compares_wrongly() -> None:
-    """Six parts of 5,000 values want 84 bits: some pairs no longer compare, none does that should not."""
+    """Six parts of 5,000 values need 84 bits: some pairs no longer compare, but no pair compares wrongly."""
     rng = np.random.default_rng(5)
     parts = rng.permuted(np.tile(np.arange(5000), (6, 1)), axis=1)
     parts[:, 1] = parts[:, 0] + 100  # one that is above another by more than ranks are made coarse

@@ -65,7 +65,8 @@ def test_the_next_buffer_waits_for_the_one_before() -> None:
 
 
 def test_a_job_fits_now_if_its_buffer_does_and_its_nodes_are_free_after_the_stage_in() -> None:
-    """The node is busy until 60, stage-in takes 60 s from 5 on: the nodes are had from 65 to 66, the buffer to 266."""
+    """The node is busy until 60, stage-in takes 60 s from 5 on: the nodes are held from 65 to 66, the buffer until
+    266."""
     timeline = Timeline(simple_machine(1, 1, 10), 5.0)
     timeline.reserve(5.0, 60.0, Allocation((0,)))
     found = timeline.fit_now(job(1, 1, lives=STAGED), 1.0)
@@ -95,7 +96,7 @@ def test_storage_alone_needs_no_nodes() -> None:
 
 
 def test_rounding_never_makes_a_lead_end_too_early() -> None:
-    """6.8 - 1.1 + 1.1 is less than 6.8 in doubles: the start is the first of which that is not so."""
+    """6.8 - 1.1 + 1.1 is less than 6.8 in doubles: the start is the first without this error."""
     lead_s, free_s = 1.1, 6.8
     assert free_s - lead_s + lead_s < free_s
     timeline = Timeline(simple_machine(1, 1, 10))

@@ -1,4 +1,4 @@
-"""Placement: the plain rules by hand, and what makes them safe: no rule changes whether a job fits."""
+"""Placement: the plain rules by hand; no rule changes whether a job fits."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ TREE = simple_machine(
 
 
 def test_links_above_a_node() -> None:
-    """Innermost first; none for a node without link."""
+    """Innermost first; no link for a node without one."""
     assert [links_above(TREE, node) for node in (0, 3, 5)] == [[1, 0], [2, 0], []]
 
 
 def test_whole_requests_are_not_split() -> None:
-    """Rooms of 10, 9 and 3 hold four requests of 4, two where each lies apart."""
+    """Free sizes of 10, 9 and 3 hold four requests of 4, two where each is on its own storage."""
     assert whole_requests([10, 9, 3], 4) == 4
     assert whole_requests([10, 9, 3], 4, each_apart=True) == 2
     assert whole_requests([], 4) == 0
@@ -52,7 +52,7 @@ def test_whole_requests_are_not_split() -> None:
     [(0, 6), (1, 6), (10, 6), (11, 4), (15, 4), (16, 3), (20, 3), (25, 2), (31, 1)],
 )
 def test_carried_nodes(rate: int, carried: int) -> None:
-    """Each link carries what it can of what its children bring; the node without link is not limited."""
+    """Each link carries the nodes of its children up to its capacity; the node without link is not limited."""
     assert carried_nodes(TREE, range(6), [50, 30, 20], rate) == carried
 
 
@@ -115,14 +115,14 @@ def test_least_loaded_goes_by_the_share_that_is_left() -> None:
 
 
 def racked(*capacities: int) -> Machine:
-    """Two racks of three nodes each, storage nodes in turn; the last node stands by itself."""
+    """Two racks of three nodes each, storage nodes in turn; the last node is in no rack."""
     nodes = tuple(Node(i, f"n{i}", (f"r{i // 3}",)) for i in range(7))
     storages = tuple(Storage(7 + i, f"s{i}", (f"r{i % 2}",), size) for i, size in enumerate(capacities))
     return Machine(nodes, storages, nearest_storages=nearest_first(nodes, storages))
 
 
 def test_rack_passes_over_nodes_whose_rack_is_full() -> None:
-    """Rack 0 serves two nodes, rack 1 one; the node without a storage node in its rack serves nobody."""
+    """Rack 0 serves two nodes, rack 1 one; the node without a storage node in its rack serves no job."""
     machine, rule = racked(8, 4), Placement(storage_order=StorageOrder.RACK)
     assert [own_storages(machine, node) for node in (0, 2, 3, 6)] == [(0,), (0,), (1,), ()]
     assert choose(machine, range(7), [], [8, 4], Wanted(3, 4, 0, 0), rule) == ((0, 1, 3), (0, 0, 1))
@@ -146,7 +146,8 @@ def test_stripes_lie_on_storage_nodes_that_differ() -> None:
 def test_compact_uses_fewest_and_spread_and_equal_most_storage_nodes(
     data: Any, machine: Machine, size: int, count: int
 ) -> None:
-    """Against the smallest and the largest number there can be; shares of equal differ by one where room is."""
+    """Against the smallest and the largest number there can be; shares of equal differ by at most one where bytes are
+    free."""
     free = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
     fits = sorted((left // size for left in free), reverse=True)
     nodes = [node % len(machine.nodes) for node in range(count)]
@@ -174,7 +175,8 @@ def test_fullest_at_end_looks_at_what_stays() -> None:
 
 
 def test_fullest_at_end_prefers_what_the_others_leave_last() -> None:
-    """All are empty once the job has ended: first where others leave last, and where none is now last."""
+    """All are empty once the job has ended: first the storage node that others leave last, last the one that is unused
+    now."""
     machine = simple_machine(3, 3, 4)
     later = AtEnd([4, 4, 4], [0.0, 7.0, 9.0])
     chosen = choose_storages(machine, range(3), [4, 4, 4], 4, StorageOrder.FULLEST_AT_END, later)
@@ -182,7 +184,7 @@ def test_fullest_at_end_prefers_what_the_others_leave_last() -> None:
 
 
 def test_no_burst_buffer_no_storage() -> None:
-    """Jobs without request get none, jobs that do not fit get nothing."""
+    """Jobs without a request get no storage, jobs that do not fit get no allocation."""
     assert choose_storages(TREE, (0, 1), [], 0) == ()
     assert choose_storages(TREE, (0, 1), [], 1) is None
 
@@ -211,7 +213,7 @@ def test_node_orders_never_change_whether_a_job_fits(data: Any, machine: Machine
 def test_storage_orders_never_change_whether_a_job_fits(
     data: Any, machine: Machine, order: StorageOrder, size: int
 ) -> None:
-    """Every order but that of racks places exactly as many requests as fit whole."""
+    """Every order but that of racks places exactly the number of requests that fit whole."""
     free_bytes = [data.draw(st.integers(0, storage.capacity_bytes)) for storage in machine.storages]
     most = whole_requests(free_bytes, size)
     nodes = [node % len(machine.nodes) for node in range(most + 1)]

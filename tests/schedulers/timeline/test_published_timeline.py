@@ -1,4 +1,4 @@
-"""The published timeline holds nodes a rounding step longer, also those of a job that goes on from its expected end."""
+"""The published timeline holds nodes a rounding step longer, also those of a job that outlives its expected end."""
 
 from __future__ import annotations
 

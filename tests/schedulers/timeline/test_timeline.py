@@ -1,4 +1,4 @@
-"""The timeline, by hand: what fits when, on which nodes and storages, and what is refused."""
+"""The timeline, by hand: fits in time, nodes and storages, and refusals."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_is_not_covered_is_neither_looked_at_nor_booked() -> None:
 
 
 def test_a_job_without_walltime_is_booked_for_ever() -> None:
-    """Infinite durations fit only where nothing follows, and what comes after them never fits."""
+    """Infinite durations fit only where nothing follows, and later jobs never fit."""
     timeline = Timeline(simple_machine(2))
     timeline.reserve(10.0, 20.0, Allocation((0,)))
     fit = timeline.earliest_fit(job(2), math.inf)
@@ -187,7 +187,7 @@ def test_jobs_that_end_late_share_storage() -> None:
 
 
 def test_releasing_joins_segments() -> None:
-    """A timeline depends on what is booked, not on its history."""
+    """A timeline depends on its bookings, not on its history."""
     timeline = Timeline(simple_machine(3))
     empty = state(timeline)
     timeline.reserve(0.0, 20.0, Allocation((0,)))
@@ -242,7 +242,7 @@ def busy_timeline() -> Timeline:
     ],
 )
 def test_refused_reservations(start: float, end: float, allocation: Allocation, message: str) -> None:
-    """The error names what and when; nothing is changed."""
+    """The error states the resource and the time; nothing is changed."""
     timeline = busy_timeline()
     before = state(timeline)
     with pytest.raises(ValueError, match=message):
@@ -259,7 +259,7 @@ def test_refused_reservations(start: float, end: float, allocation: Allocation, 
     ],
 )
 def test_refused_releases(end: float, allocation: Allocation, message: str) -> None:
-    """What was not taken cannot be given back."""
+    """Resources that were not taken cannot be given back."""
     timeline = busy_timeline()
     before = state(timeline)
     with pytest.raises(ValueError, match=message):

@@ -27,7 +27,7 @@ durations = st.one_of(st.integers(0, 8).map(float), st.floats(0, 8), st.just(mat
 
 
 class TimelineAgainstReference(RuleBasedStateMachine):
-    """Whatever is done to both, the timeline and the reference answer alike."""
+    """After the same calls the timeline and the reference give the same answers."""
 
     @initialize(data=st.data(), machine=machines(), placement=placements, now_s=moments)
     def begin(self, data: Any, machine: Machine, placement: Placement, now_s: float) -> None:
@@ -58,7 +58,7 @@ class TimelineAgainstReference(RuleBasedStateMachine):
 
     @rule(data=st.data(), lengths=st.lists(durations, min_size=1, max_size=5))
     def first_of_many_now(self, data: Any, lengths: list[float]) -> None:
-        """The first of many jobs that fits now, and what it gets."""
+        """The first of many jobs that fits now, and its allocation."""
         requested = [data.draw(jobs(self.machine)) for _ in lengths]
         found = [self.model.fit_now(one, length) for one, length in zip(requested, lengths, strict=True)]
         first = next(((place, one) for place, one in enumerate(found) if one is not None), None)
@@ -69,7 +69,7 @@ class TimelineAgainstReference(RuleBasedStateMachine):
     def fit_and_book_with_lives(
         self, data: Any, covering: Resource, after: float, duration: float, latest: float
     ) -> None:
-        """The same earliest fit of a job whose storage and bandwidth have lives of their own; it can be booked."""
+        """The same earliest fit of a job with lives of its own for storage and bandwidth; it can be booked."""
         requested = data.draw(jobs_with_lives(self.machine))
         last = latest * 4 if data.draw(st.booleans()) else math.inf
         fit = self.mine.earliest_fit(requested, duration, after, covering, last)
@@ -105,7 +105,7 @@ class TimelineAgainstReference(RuleBasedStateMachine):
     @precondition(lambda self: self.booked)
     @rule(data=st.data())
     def release_booked(self, data: Any) -> None:
-        """Give back what was booked, or the rest of it."""
+        """Give a booking back, or the rest of it."""
         start, end, allocation, covering = self.booked.pop(data.draw(st.integers(0, len(self.booked) - 1)))
         start = max(start, self.mine.now_s)
         if start <= end:
@@ -120,14 +120,14 @@ class TimelineAgainstReference(RuleBasedStateMachine):
 
     @rule(step=st.one_of(st.integers(0, 3).map(float), st.floats(0, 3)))
     def advance(self, step: float) -> None:
-        """Time goes on."""
+        """Time passes."""
         for timeline in (self.mine, self.model):
             timeline.advance(timeline.now_s + step)
 
     @precondition(lambda self: self.machine.storages)
     @rule(data=st.data(), part=st.sampled_from([0.0, 0.0, 0.3, 0.5, 1.0]))
     def drain(self, data: Any, part: float) -> None:
-        """A part of a storage node is drained, whatever is booked there; or it is back."""
+        """A part of a storage node is drained, independently of its bookings; or it is back."""
         storage = data.draw(st.integers(0, len(self.machine.storages) - 1))
         drained = int(part * self.machine.storages[storage].capacity_bytes)
         for timeline in (self.mine, self.model):
@@ -183,11 +183,11 @@ TestTimelineAgainstReference.settings = settings(max_examples=100, stateful_step
 # ---------------------------------------------------------------------------------------------- dense plans
 
 CAPACITIES = ((), (12, 9, 11), (30,), (10, 10, 10, 10))
-"""Storages of the machines for dense plans: none, unequal, one, equal."""
+"""Storages of the machines for dense plans: no storage, unequal, one, equal."""
 
 
 def tight_machine(rng: random.Random) -> Machine:
-    """A few nodes under a small tree whose links have equal bandwidths, in shuffled order."""
+    """A few nodes, in shuffled order, under a small tree with links of equal bandwidth."""
     count = rng.choice([4, 7, 12, 66])
     capacities = rng.choice(CAPACITIES)
     wide = rng.choice([10, 14])
@@ -231,7 +231,7 @@ def test_a_dense_plan_is_the_same(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 4, 7, 8, 9])
 def test_long_jobs_among_many_short_ones(seed: int) -> None:
-    """Windows over many segments, whose burst buffers decide: every answer is the reference's."""
+    """Windows over many segments, decided by burst buffers: every answer is the reference's."""
     rng = random.Random(seed)
     machine = simple_machine(6, 2, 10)
     mine, model = Timeline(machine), ReferenceTimeline(machine)

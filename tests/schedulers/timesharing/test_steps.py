@@ -1,4 +1,4 @@
-"""Each step by hand, and what all of them must keep."""
+"""Each step by hand, and the invariants of all."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_compaction_keeps_columns() -> None:
 
 
 def test_schedule_takes_the_fullest_row_that_fits() -> None:
-    """Three tasks do not fit beside A and B in row 0, but in row 1, which has less room than row 2."""
+    """Three tasks do not fit beside A and B in row 0, but in row 1, which has fewer free cells than row 2."""
     matrix = matrix_from("A A B B . .\nC C . . . .\n. . . . . .")
     placed, count = schedule(matrix, [Request(1, 3), Request(2, 2)], Where.ANYWHERE)
     assert count == 2
@@ -83,7 +83,7 @@ def test_schedule_stops_at_the_first_misfit() -> None:
 
 
 def test_closed_columns_take_nobody() -> None:
-    """An unavailable node is no choice for new jobs; what runs there stays."""
+    """An unavailable node is no choice for new jobs; running jobs stay there."""
     matrix = matrix_from("A A . .\n. . . .")
     placed, count = schedule(matrix, [Request(1, 3)], Where.ANYWHERE, closed=mask_of((3,)))
     assert count == 1
@@ -112,7 +112,7 @@ def test_migration_targets() -> None:
 
 
 def test_migration_passes_over_what_exceeds_the_limit() -> None:
-    """Two tasks of C would change their node, one of D: with one left, D alone moves."""
+    """Two tasks of C would change their node, one of D: with one left, only D moves."""
     matrix = matrix_from(". . . . . .\nC C D D . .", {"C": (4, 5), "D": (2, 4)})
     outcome = migrate(matrix, 1)
     assert (outcome.jobs, outcome.tasks) == ((ord("D"),), 1)
@@ -207,8 +207,8 @@ def fits(matrix: Matrix, request: Request, where: Where, streams: Streams) -> bo
 def test_no_row_overloads_a_link(
     requests: list[tuple[int, set[int]]], rates: list[int], rules: Rules, leaving: list[int], closed: int
 ) -> None:
-    """Each row keeps to every link, whatever the steps move; the first job waits only where no choice of columns in any
-    row would do; and no job has a hole beside it that its row's links would carry."""
+    """Each row keeps to every link after all moves; the first job waits only where no choice of columns in any row
+    would do; and no job has a hole beside it that its row's links would carry."""
     streams = Streams(LINKS, dict(enumerate(rates)))
     matrix, queue = Matrix(LEVEL, WIDTH), [Request(n, size, mask_of(files)) for n, (size, files) in enumerate(requests)]
     for number, gone in enumerate([[], *([job] for job in leaving)]):
@@ -267,7 +267,7 @@ def test_a_job_without_a_place_stops_those_behind_it_or_they_are_tried() -> None
 
 
 def test_scanning_goes_on_after_a_file_that_is_taken_and_a_buffer_that_does_not_fit() -> None:
-    """The second job's file is taken, the third has no room for its buffer, the fourth starts."""
+    """The second job's file is taken, the third's buffer does not fit, the fourth starts."""
     queue = [Request(0, 1, 0b1), Request(1, 1, 0b1), Request(2, 1, 0b10), Request(3, 1, 0b100)]
     held = schedule(Matrix(1, 4), queue, Where.FILES, hold=lambda job, _: job.job != 2, discipline=Queue.SCAN)
     assert [place.job for place in held[0].places] == [0, 3]

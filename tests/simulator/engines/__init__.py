@@ -1,1 +1,1 @@
-"""One suite for all engines where they agree, and one per engine."""
+"""One suite for the common behaviour of all engines, and one per engine."""

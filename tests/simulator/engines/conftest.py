@@ -1,4 +1,4 @@
-"""Fixtures: a small machine whose durations can be computed by hand, and every engine that plays parallel tasks."""
+"""Fixtures: a small machine with durations that can be computed by hand, and every engine that plays parallel tasks."""
 
 from __future__ import annotations
 

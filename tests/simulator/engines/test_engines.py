@@ -97,7 +97,7 @@ NOTHING: list[Comm] = [NoComm(), AllToAll(0.0), Matrix(np.zeros((2, 2))), Pairs(
 
 @pytest.mark.parametrize("comm", NOTHING, ids=lambda comm: type(comm).__name__)
 def test_a_task_without_work_ends_at_once(engine: Engine, comm: Comm) -> None:
-    """Whatever else runs, at the instant of its start."""
+    """With other tasks beside it, at the instant of its start."""
     engine.start(TaskSpec((ONE,), 1e9))
     assert engine.advance(0.25) == []
     idle = engine.start(TaskSpec((ONE, TWO), 0.0, comm))
@@ -136,7 +136,7 @@ def test_simultaneous_ends_come_in_the_order_of_starts(engine: Engine) -> None:
 
 
 def test_progress_and_cancellation(engine: Engine) -> None:
-    """Progress is linear once the latency has passed; who is left speeds up after a cancellation."""
+    """Progress is linear once the latency has passed; the remaining task speeds up after a cancellation."""
     first = engine.start(TaskSpec((ONE,), 2e9))
     second = engine.start(TaskSpec((ONE,), 2e9))
     late = engine.start(transfer(ONE, FAR, 1e6))
@@ -162,7 +162,7 @@ def test_stops_do_not_change_results(engine: Engine) -> None:
 
 
 def test_sleeps(engine: Engine) -> None:
-    """Sleeps use nothing, end on time, tell their progress and can be cancelled."""
+    """Sleeps use nothing, end on time, report their progress and can be cancelled."""
     work = engine.start(TaskSpec((ONE,), 2e9))
     long, short = engine.sleep(1.5), engine.sleep(0.5)
     none = engine.sleep(0.0)
@@ -184,7 +184,7 @@ def test_latencies_and_sleeps_within_a_nanosecond_end_together(engine: Engine) -
 
 
 def test_power_states_change_speed(engine: Engine) -> None:
-    """Running tasks, those whose latency passes, and later ones go on at the new speed."""
+    """Running tasks, those in their latency, and later ones continue at the new speed."""
     running = engine.start(TaskSpec((ONE,), 2e9))
     waiting = engine.start(TaskSpec((ONE, FAR), [1e8, 1.0], Pairs((0,), (1,), (1.0,))))
     engine.advance(0.05)
@@ -241,7 +241,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("task", "message"), WRONG, ids=[message for _, message in WRONG])
 def test_wrong_tasks_are_refused(engine: Engine, task: TaskSpec, message: str) -> None:
-    """Each with its one message, which names the task; none of a batch has started then."""
+    """Each with its one message, which names the task; no task of a batch has started then."""
     with pytest.raises(TaskError, match=message) as caught:
         engine.start_many([TaskSpec((ONE,), 1.0), task])
     assert "task 1" in str(caught.value)

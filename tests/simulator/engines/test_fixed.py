@@ -1,4 +1,4 @@
-"""Given durations: flop over speed, whatever else runs."""
+"""Given durations: flop over speed, with any other tasks beside."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_cancelled_tasks_do_not_end(small: Platform) -> None:
 
 
 def test_sleeps_and_speeds(small: Platform) -> None:
-    """Sleeps take their time; a new speed holds for what is left of running tasks."""
+    """Sleeps take their time; a new speed holds for the rest of running tasks."""
     engine = FixedEngine(small)
     task = engine.start(TaskSpec((ONE,), 2e9))
     sleep = engine.sleep(1.0)

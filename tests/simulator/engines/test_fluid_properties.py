@@ -42,7 +42,7 @@ def test_same_as_the_plain_engine(platform: Platform, seed: int) -> None:
 @settings(max_examples=25)
 @given(machines, seeds)
 def test_looking_ahead_tells_the_next_end_and_changes_nothing(platform: Platform, seed: int) -> None:
-    """``next_completion`` is where ``advance(inf)`` stops; an engine that never looks ahead gives the same."""
+    """``next_completion`` is the time where ``advance(inf)`` ends; an engine that never looks ahead gives the same."""
     rng = np.random.default_rng(seed)
     tasks = [random_task(rng, len(platform.hosts)) for _ in range(25)]
     curious, plain = FluidEngine(platform), FluidEngine(platform)
@@ -64,7 +64,7 @@ def test_looking_ahead_tells_the_next_end_and_changes_nothing(platform: Platform
 @settings(max_examples=25)
 @given(machines, seeds)
 def test_progress_grows_until_the_end(platform: Platform, seed: int) -> None:
-    """In [0, 1], never less than before, and 1 minus what is left is what cancelling gives."""
+    """In [0, 1], never less than before, and equal to the progress that cancelling returns."""
     rng = np.random.default_rng(seed)
     engine = FluidEngine(platform)
     progress = dict.fromkeys(engine.start_many([random_task(rng, len(platform.hosts)) for _ in range(12)]), 0.0)
@@ -134,7 +134,7 @@ def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
 
 
 def test_a_host_twice_is_counted_by_pairs() -> None:
-    """Also where the groups of all hosts are known, whose sizes count hosts once."""
+    """Also if the groups of all hosts are known; their sizes count hosts once."""
     platform = MACHINES["torus"]
     ends = []
     for grouped in (False, True):
@@ -206,7 +206,7 @@ def test_routes_are_looked_up_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize(("name", "groups"), [("dragonfly", 18), ("star", 1)])
 def test_hosts_of_a_router_are_alike(name: str, groups: int) -> None:
-    """The routes tell: hosts of one router, hosts of one star."""
+    """From the routes: hosts of one router, hosts of one star."""
     platform = parse_platform(platform_text(name))
     engine = FluidEngine(platform)
     engine._routes.group(range(len(platform.hosts)))
@@ -241,7 +241,7 @@ FITTED = parse_platform(generate(sized(50, CAPACITY)))
 @settings(max_examples=20)
 @given(st.sampled_from(["dragonfly", "star", "fitted"]), st.lists(st.tuples(seeds, st.integers(2, 30)), max_size=4))
 def test_known_groups_are_exact(name: str, draws: list[tuple[int, int]]) -> None:
-    """On a machine too large for a search, groups that hold by construction give what pairs give, to the last bit."""
+    """On a machine too large for a search, groups that hold by construction equal pairs, to the last bit."""
     platform = FITTED if name == "fitted" else parse_platform(platform_text(name))
     nodes = [host for alike in platform.alike() for host in alike]
     by_pairs = FluidEngine(platform)

@@ -1,4 +1,4 @@
-"""Kernels: they can be warmed, and say so when that takes time."""
+"""Kernels: they can be warmed, with a note when that takes time."""
 
 from __future__ import annotations
 

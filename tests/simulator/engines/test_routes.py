@@ -15,7 +15,7 @@ PORTIONS = st.lists(st.lists(st.integers(0, HOSTS * HOSTS - 1), max_size=200), m
 
 @given(portions=PORTIONS)
 def test_each_pair_leads_to_its_route(portions: list[list[int]]) -> None:
-    """In whatever portions pairs come, and how often: the table has each once, with its links and latency."""
+    """In any portions of pairs, also repeated ones: the table has each once, with its links and latency."""
     table = RouteTable(PLATFORM)
     for portion in portions:
         table.add(portion)

@@ -1,4 +1,4 @@
-"""The engine in a child process: found or refused, and gone without a trace whatever happens."""
+"""The engine in a child process: found or refused, and removed without a trace after any end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.simulator.engines.conftest import DISK, HEADER, ONE, SMALL
 
 @pytest.fixture
 def platform_file(tmp_path: Path) -> Path:
-    """The small machine's file; skips where the binding is missing."""
+    """The small machine's file; skips if the binding is missing."""
     try:
         find_binding()
     except EngineUnavailable as error:
@@ -38,7 +38,7 @@ def gone(pid: int) -> bool:
 
 
 def test_a_missing_binding_is_refused_with_a_hint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The message says what to install, and what else would do."""
+    """The message says what to install, and names other engines."""
     monkeypatch.setattr(sys, "path", [path for path in sys.path if "dist-packages" not in path])
     with pytest.raises(EngineUnavailable, match=r"apt-get install python3-simgrid.*engine `fluid`") as caught:
         find_binding([str(tmp_path)])
@@ -59,7 +59,7 @@ def test_a_binding_for_another_interpreter_is_found_or_named(tmp_path: Path, mon
 
 
 def test_closing_ends_the_child_and_may_be_repeated(platform_file: Path) -> None:
-    """Also with tasks running; a closed engine says so."""
+    """Also with tasks running; a closed engine reports that."""
     engine = SimgridEngine(platform_file)
     pid = engine._process.pid
     engine.start(TaskSpec((ONE,), 1e9))
@@ -82,7 +82,7 @@ def test_a_child_that_dies_is_reported(platform_file: Path) -> None:
 
 
 def test_simgrids_own_errors_reach_the_message(tmp_path: Path, platform_file: Path) -> None:
-    """A platform that SimGrid refuses: the message shows what it printed."""
+    """A platform that SimGrid refuses: the message contains SimGrid's output."""
     broken = tmp_path / "broken.xml"
     broken.write_text(f"{HEADER}<zone id='z' routing='Nonsense'/></platform>")
     with pytest.raises(EngineFailed, match="Not a valid model"):

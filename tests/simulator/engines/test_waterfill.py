@@ -21,7 +21,7 @@ def index(platform: Platform, name: str) -> int:
 
 
 def stream(platform: Platform, names: list[str], rate_mb: float, seconds: float) -> TaskSpec:
-    """A task of so many seconds with a constant stream of ``rate_mb`` MB/s from each node."""
+    """A task of ``seconds`` with a constant stream of ``rate_mb`` MB/s from each node."""
     nodes = tuple(index(platform, name) for name in names)
     flops = [seconds * platform.hosts[node].speeds[0] for node in nodes]
     count = len(nodes)
@@ -105,7 +105,7 @@ def test_the_models_differ_where_links_are_full() -> None:
 
 
 def test_a_pure_transfer_is_refused() -> None:
-    """A transfer without computation has no constant rate; the message says which engine knows it."""
+    """A transfer without computation has no constant rate; the message names the engine that plays it."""
     platform = platform_from("herbein-small")
     with pytest.raises(TaskError, match="use the engine 'fluid'"):
         WaterfillEngine(platform).start(stream(platform, names(platform)[:1], 0, 0).__class__(
@@ -114,7 +114,7 @@ def test_a_pure_transfer_is_refused() -> None:
 
 
 def test_sleeps_and_plain_tasks() -> None:
-    """What has no stream takes its own time."""
+    """A task without a stream takes its own time."""
     platform = platform_from("herbein-small")
     engine = WaterfillEngine(platform)
     engine.sleep(3.0)

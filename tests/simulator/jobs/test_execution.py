@@ -1,4 +1,4 @@
-"""Jobs of several parts: what is left of a walltime, waits for messages, kills, energy; times worked out by hand."""
+"""Jobs of several parts: the rest of a walltime, waits for messages, kills, energy; times worked out by hand."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def wait(seconds: float) -> dict[str, Any]:
 
 
 def in_turn(*parts: dict[str, Any]) -> dict[str, Any]:
-    """Profiles of a job whose parts come one after another."""
+    """Profiles of a job with parts one after another."""
     names = [f"part{number}" for number in range(len(parts))]
     return {"p": {"type": "composed", "seq": names}} | dict(zip(names, parts, strict=True))
 
 
 def ran(profiles: dict[str, Any], walltime: float, submitted: float = 0.0, **row: Any) -> tuple[float, JobState]:
-    """How long a job ran, and its state."""
+    """Seconds that a job ran, and its state."""
     data = jobs({"walltime": walltime, "subtime": submitted, **row}, profiles=profiles)
     _, scheduler = run(data)
     (event,) = scheduler.events(JobCompleted)
@@ -94,7 +94,7 @@ def message(at: float) -> tuple[ToJobMsg, ...]:
 def test_what_is_left_of_a_walltime(
     parts: tuple[dict[str, Any], ...], walltime: float, seconds: float, state: JobState
 ) -> None:
-    """Each part has what those before have left, which may be nothing; a task may end with the walltime, no wait."""
+    """Each part has the rest of those before, which may be nothing; a task may end with the walltime, no wait."""
     assert ran(in_turn(*parts), walltime) == (pytest.approx(seconds), state)
 
 
@@ -117,7 +117,7 @@ def test_what_is_all_but_done_has_ended() -> None:
 
 @pytest.mark.parametrize("submitted", [0.0, 100_000.3, 1_000_000.7])
 def test_the_clock_rounds_a_walltime(submitted: float) -> None:
-    """A task as long as its walltime ends, whatever the clock shows."""
+    """A task as long as its walltime ends, at any time of the clock."""
     assert ran({"p": work(5)}, 5.0, submitted) == (pytest.approx(5.0), DONE)
 
 
@@ -296,7 +296,7 @@ def simulation(engine: GivenDurations, **options: Any) -> Simulation:
 
 
 def begun(budget: float, task: TaskSpec | None) -> Start:
-    """The start of a job that has so much of its walltime left."""
+    """The start of a job with this rest of its walltime."""
     job = Job(Workload("dyn"), "1", "dyn!1", read_profile("p", wait(1)), 0.0, 1, budget, None)
     job.budget = budget
     return Start(job, Allocation((0,), (0,), "0", (0,), (), LATENCY), task, None, 0)
@@ -344,7 +344,7 @@ def test_no_task_is_begun_ahead_where_energy_counts() -> None:
 def test_tasks_that_may_end_in_the_instant_of_their_start(
     task: TaskSpec, at_once: bool, flags: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One without work surely does; any other where the engine ends tasks at once."""
+    """A task without work does so in any case; any other if the engine ends tasks at once."""
     monkeypatch.setattr(GivenDurations, "ends_at_once", at_once)
     world = simulation(GivenDurations())
     world.kernel.instant_end = world.kernel.unsettled = False

@@ -1,4 +1,4 @@
-"""Profile types: what they read, what they refuse, how long they take (batsim4.md 6.1)."""
+"""Profile types: accepted fields, refused ones, durations (batsim4.md 6.1)."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_sequence_has_its_own_return_code() -> None:
 
 
 def test_only_storage_host_needs_no_mapping() -> None:
-    """With exactly one storage host an empty mapping is enough, whatever the label."""
+    """With exactly one storage host an empty mapping is enough, for any label."""
     profile = {"type": "parallel_homogeneous_pfs", "bytes_to_read": 4e9, "storage": "whatever"}
     assert makespan({"p": profile}, execute("w0!1", 0), platform=small_platform(("pfs",))) == pytest.approx(4.0)
 
@@ -222,7 +222,7 @@ def test_missing_traces(tmp_path: Path) -> None:
 
 
 def test_send() -> None:
-    """The message reaches the scheduler a latency later; the job goes on when it has been received."""
+    """The message reaches the scheduler a latency later; the job continues when it has been received."""
     profiles = {"p": {"type": "send", "msg": {"a": 1}, "sleeptime": 3}}
     result, scheduler = run(jobs({}, profiles=profiles))
     (event,) = scheduler.events(FromJobMsg)

@@ -59,7 +59,7 @@ def test_running_jobs_go_on(tmp_path: Path) -> None:
 
 
 def test_the_trace_goes_on_to_show_a_job_that_ended_on_a_machine_that_is_out(tmp_path: Path) -> None:
-    """Batsim sets only machines that are not unavailable waiting; what returns first is set so."""
+    """Batsim makes only machines that are not unavailable wait; a machine that returns first is made so."""
     file = events(tmp_path, change(1, "unavailable", "0-1"), change(2, "available", "1"))
     run(jobs({"res": 2}), greedy, events=file, export=str(tmp_path / "x"), trace_schedule=True)
     lines = (tmp_path / "x_schedule.trace").read_text().splitlines()
@@ -84,7 +84,7 @@ def test_available_while_a_job_runs(tmp_path: Path) -> None:
     ],
 )
 def test_twice(tmp_path: Path, rows: tuple[Any, ...], expected: str) -> None:
-    """Making a machine what it is already ends the simulation."""
+    """Making a machine unavailable or available twice ends the simulation."""
     with pytest.raises(SimulatorInputError, match=expected):
         run(jobs({}), events=events(tmp_path, *rows))
 

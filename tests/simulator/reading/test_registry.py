@@ -54,7 +54,7 @@ def test_those_without_a_job_are_packed(registry: Registry) -> None:
 
 
 def test_a_job_of_a_packed_one(registry: Registry) -> None:
-    """Its workload is unpacked while it lives; names that ended jobs had are not free."""
+    """Its workload is unpacked while the job exists; names of ended jobs are not free."""
     with pytest.raises(ValueError, match="a job 'dyn7!0' exists already, or did"):
         begin(registry, "dyn7")
     with pytest.raises(ValueError, match="it does not exist any more"):

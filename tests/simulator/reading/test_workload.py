@@ -1,4 +1,4 @@
-"""Workload files: read as strictly as Batsim does, with messages that say where (batsim4.md 3 and 6.2)."""
+"""Workload files: read as strictly as Batsim does, with messages that name the place (batsim4.md 3 and 6.2)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_missing_fields(missing: str) -> None:
     ],
 )
 def test_bad_files(data: Any, expected: str) -> None:
-    """The message says what is wrong."""
+    """The message names the error."""
     with pytest.raises(SimulatorInputError) as caught:
         workload_from_object(data)
     assert expected in str(caught.value)
@@ -152,7 +152,7 @@ def test_unused_profiles_are_dropped() -> None:
     ],
 )
 def test_bad_texts(tmp_path: Path, text: str, expected: str) -> None:
-    """Whatever is in the file, the message names it."""
+    """For any contents of the file, the message names it."""
     path = tmp_path / "w.json"
     path.write_text(text)
     with pytest.raises(SimulatorInputError, match=r"w\.json") as caught:

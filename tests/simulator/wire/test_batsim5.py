@@ -1,4 +1,4 @@
-"""What the simulator does otherwise where it plays Batsim 5: numbers of hosts, calls, kills, registration, the end."""
+"""Differences of the simulator when it plays Batsim 5: numbers of hosts, calls, kills, registration, the end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DELAY = {"p": {"type": "DelayProfile", "delay": 10}}
 
 
 def run(*given: Any, **options: Any) -> Scheduler:
-    """What a scheduler got of a simulation by Batsim 5's rules."""
+    """The scheduler after a simulation by Batsim 5's rules, with its messages."""
     return run_in_the_small_world(*given, rules=BATSIM_5, **options)[1]
 
 
@@ -82,7 +82,7 @@ def test_digits_count_as_numbers(first: str, second: str) -> None:
 
 
 def test_an_allocation_of_another_size_changes_the_runtime() -> None:
-    """Executors are dealt out to the hosts that there are, and nobody is told."""
+    """Executors are distributed over the given hosts, without a message."""
     profiles = {"p": {"type": "ParallelTaskHomogeneousProfile", "cpu": 4e9, "com": 0}}
     many = run(work({"res": 2}, **profiles), scripted((), (execute("w0!1", 0, 1, 2),)))
     (ended,) = many.events(JobCompleted)
@@ -107,13 +107,13 @@ def test_calls_have_names_and_the_past_is_no_fault() -> None:
 
 
 def test_periodic_calls_come_at_multiples_of_the_period() -> None:
-    """The last one says so, and the simulation ends after it."""
+    """The last one is marked, and the simulation ends after it."""
     requests = CallMeLater(0.0, 0.0, "tick", 2.0, 3), CallMeLater(0.0, 0.0, "tock", 4.0, 1)
     assert calls(*requests) == [(2.0, "tick", False), (4.0, "tick", False), (4.0, "tock", True), (6.0, "tick", True)]
 
 
 def test_periodic_calls_without_end_are_stopped() -> None:
-    """Without that the simulation would go on; unknown names mean nothing."""
+    """Without a stop the simulation would not end; unknown names have no effect."""
 
     def answer(message: Message) -> Iterable[Request]:
         yield from greedy(message)
@@ -139,14 +139,14 @@ def test_periods_that_do_not_fit_together_are_refused() -> None:
 
 
 def test_a_second_kill_is_confirmed() -> None:
-    """With the jobs that were still to be killed: none."""
+    """With the jobs that were still to be killed: an empty list."""
     scheduler = run(work({}), scripted((), (execute("w0!1", 0), kill("w0!1"), kill("w0!1"), KillJob(0.0, ()))))
     assert [event.job_ids for event in scheduler.events(JobKilled)] == [("w0!1",), (), ()]
     assert [event.state for event in scheduler.events(JobCompleted)] == [JobState.COMPLETED_KILLED]
 
 
 def test_a_forced_stop_ends_everything() -> None:
-    """What runs, waits or is yet to come is dropped, and the rest of the reply too."""
+    """Running, waiting and future jobs are dropped, and the rest of the reply too."""
     data = work({}, {}, {"subtime": 50})
     reply = (execute("w0!1", 0), CallMeLater(0.0, 2.5, "x"), StopSimulation(0.0), execute("w0!77", 0))
     result, scheduler = run_in_the_small_world(data, scripted((), reply), rules=BATSIM_5)
@@ -199,7 +199,7 @@ def test_a_job_may_have_a_profile_of_another_workload() -> None:
 
 
 def test_workloads_of_batsim_4_are_refused() -> None:
-    """Batsim 5 ends on the types that it does not know; the command that translates is named."""
+    """Batsim 5 ends on unknown types; the error names the command that translates."""
     with pytest.raises(SimulatorInputError, match=r"in Batsim 5 it is DelayProfile.*convert FILE"):
         run(jobs({}))
     with pytest.raises(SimulatorInputError, match="unknown type 'ForkJoinProfile'"):
@@ -226,7 +226,7 @@ def test_external_events_are_of_the_users_own(tmp_path: Path) -> None:
 
 
 def test_hosts_are_switched() -> None:
-    """As in Batsim 4, where power states are measured."""
+    """As in Batsim 4, if power states are measured."""
     off, on = SetResourceState(0.0, (0,), 1), SetResourceState(200.0, (0,), 0)
 
     def answer(message: Message) -> Iterable[Request] | Reply:
@@ -294,7 +294,7 @@ def test_the_command_plays_batsim_5(files: list[str], tmp_path: Path) -> None:
 
 
 def test_what_the_hello_decides_is_no_option(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Nor is what Batsim 5 does not have."""
+    """Neither is an option that Batsim 5 does not have."""
     assert main([*files, "--batsim", "5", "--enable-dynamic-jobs"]) == 2
     assert "--enable-dynamic-jobs does not go with --batsim 5: the scheduler requests it" in capsys.readouterr().err
     assert main([*files, "--batsim", "5", "--no-sched"]) == 2
@@ -325,7 +325,7 @@ def test_a_deadlock_is_detected(files: list[str], capsys: pytest.CaptureFixture[
 
 
 def test_hosts_may_be_shared() -> None:
-    """A host that computes is shared where the scheduler decides so: Batsim 5 does not check it."""
+    """A computing host is shared if the scheduler decides so: Batsim 5 does not check it."""
     scheduler = run(
         work({}, {}),
         scripted((), (ExecuteJob(0.0, "w0!1", (0,)), ExecuteJob(0.0, "w0!2", (0,)))),

@@ -67,7 +67,7 @@ def test_a_whole_run(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str
 
 
 def test_quiet_and_fewer_files(world: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    """-q says nothing; tracing can be switched off."""
+    """-q prints nothing; tracing can be switched off."""
     with listening(decoded(handle)) as endpoint:
         options = ("-q", "--disable-schedule-tracing", "--disable-machine-state-tracing", "--no-wall-clock")
         assert main(arguments(world, endpoint, *options)) == 0
@@ -232,7 +232,7 @@ def test_information(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 
 
 def test_all_options_are_passed_on(world: tuple[Path, Path], tmp_path: Path) -> None:
-    """Each of Batsim's options arrives where it belongs."""
+    """Each of Batsim's options reaches its field."""
     platform, workload = world
     text = (
         f"-p {platform} -w {workload} -w {workload} --events {workload} -m boss -r a,b:storage -r c:master -E --mmax 2 "

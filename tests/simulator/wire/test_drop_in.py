@@ -1,4 +1,4 @@
-"""The same scheduler before our engines and, where its binary is there, before Batsim itself: the same schedule.
+"""The same scheduler with our engines and, if its binary is there, with Batsim itself: the same schedule.
 
 ``BATSIM`` names the binary of a Batsim 4.x; without it that part is skipped.
 """
@@ -37,7 +37,7 @@ TIMES = ("submission_time", "starting_time", "execution_time", "finish_time", "w
 
 
 class FirstFit:
-    """Starts what fits, first come first served; each job is followed by a transfer that it registers."""
+    """Starts all jobs that fit, first come first served; each job is followed by a transfer that it registers."""
 
     def __init__(self) -> None:
         self._free = set(range(COMPUTE_COUNT))

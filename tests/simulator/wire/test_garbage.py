@@ -1,4 +1,4 @@
-"""Whatever bytes a scheduler answers, the simulator ends with a message: no traceback, no hang."""
+"""For any bytes in a scheduler's answer the simulator ends with a message: no traceback, no hang."""
 
 from __future__ import annotations
 

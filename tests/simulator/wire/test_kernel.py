@@ -1,4 +1,4 @@
-"""Time, timers and the mailbox: what happens in which order."""
+"""Time, timers and the mailbox: the order of events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulator.worlds import GivenDurations
 
 
 def make() -> tuple[Kernel, list[tuple[float, str]], Callable[[str], Callable[[object], None]]]:
-    """A kernel, a log of what happened when, and a maker of actions that write into it."""
+    """A kernel, a log of times and names, and a maker of actions that write into it."""
     kernel = Kernel(GivenDurations())
     log: list[tuple[float, str]] = []
 
@@ -52,7 +52,7 @@ def test_forgotten_timers_do_not_ring() -> None:
 
 
 def test_messages_are_received_one_after_another() -> None:
-    """First come, first served; each takes its latency; the sender goes on after the server."""
+    """First come, first served; each takes its latency; the sender continues after the server."""
     kernel, log, note = make()
     kernel.post(0.5, note("a"), None, lambda: note("sender of a")(None))
     kernel.post(0.0, note("b"))
@@ -62,7 +62,7 @@ def test_messages_are_received_one_after_another() -> None:
 
 
 def test_a_message_of_the_master_takes_its_own_route() -> None:
-    """As long as the kernel was told; so does one that overtakes others of its round."""
+    """Its latency is the kernel's argument; so is that of a message that overtakes others of its round."""
     kernel = Kernel(GivenDurations(), 0.25)
     seen: list[float] = []
 
@@ -75,7 +75,7 @@ def test_a_message_of_the_master_takes_its_own_route() -> None:
 
 
 def test_mailbox_is_empty_while_the_only_message_is_on_its_way() -> None:
-    """What waits counts, what is being received does not."""
+    """Waiting messages count, the one being received does not."""
     kernel, _, _ = make()
     sizes: list[int] = []
     kernel.after_receive = lambda: sizes.append(len(kernel.mailbox))
@@ -87,7 +87,7 @@ def test_mailbox_is_empty_while_the_only_message_is_on_its_way() -> None:
 
 @pytest.mark.parametrize(("moment", "waiting"), [(1.0 - 2e-9, 1), (1.0, 0), (1.0 + 5e-10, 0)])
 def test_what_is_sent_at_an_arrival_is_not_in_the_mailbox_yet(moment: float, waiting: int) -> None:
-    """Of what ends together nothing sees what the others send; what was sent before is there."""
+    """Events that end together do not see each other's messages; earlier messages are there."""
     kernel, log, note = make()
     kernel.post(1.0, note("arrival"))
     kernel.at(moment, lambda _: kernel.post(0.0, note("sent")))
@@ -99,7 +99,7 @@ def test_what_is_sent_at_an_arrival_is_not_in_the_mailbox_yet(moment: float, wai
 
 
 def test_new_actors_run_after_what_was_sent() -> None:
-    """A spawned actor's message stands behind those of its round; post_first overtakes these."""
+    """A spawned actor's message comes after those of its round; post_first overtakes these."""
     kernel, log, note = make()
 
     def server(_: object) -> None:
@@ -140,7 +140,7 @@ def test_stop() -> None:
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.booleans()), max_size=30))
 def test_time_never_goes_back(timers: list[tuple[float, bool]]) -> None:
-    """All living timers ring once, in the order of their times, and messages are received in the order of posting."""
+    """All active timers ring once, in the order of their times, and messages are received in the order of posting."""
     kernel, log, note = make()
     expected = []
     for time, alive in timers:
@@ -157,7 +157,7 @@ def test_time_never_goes_back(timers: list[tuple[float, bool]]) -> None:
 
 
 def test_a_paused_instant_goes_on_where_it_was_left() -> None:
-    """Actors behind the one that waits, what was sent, and timers of later instants stay; then all in its order."""
+    """Actors behind the waiting one, sent messages, and timers of later instants stay; then all in its order."""
     kernel, log, note = make()
 
     def wait() -> None:

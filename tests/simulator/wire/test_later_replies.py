@@ -1,4 +1,4 @@
-"""A link that has its replies later: the simulation stops meanwhile, and goes on as if it had had them at once."""
+"""A link with late replies: the simulation stops meanwhile, and continues as if it had had them at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = st.lists(
 
 
 class Later(Scheduler):
-    """Keeps every message until its reply is wanted."""
+    """Keeps every message until its reply is requested."""
 
     def exchange(self, message: Message) -> Reply | None:  # type: ignore[override]
         """Keep a message."""
@@ -70,13 +70,13 @@ def test_the_same_files_and_messages(several: list[list[dict[str, Any]]]) -> Non
 
 
 def test_run_needs_its_replies_at_once() -> None:
-    """A link without a reply is refused where nothing could give it."""
+    """A link without a reply is refused if nothing could give it."""
     with pytest.raises(TypeError, match=r"begin\(\) and answer\(\)"):
         run(jobs({}), Later(greedy))
 
 
 def test_an_abandoned_simulation_leaves_no_table(tmp_path: Path) -> None:
-    """What was written stays under temporary names."""
+    """Written files stay under temporary names."""
     options = SimulationOptions(export=str(tmp_path / "out"))
     workloads = [workload_from_object(jobs({}))]
     simulation = Simulation(small_platform(), workloads, GivenDurations(), Later(greedy), options)

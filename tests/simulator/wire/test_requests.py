@@ -1,4 +1,4 @@
-"""What the scheduler may not do: each rule of batsim4.md section 5, and the message that says which was broken."""
+"""Forbidden requests of the scheduler: each rule of batsim4.md section 5, and the message that names the broken one."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_total_profiles_run_anywhere() -> None:
 
 
 def test_mixed_sequence_is_not_elastic() -> None:
-    """A sequence with any other profile must get what the job requests."""
+    """A sequence with any other profile must get the number of hosts that the job requests."""
     profiles = {
         "p": {"type": "parallel_homogeneous_total", "cpu": 4e9, "com": 0},
         "d": {"type": "delay", "delay": 1},

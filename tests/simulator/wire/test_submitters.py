@@ -1,4 +1,4 @@
-"""Submitters: what they have brought is not held any longer."""
+"""Submitters: jobs that they have brought are not held any longer."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class Thing:
 
 
 class Kernel:
-    """A kernel whose server takes every message at once, and that wakes sleepers when it is told to."""
+    """A kernel with a server that takes every message at once; it wakes sleepers in :meth:`wake`."""
 
     def __init__(self) -> None:
         self.clock = 0.0
         self.sleeping: list[tuple[float, Any]] = []
 
     def post_here(self, handler: Any, content: Any = None, resume: Any = None) -> None:
-        """Deliver and go on."""
+        """Deliver and continue."""
         handler(content)
         if resume is not None:
             resume()
 
     def at(self, moment: float, action: Any) -> None:
-        """Remember whom to wake when."""
+        """Remember a sleeper and its time."""
         self.sleeping.append((moment, action))
 
     def wake(self) -> None:

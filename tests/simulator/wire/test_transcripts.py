@@ -1,4 +1,4 @@
-"""The recorded conversations of the real Batsim 4.2.1: our side must say exactly what Batsim said.
+"""The recorded conversations of the real Batsim 4.2.1: our messages must be exactly Batsim's.
 
 Compared is every byte of every message, with one exception: in SIMULATION_BEGINS the ``workloads`` member (absolute
 paths of another machine) and the order of the names in ``profiles`` (a hash table's in Batsim) are left out, so that
@@ -59,7 +59,7 @@ class Line:
 
 
 class Recorded:
-    """Plays the recorded scheduler and compares what it gets with what the recorded one got."""
+    """Plays the recorded scheduler and compares its messages with the recorded ones."""
 
     def __init__(self, lines: list[Line]) -> None:
         self._lines = lines
@@ -151,7 +151,7 @@ def _play(reference: Path, world: World, name: str, **more: Any) -> tuple[Record
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_whole_conversation(reference: Path, world: World, name: str) -> None:
-    """Every message equals the recorded one, and none is missing or too many."""
+    """Every message equals the recorded one, and no message is missing or additional."""
     link, lines, result = _play(reference, world, name)
     assert link.position == len(lines)
     assert not result.deadlocked
@@ -166,7 +166,7 @@ def test_deadlock_is_silent_as_in_batsim(reference: Path, world: World) -> None:
 
 
 def test_deadlock_is_an_error_on_request(reference: Path, world: World) -> None:
-    """With fail_on_deadlock the same run raises and says how many jobs are left."""
+    """With fail_on_deadlock the same run raises and states the number of jobs left."""
     with pytest.raises(Deadlock, match="12 submitted jobs were never executed") as caught:
         _play(reference, world, "probe-deadlock", fail_on_deadlock=True)
     assert caught.value.exit_code == 4

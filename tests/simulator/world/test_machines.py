@@ -24,7 +24,7 @@ def test_ids_follow_plain_text_order() -> None:
 
 
 def test_first_message() -> None:
-    """All resources are idle and have a role property; what the options say is in the configuration."""
+    """All resources are idle and have a role property; the configuration has the values of the options."""
     _, scheduler = run(jobs({}), sched_config="abc", compute_sharing=True, roles={"node_3": "storage"})
     (begins,) = scheduler.events(SimulationBegins)
     assert [r.name for r in begins.compute_resources] == ["node_1", "node_10", "node_2"]
@@ -135,7 +135,7 @@ ZONES = """<?xml version='1.0'?>
 
 
 def test_storage_hosts_need_no_route_to_the_master() -> None:
-    """Published platforms state none, and storage hosts send nothing: only a request for its time shows it."""
+    """Published platforms state no route, and storage hosts send nothing: only a request for the latency shows it."""
     machines = Machines(parse_platform(ZONES), {"b": "storage"})
     assert [machine.name for machine in machines.all] == ["a", "b"]
     assert machines.latency(0) == pytest.approx(2.0)

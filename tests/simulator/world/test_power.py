@@ -54,7 +54,7 @@ def test_falling_asleep_and_waking_up() -> None:
 
 
 def test_requests_under_way_at_once_are_told_one_by_one() -> None:
-    """To the same state, and to another one: each is told when the last of its own machines has arrived."""
+    """To the same state, and to another one: each is reported when the last of its own machines has arrived."""
 
     def answer(message: Message) -> Any:
         if message.now == 0.0:
@@ -159,7 +159,7 @@ def test_a_change_without_speed_would_never_end() -> None:
 
 
 def test_a_change_at_once_beside_one_under_way() -> None:
-    """A machine that wakes up for 20 s, and one that computes already: each is told for itself, to the same state."""
+    """A machine that wakes up for 20 s, and one that computes already: each has its own report, to the same state."""
 
     def answer(message: Message) -> Any:
         if message.now == 0.0:
@@ -174,7 +174,7 @@ def test_a_change_at_once_beside_one_under_way() -> None:
 
 
 def test_a_request_for_a_machine_whose_arrival_is_not_told_yet() -> None:
-    """Both wake up at 30 s, which the server knows at 30.5 s; a request of 30.2 s is dealt with after that."""
+    """Both wake up at 30 s, which reaches the server at 30.5 s; a request of 30.2 s is handled after that."""
 
     def answer(message: Message) -> Any:
         if message.now == 0.0:
@@ -236,7 +236,7 @@ def test_sleeping_machines_cannot_compute_nor_change_sleep() -> None:
 
 
 def test_energy_of_a_job() -> None:
-    """Idle power before and after, full power while it computes; what a job took is on its hosts only."""
+    """Idle power before and after, full power while it computes; a job's energy is that of its hosts only."""
 
     def answer(message: Message) -> Any:
         for event in message.events:
@@ -343,7 +343,7 @@ def test_the_first_state_may_be_one_of_sleep() -> None:
     ],
 )
 def test_speeds_of_power_states(speeds: str, sleep: str, energy: bool, fault: str) -> None:
-    """A machine computes in its states for computing, where power states count at all."""
+    """A machine computes in its states for computing, if power states count at all."""
     watts = ",".join(["60:70:120"] * len(speeds.split(",")))
     more = f'<prop id="wattage_per_state" value="{watts}"/>' + (
         f'<prop id="sleep_pstates" value="{sleep}"/>' if sleep else ""
@@ -389,7 +389,7 @@ def test_reading_watts() -> None:
 
 
 def test_energy_needs_watts_of_every_host() -> None:
-    """SimGrid aborts with this sentence, whichever host has none."""
+    """SimGrid aborts with this sentence for any host without watts."""
     with pytest.raises(SimulatorInputError, match=r"^No power range properties specified for host h: -E needs"):
         read_watts(host(2))
     with pytest.raises(SimulatorInputError, match=r"No power range properties specified for host node_1: .*\[power\]"):

@@ -15,7 +15,7 @@ Benchmark = Callable[..., Any]
 
 @pytest.mark.parametrize("name", list(CONTROLS))
 def test_time_of_a_decision(benchmark: Benchmark, name: str) -> None:
-    """A thousand applications, a hundred idle nodes; whatever is decided keeps to what is idle."""
+    """A thousand applications, a hundred idle nodes; every decision stays within the idle nodes."""
     known = views(1000)
     found = benchmark.pedantic(
         lambda looked_at: decide(CONTROLS[name], looked_at), setup=lambda: ((scene(known, 100),), {}), rounds=3

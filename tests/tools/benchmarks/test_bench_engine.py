@@ -1,4 +1,4 @@
-"""How fast the fluid engine is, as ratios to SimGrid in the same run, and its cost per task.
+"""Speed of the fluid engine, as ratios to SimGrid in the same run, and its cost per task.
 
 The whole log's figures come from ``python -m tools.benchmarks.engine_load``.
 """
@@ -44,7 +44,7 @@ def test_fluid_is_faster_than_simgrid(tmp_path: Path, staged: bool, jobs: int, l
 
 
 def test_cost_of_transfers_in_batches(tmp_path: Path) -> None:
-    """A hundred transfers that start and end together cost less per task than one that does so alone."""
+    """A hundred transfers that start and end together cost less per task than single ones."""
     platform = load_platform(write_platform(tmp_path))
     index = platform.host_index
     ways = [(index[f"node_{k}"], index["pfs"]) for k in range(100)]
@@ -62,7 +62,7 @@ def test_cost_of_transfers_in_batches(tmp_path: Path) -> None:
 
 
 def test_cost_of_an_all_to_all_of_the_whole_machine(tmp_path: Path) -> None:
-    """96 hosts, 9,120 pairs: counted by groups it costs a fraction of what it does by pairs."""
+    """96 hosts, 9,120 pairs: counting by groups costs a fraction of counting by pairs."""
     platform = load_platform(write_platform(tmp_path))
     hosts = tuple(platform.host_index[f"node_{k}"] for k in range(108) if k % 9)
     cost = {}

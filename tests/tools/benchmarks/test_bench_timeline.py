@@ -1,4 +1,4 @@
-"""What the timeline costs, and its kernels against the plain reference in one run.
+"""Costs of the timeline, and its kernels against the plain reference in one run.
 
 The full tables: ``python -m tools.benchmarks.timeline_load``.
 """
@@ -43,7 +43,7 @@ def test_earliest_fit_under_links(benchmark: Benchmark) -> None:
 
 
 def test_a_pass_of_bookings(benchmark: Benchmark) -> None:
-    """Plan fifty waiting jobs on a copy of the timeline: what one evaluation of a plan costs in Python."""
+    """Plan fifty waiting jobs on a copy of the timeline: the cost of one evaluation of a plan in Python."""
     picture = load(100, 50, dragonfly())
 
     def plan() -> Timeline:

@@ -18,7 +18,7 @@ Benchmark = Callable[..., Any]
 
 @pytest.mark.parametrize(("size", "proven"), [(10, 1.0), (20, 0.95), (40, 0.8), (60, 0.65)])
 def test_share_proven(size: int, proven: float) -> None:
-    """Shares on 40 pictures at the thesis's load; what is not proven is close."""
+    """Shares on 40 pictures at the thesis's load; unproven choices are close."""
     row = measure("bb", 40, size, 1.0, Limits(steps=300_000))
     assert row.proven >= proven
     assert all(first < 0.15 and second < 0.15 for first, second in row.gaps)

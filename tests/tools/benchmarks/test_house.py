@@ -1,4 +1,4 @@
-"""Lines, names and parameters are counted as the tables' headings say."""
+"""Lines, names and parameters are counted by the tables' headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long logs are made of what the log holds, nothing else."""
+"""Long logs consist of the log's own jobs, nothing else."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a cluster does to a campaign: damaged files, failing disks, killed processes; ``python -m tools.faults``."""
+"""Faults of a cluster in a campaign: damaged files, failing disks, killed processes; ``python -m tools.faults``."""

@@ -25,7 +25,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_damage_is_noticed(kind: str, whole: Path, tmp_path: Path) -> None:
-    """``verify`` names what is wrong; an emptied or cut jobs.csv counted as a finished run before."""
+    """``verify`` names the error; an emptied or cut jobs.csv counted as a finished run before."""
     assert len(KINDS) >= 30
     seen = inflict(whole, kind, tmp_path, repeat=False)
     assert seen.noticed, seen
@@ -38,7 +38,7 @@ def test_damage_is_mended_by_the_next_command(kind: str, whole: Path, tmp_path: 
 
 
 def test_a_whole_campaign(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 0 for a campaign, a run and a tree of them; 2 where nothing is to be verified."""
+    """Exit code 0 for a campaign, a run and a tree of them; 2 if nothing is to be verified."""
     assert main(["verify", str(whole)]) == 0
     assert capsys.readouterr().out == "3 whole, 0 damaged, 0 failed\n"
     assert main(["verify", str(run_of(whole, "easy"))]) == 0
@@ -50,7 +50,7 @@ def test_a_whole_campaign(whole: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_a_damaged_run_is_named(tmp_path: Path) -> None:
-    """The next command says which run and what is wrong with it, and leaves the other one."""
+    """The next command names the run and its error, and leaves the other one."""
     play(tmp_path)
     before = schedules(tmp_path)
     (run_of(tmp_path, "easy") / "jobs.csv").write_bytes(b"")

@@ -1,4 +1,4 @@
-"""Whole runs or none after a failing disk or a kill at any write, sync or rename."""
+"""Whole runs or no run after a failing disk or a kill at any write, sync or rename."""
 
 from __future__ import annotations
 

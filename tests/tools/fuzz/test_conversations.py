@@ -11,7 +11,7 @@ from tools.fuzz.table import Tally
 
 
 def test_nothing_is_found() -> None:
-    """Each pair of policy and job model once: replies, or one located error for what a peer got wrong."""
+    """Each pair of policy and job model once: replies, or one located error for the peer's fault."""
     tally = Tally()
     stories = [one(2, number, tally) for number in range(len(PAIRS))]
     assert not "".join(stories)
@@ -20,7 +20,7 @@ def test_nothing_is_found() -> None:
 
 
 def test_the_table_names_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    """And says how many messages ran."""
+    """And the number of messages."""
     assert main(["--conversations", "2", "--seed", "3", "--no-outages"]) == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in FAULTS)

@@ -11,7 +11,7 @@ DROPPED_BY_ZEROMQ = {"far beyond the limit", "bytes that are no ZeroMQ"}
 
 
 def test_strangers_change_nothing(tmp_path: Path) -> None:
-    """Whatever they send, before and during a conversation: the same table of jobs, no error on either side."""
+    """For any messages of theirs, before and during a conversation: the same table of jobs, no error on either side."""
     rows = fuzz(90, 1, tmp_path)
     assert [row.kind for row in rows] == list(KINDS)
     for row in rows:

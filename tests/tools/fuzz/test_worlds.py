@@ -1,4 +1,4 @@
-"""A few worlds of ``python -m tools.fuzz worlds``, and what it prints of a finding."""
+"""A few worlds of ``python -m tools.fuzz worlds``, and the report of a finding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.fuzz.worlds import main
 
 
 def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is found in them, and it does not matter how they are played."""
+    """Nothing is found in them, in any way of playing."""
     assert main(["--worlds", "6", "--seed", "3"]) == 0
     assert main(["--worlds", "30", "--seed", "3", "--crowded", "--twice"]) == 0
     printed = capsys.readouterr().out
@@ -29,7 +29,7 @@ def test_a_few_worlds(capsys: pytest.CaptureFixture[str]) -> None:
 def test_ways_that_differ_are_a_finding(
     codec: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A codec by which calls come late: what happens in the text's way is not what happens in this process."""
+    """A codec by which calls come late: the result over the wire differs from that in this process."""
     read = codec.decode_reply
     monkeypatch.setattr(codec, "decode_reply", lambda *given: _later(read(*given)))
     assert main(["--worlds", "12", "--seed", "3", "--crowded", "--twice"]) == 1
@@ -43,7 +43,7 @@ def _later(reply: Reply) -> Reply:
 
 
 def test_a_leak_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A book that forgets to take back what an ended job held: the finding names the command that plays it again."""
+    """A book that keeps the resources of an ended job: the finding names the command that plays it again."""
     monkeypatch.setattr(Book, "_free_nodes", lambda self, nodes: None)
     assert main(["--worlds", "3", "--seed", "3"]) == 1
     printed = capsys.readouterr().out

@@ -25,7 +25,7 @@ LIGHT = [
 
 @pytest.mark.parametrize(("case", "command"), LIGHT, ids=lambda value: getattr(value, "name", value))
 def test_one_line_and_exit_code_2(case, command, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
-    """Whatever is in the file, what is wrong with it is said in one line."""
+    """For any contents of the file, its error is reported in one line."""
     given = str(case.make(tmp_path / case.name))
     try:
         code = main(COMMANDS[command](given, good_inputs(tmp_path / "good")))

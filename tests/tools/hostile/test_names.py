@@ -38,7 +38,7 @@ def test_markup_in_a_printed_table_is_text() -> None:
 
 
 def test_names_of_files_are_short_and_stay_different() -> None:
-    """Two long names that begin alike have different files; none is longer than file systems take."""
+    """Two long names that begin alike have different files; no file name is longer than file systems take."""
     one, other = slug("x" * 5000), slug("x" * 4999)
     assert one != other
     assert len(one) == len(other) == LONGEST

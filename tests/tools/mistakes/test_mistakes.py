@@ -27,7 +27,7 @@ def test_one_line_as_documented(command: str, tmp_path: Path) -> None:
 
 
 def test_the_page_has_nothing_else() -> None:
-    """It is what ``python -m tools.mistakes`` writes; and every door is there."""
+    """It is the output of ``python -m tools.mistakes``; and every interface is there."""
     text = PAGE.read_text()
     lines = dict(
         zip(COMMANDS, [text.partition(f"$ {command}\n")[2].partition("\n")[0] for command in COMMANDS], strict=True)

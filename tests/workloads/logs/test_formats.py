@@ -1,4 +1,4 @@
-"""A log in any form gives the same jobs; what is wrong with it is one line that says where."""
+"""A log in any form gives the same jobs; an error in it is one line that names the place."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def test_damaged_lines_are_located(form: str) -> None:
 
 
 def test_columns_of_sacct_in_any_order() -> None:
-    """The header decides; what is needed and missing is named with the command that prints it."""
+    """The header decides; a missing required column is named with the command that prints it."""
     assert outline(read(sacct(JOBS, SACCT[::-1]))) == expected(JOBS)
     with pytest.raises(WorkloadError, match=r"log\.txt:1: the header of sacct's columns lacks Submit .*--parsable2"):
         read("JobID|User|Start|End|NNodes\n1|a|b|c|1\n")
 
 
 def test_what_sacct_prints() -> None:
-    """Steps, arrays, components, limits that are none, states with a word behind, requeued jobs."""
+    """Steps, arrays, components, values that are no limit, states with a word behind, requeued jobs."""
     head = "JobID|State|Submit|Start|End|Elapsed|Timelimit|NNodes|ReqMem|User\n"
     day = "2022-03-01T"
     table = read(
@@ -206,7 +206,7 @@ def test_a_strict_log_converts_to_the_same_bytes(small_log: SwfLog, kth: SwfLog,
 
 @pytest.mark.parametrize("form", FORMS)
 def test_any_log_becomes_swf(form: str, tmp_path: Path) -> None:
-    """What reads the Standard Workload Format alone (split, fit, streams) gets one."""
+    """Commands that read only the Standard Workload Format (split, fit, streams) get one."""
     name, write = FORMS[form]
     (tmp_path / name).write_text(write(JOBS))
     log, _ = load_log(tmp_path / name)

@@ -1,4 +1,4 @@
-"""Burst buffers in job scripts, bytes moved, units, and what is known of a log."""
+"""Burst buffers in job scripts, bytes moved, units, and the known fields of a log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_durations(text: str, seconds: int) -> None:
 
 
 def test_sizes() -> None:
-    """Resources count in powers of 1024 and mega without a suffix, capacities tell GB from GiB."""
+    """Resources count in powers of 1024 and mega without a suffix, capacities distinguish GB from GiB."""
     assert [units.size_of(text) for text in ("4000M", "1.50G", "10")] == [4000 * 2**20, 3 * 2**29, 10 * 2**20]
     assert [units.capacity_of(t) for t in ("100GB", "100GiB", "100G", "7", "1TB")] == [
         10**11, 100 * 2**30, 100 * 2**30, 7, 10**12,
@@ -92,7 +92,7 @@ def test_sizes() -> None:
     ],
 )
 def test_directives(line: str, found: Requests) -> None:
-    """What each line requests, and whether a capacity is each node's or the job's."""
+    """The requests of each line, and whether a capacity is each node's or the job's."""
     assert directives_of([line], "s:1") == found
 
 
@@ -149,7 +149,7 @@ def test_scripts_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_bytes_of_darshan(tmp_path: Path) -> None:
-    """Totals of several programs of a job are added up; they become a stream where that is wanted."""
+    """Totals of several programs of a job are added up; an option turns them into a stream."""
     (tmp_path / "a.txt").write_text(TOTALS.format(job=1, read=100, written=10) + "total_STDIO_BYTES_READ: 5\n")
     (tmp_path / "b.txt").write_text(TOTALS.format(job=1, read=1, written=2) + TOTALS.format(job=9, read=1, written=2))
     assert read_totals(tmp_path) == {1: Moved(106, 12), 9: Moved(1, 2)}
@@ -169,7 +169,7 @@ def test_bytes_of_darshan(tmp_path: Path) -> None:
 
 
 def test_shares() -> None:
-    """What is measured, requested, made up or absent, and never 100 % of nearly all."""
+    """Measured, requested, made-up or absent fields, and never 100 % of nearly all."""
     marks = marks_of(read(sacct(draw(1, 40))), buffers=True, walltimes=True)
     shares = shares_of(marks)
     assert shares["size"] == {Mark.MEASURED: 1.0}
@@ -186,7 +186,7 @@ def test_shares() -> None:
 
 
 def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Format, period, machine, shares, what was left out, load."""
+    """Format, period, machine, shares, left-out lines, load."""
     (tmp_path / "log.txt").write_text(sacct(draw(1, 40)))
     assert main(["info", str(tmp_path / "log.txt"), "--nodes", "400"]) == 0
     printed = capsys.readouterr().out

@@ -48,7 +48,7 @@ def test_chosen(conditions: tuple[str, ...], numbers: list[int]) -> None:
 
 
 def test_swf() -> None:
-    """Numbers are names there; times count from its start, or are dates where the header states that."""
+    """Numbers are names there; times count from its start, or are dates if the header states that."""
     assert list(read(SWF, "log.swf", Reading(where=("partition=1", "account=7")))["number"]) == [1, 3]
     assert list(read(SWF, "log.swf", Reading(where=("time=200..400",)))["number"]) == [2, 3]
     dated = f"; UnixStartTime: 1704067200\n{SWF}"  # 2024-01-01
@@ -69,7 +69,7 @@ def test_swf() -> None:
     ],
 )
 def test_mistakes(conditions: tuple[str, ...], message: str) -> None:
-    """What was expected, and what there is."""
+    """The expected form, and the existing values."""
     with pytest.raises(WorkloadError, match=message):
         read(LOG, "log.txt", Reading(where=conditions))
 

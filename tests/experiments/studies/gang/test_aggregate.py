@@ -68,8 +68,8 @@ def test_migrations_are_equal(start: str) -> None:
 
 
 def test_by_hand() -> None:
-    """Figure 7 with slices of 10 s: the job comes home with slice 3, and ends at 147 s; at once it ends at 142 s (tests
-    of the execution say why)."""
+    """Figure 7 with slices of 10 s: the job comes home with slice 3, and ends at 147 s; at once it ends at 142 s (for
+    the reasons see the tests of the execution)."""
     jobs = [
         GangJob(0, 2, 15 * S, 0, (0, 1)),
         GangJob(0, 2, 200 * S, 0, (2, 3)),

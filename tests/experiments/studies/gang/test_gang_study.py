@@ -1,4 +1,4 @@
-"""The study of Zhang et al. from the command line, and what its points share."""
+"""The study of Zhang et al. from the command line, and runs that its points share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUICK = ["gang", "--quick", "--seeds", "1", "--set", "jobs=30", "--workers", "1"
 def test_a_quick_study_compares_with_the_product_and_judges_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Thirty jobs hardly wait: ratios of waits of 0 s are not defined, where +3,166,817,386 % was printed."""
+    """Thirty jobs hardly wait: ratios of waits of 0 s are not defined; +3,166,817,386 % was printed."""
     assert main([*QUICK, "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     count = len(STUDY.claims)
@@ -39,7 +39,7 @@ def point(policy: str, **axes: str | float) -> Point:
 
 
 def test_points_that_are_one_run() -> None:
-    """Migration's options matter where jobs migrate; without a task to move that is the adaptive policy."""
+    """Migration's options matter only if jobs migrate; without a task to move that is the adaptive policy."""
     assert same(point(GS, migration_start="at-once", response="start")) == point(GS)
     assert same(point(MIGRATE, limit=0, cost=30.0)) == point(ADAPTIVE)
     assert same(point(MIGRATE, migration_start="at-once")) == point(MIGRATE, migration_start="at-once")

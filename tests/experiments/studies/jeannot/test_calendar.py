@@ -20,7 +20,7 @@ from spillway.workloads.workload import Workload
 from tests.experiments.studies.jeannot.points import point
 
 CLOSE_S = 1e-3
-"""Messages carry microseconds, and so many of them add up."""
+"""Messages carry microseconds, and their rounding adds up."""
 
 
 def workload(specs: list[tuple[float, int, int, float, float]], family: str = "M") -> Workload:
@@ -100,7 +100,7 @@ def test_a_shared_channel_by_hand() -> None:
 CALLED = {"replay", "slurm-backfill"}
 """Policies that decide at times of their own (WakeAt); the study's player has no such calls."""
 RIGID = [name for name, entry in POLICIES.items() if not isinstance(entry.build(), SharesNodes) and name not in CALLED]
-"""Policies whose jobs do not share nodes in time."""
+"""Policies under which jobs do not share nodes in time."""
 
 
 @pytest.mark.parametrize("control", list(IoControl))

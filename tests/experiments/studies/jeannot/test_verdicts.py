@@ -1,4 +1,4 @@
-"""The claims on made-up results: verdicts follow the data, family by family, and say where nothing can be judged."""
+"""The claims on made-up results: verdicts follow the data, family by family, and name claims that cannot be judged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POINTS = STUDY.points({"load": [0.2, 0.4, 0.8], "seed": range(5)})
 
 
 def verdicts(changes: Mapping[tuple[str, str], Mapping[str, float]]) -> Mapping[str, tuple[Verdict, str]]:
-    """Verdicts where the strategies of a family differ from an even execution by these amounts."""
+    """Verdicts if the strategies of a family differ from an even execution by these amounts."""
 
     def values(one: Point) -> dict[str, float]:
         added = changes.get((one.text("family"), one.text("policy")), {})
@@ -45,7 +45,7 @@ def test_verdicts_follow_the_data_of_a_family() -> None:
 
 
 def test_one_pack_that_is_worse_than_lists_is_enough() -> None:
-    """What is stated of packs must hold for each; Char is the exception that the paper states for M-BN."""
+    """A statement on packs must hold for each; Char is the exception that the paper states for M-BN."""
     worse = {(family, "Char"): {"mean_stretch": 0.1} for family in ("M-BN", "M-No")}
     calm = {(family, policy): {"mean_stretch": -0.1} for family in ("M-BN", "M-No") for policy in ("Random", "Max")}
     found = verdicts({**worse, **calm})
@@ -56,7 +56,7 @@ def test_one_pack_that_is_worse_than_lists_is_enough() -> None:
 
 
 def test_lesson_3_sees_starvation() -> None:
-    """Packs whose bandwidth rises while processors fall, and which start I/O jobs last."""
+    """Packs with rising bandwidth and falling processors, which start I/O jobs last."""
     starved = {"transferring drift": 0.3, "transferring change": 0.3, "allocated drift": -0.2, "io_last": 0.4}
     found = verdicts({("M-BN", policy): starved for policy in PACKS})
     for name in ("processors fall", "bandwidth rises", "LS steadier", "I/O last", "diverse"):
@@ -64,7 +64,7 @@ def test_lesson_3_sees_starvation() -> None:
 
 
 def test_where_one_job_runs_at_a_time_nothing_is_judged() -> None:
-    """One strategy is enough; other families do not care."""
+    """One strategy is enough; other families are not affected."""
     found = verdicts({("U-No", "Char"): {"jobs_at_a_time": -3.5}})
     assert {one for name, one in found.items() if name.startswith("U-No")} == {
         (Verdict.NOT_JUDGED, "jobs that run at a time in U-No, where fewest: 1.5, must be >= 2")
@@ -73,7 +73,7 @@ def test_where_one_job_runs_at_a_time_nothing_is_judged() -> None:
 
 
 def test_no_claim_is_left_without_values() -> None:
-    """All are measured on the study's grid; none is empty by mistake."""
+    """All are measured on the study's grid; no claim is empty by mistake."""
     found = verdicts({("M-BN", policy): {"idle": -0.2} for policy in ("LS", *PACKS)})
     assert [name for name, (_, why) in found.items() if "not run" in why] == []
 

@@ -1,4 +1,4 @@
-"""Claims about published values: what was published meets itself, and deviations are found where they are."""
+"""Claims about published values: published results agree with themselves, and deviations are found in their places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PUBLISHED = read_published()
 
 
 def results(factor: float = 1.0, *, whole: bool = True) -> Results:
-    """What was published at every point, to all digits where it was measured again; times a factor."""
+    """The published values at every point, to all digits if measured again; times a factor."""
     known: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for table in (PUBLISHED, read_published(MEASURED)):
         for key, given in table.items():
@@ -41,7 +41,7 @@ def verdicts(found: Results, claims: Sequence[Claim] = VALUES) -> dict[str, Judg
 
 @pytest.fixture(scope="module")
 def exact() -> dict[str, Judged]:
-    """The published values judged by themselves."""
+    """The published values, judged against themselves."""
     return verdicts(results())
 
 
@@ -85,7 +85,7 @@ def test_medians_are_those_of_the_figures() -> None:
 
 
 def test_a_part_in_which_nothing_waits_has_no_ratio() -> None:
-    """Two parts of which one has no ratio: the median is the other's; none has one: the value is not defined."""
+    """Two parts of which one has no ratio: the median is the other's; two without a ratio: the value is not defined."""
     given = results()
     measure = MedianOverParts("mean_waiting_time_s", "rigid", "backfill-1")
     for still, expected in ((("part-4",), 0.0), (("part-4", "part-9"), math.nan)):
@@ -97,7 +97,7 @@ def test_a_part_in_which_nothing_waits_has_no_ratio() -> None:
 
 
 def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:
-    """Four percent are too much for what is determined; within two deviations of annealed waits; ratios stay."""
+    """Four percent are too much for deterministic values; within two deviations of annealed waits; ratios stay."""
     for one in verdicts(results(1.04)).values():
         measure = one.claim.measure
         if isinstance(measure, MedianOverParts):
@@ -109,7 +109,7 @@ def test_deviations_beyond_the_tolerance_are_not_reproduced() -> None:
 
 
 def test_the_same_parts_are_compared(exact: dict[str, Judged]) -> None:
-    """Where only some parts were played, the published mean is theirs."""
+    """If only some parts were played, the published mean is theirs."""
     some = results().among({"workload": ("part-4", "part-9")})
     for metric in METRICS:
         sample = MeanOverParts(metric, "io", "backfill-1")(some)
@@ -118,7 +118,7 @@ def test_the_same_parts_are_compared(exact: dict[str, Judged]) -> None:
 
 
 def test_the_default_plays_what_the_conclusions_need() -> None:
-    """Without --all the costly schedules are not played; a claim about them says so."""
+    """Without --all the costly schedules are not played; claims about them state that."""
     found = verdicts(results(whole=False))
     missing = [one for one in found.values() if one.why.startswith("not run")]
     assert missing

@@ -1,4 +1,4 @@
-"""The study of the thesis's conclusions: what its points are, and what a run of it is measured by."""
+"""The study of the thesis's conclusions: its points, and the measures of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spillway.experiments.studies.thesis.schedules import CORRECTED
 
 
 def point(name: str) -> Point:
-    """A point whose schedule has this name."""
+    """A point with the schedule of this name."""
     return STUDY.points()[0].replaced(policy=name)
 
 

@@ -1,4 +1,4 @@
-"""The thesis's inputs: published where there is a copy, drawn where there is none."""
+"""The thesis's inputs: published if there is a copy, else drawn."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_whole_log_is_drawn_five_times(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_log")
 def test_unknown_workload(tmp_path: Path) -> None:
-    """The sample of 1,000 jobs is IO-Aware only; what there is is named."""
+    """The sample of 1,000 jobs is IO-Aware only; the error names the workloads that there are."""
     point = STUDY.points()[0].replaced(workload=SAMPLE)
     with pytest.raises(SpecError, match=r"workload 'io-aware-1000': expected one of part-0, .* with model rigid"):
         workload(point, tmp_path)

@@ -64,7 +64,7 @@ def source(reference: Path, model: str, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """What has been played."""
+    """Runs played so far, shared by the tests."""
     return Played(tmp_path_factory.mktemp("published"))
 
 

@@ -26,7 +26,7 @@ def test_options_from_names() -> None:
 
 
 def test_unknown_schedule() -> None:
-    """What the thesis does not have is a KeyError."""
+    """A schedule that the thesis does not have is a KeyError."""
     with pytest.raises(KeyError):
         spec_of("conservative-1")
 

@@ -1,4 +1,4 @@
-"""Water-filling and the tree: the paper's formulas, its Figure 3, and what must hold for any tree."""
+"""Water-filling and the tree: the paper's formulas, its Figure 3, and properties of any tree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def figure_2(network_mb: int) -> IoTree:
 
 
 def share(tree: IoTree, demand: dict[int, int]) -> dict[int, float]:
-    """Bandwidth of each host: its factor times what it requests."""
+    """Bandwidth of each host: its factor times its request."""
     tree.change_demand(demand)
     factors = tree.factors()
     return {host: rate * of(factors[tree.above[host]], host) for host, rate in demand.items()}
@@ -60,7 +60,7 @@ def test_formula_of_the_paper(requests: list[int], peak: int) -> None:
 
 @given(requests=AMOUNTS, peak=st.integers(0, 2000), whole=st.booleans())
 def test_nothing_is_shared_twice_or_wasted(requests: list[int], peak: int, whole: bool) -> None:
-    """Shares add up to the peak or to the requests; none exceeds its request; whole units stay whole."""
+    """Shares add up to the peak or to the requests; no share exceeds its request; whole units stay whole."""
     shares = water_fill(requests, peak, whole)
     assert sum(shares) == pytest.approx(min(sum(requests), peak))
     assert all(got <= most for got, most in zip(shares, requests, strict=True))
@@ -140,7 +140,7 @@ def test_no_link_carries_more_than_it_can(tree: IoTree, rates: list[int]) -> Non
 
 @given(tree=trees(), rate=st.integers(1, 200))
 def test_equal_requests_share_as_the_formula_says(tree: IoTree, rate: int) -> None:
-    """Where all hosts of a link request the same, the factor is that of :func:`water_fill`, to the last bit."""
+    """If all hosts of a link request the same, the factor is that of :func:`water_fill`, to the last bit."""
     demand = dict.fromkeys(range(len(tree.above)), rate)
     single = IoTree((tree.links[0],), (0,) * len(tree.above))
     got = share(single, demand)

@@ -1,4 +1,4 @@
-"""What a scheduler requests in its hello."""
+"""Features that a scheduler requests in its hello."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SimulationFeatures(Flag):
 
 @dataclass
 class SimulationMetadata:
-    """What both sides said in the handshake."""
+    """Contents of the handshake."""
 
     edc_init_str: str | None = None
     requested_features: SimulationFeatures = field(default_factory=lambda: SimulationFeatures(0))

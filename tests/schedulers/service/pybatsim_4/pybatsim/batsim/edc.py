@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Scheduler(ABC):
-    """What the launcher makes and calls."""
+    """Base class of the schedulers that the launcher makes and calls."""
 
     def __init__(self, batsim: Any, options: Any = None) -> None:
         self._batsim = batsim

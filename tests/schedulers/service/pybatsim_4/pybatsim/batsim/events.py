@@ -15,11 +15,11 @@ class TxEvent:
         self.timestamp = timestamp
 
     def members(self) -> dict[str, Any]:
-        """What it says."""
+        """Members of the event."""
         return {}
 
     def to_protocol_dict(self) -> dict[str, Any]:
-        """What is sent."""
+        """The event as JSON object."""
         return {"timestamp": self.timestamp, "event_type": type(self).__name__, "event": self.members()}
 
 
