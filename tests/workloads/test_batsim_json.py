@@ -65,7 +65,7 @@ PROFILES: dict[str, dict[str, Any]] = {
 seconds = st.one_of(st.integers(0, 10**9), st.floats(0, 1e9, allow_nan=False))
 jobs = st.builds(
     WorkloadJob,
-    id=st.one_of(st.integers(), st.text("abcXYZ_-. é\ud800", min_size=1)),
+    id=st.one_of(st.integers(1 - (1 << 63), (1 << 63) - 1), st.text("abcXYZ_-. é\ud800", min_size=1)),
     subtime=seconds,
     res=st.just(2),
     profile=st.sampled_from(sorted(PROFILES)),
