@@ -33,6 +33,7 @@ from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import View
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
+from spillway.simulator.reading.static_jobs import StaticJobs
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
@@ -176,9 +177,12 @@ def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
 
 def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
     """Keep the jobs of a workload that have a time, and submit each at that time."""
-    workload.jobs = [job for job in workload.jobs if job.id in times_s]
+    jobs = StaticJobs(workload)
     for job in workload.jobs:
-        job.subtime = times_s[job.id]
-        if job.source is not None:
-            job.source = {**job.source, "subtime": job.subtime}
+        if job.id in times_s:
+            job.subtime = times_s[job.id]
+            if job.source is not None:
+                job.source = {**job.source, "subtime": job.subtime}
+            jobs.append(job)
+    workload.jobs = jobs
     return workload

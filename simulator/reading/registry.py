@@ -21,42 +21,64 @@ from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
+from spillway.simulator.reading.static_jobs import StaticJobs
 
 _PACKED_AT_A_TIME = 32
 """Workloads that are packed, and unpacked, together, so that their common parts take memory once."""
 
 
 class UsedNames:
-    """A set of names that never shrinks; ``"0"``, ``"1"``, ... in this order need no memory."""
+    """A set of names that never shrinks; numbers that rise, with few of them left out, need no memory."""
 
-    __slots__ = ("_count", "_next", "_others")
+    __slots__ = ("_count", "_next", "_others", "_unused")
 
     def __init__(self) -> None:
         self._count = 0
         self._next = "0"
         self._others: set[str] | tuple[()] = ()  # most workloads that a scheduler makes need no set
+        self._unused: set[int] | tuple[()] = ()  # numbers below the count
 
     def add(self, name: str) -> bool:
         """Add a name; False if it was used before."""
-        if name == self._next:
-            if name in self._others:
-                return False
+        if name == self._next and name not in self._others:
             self._count += 1
             self._next = str(self._count)
             return True
         if name in self:
             return False
-        if isinstance(self._others, tuple):
-            self._others = set()
-        self._others.add(name)
+        number = _number(name)
+        if number < 0 or number > self._count + _MOST_LEFT_OUT:
+            self._others = {*self._others, name} if isinstance(self._others, tuple) else self._others
+            self._others.add(name)
+        elif number < self._count:
+            assert isinstance(self._unused, set)
+            self._unused.discard(number)
+        else:
+            left_out = [one for one in range(self._count, number) if str(one) not in self._others]
+            if left_out:
+                self._unused = {*self._unused, *left_out} if isinstance(self._unused, tuple) else self._unused
+                self._unused.update(left_out)
+            self._count = number + 1
+            self._next = str(self._count)
         return True
 
     def __contains__(self, name: str) -> bool:
-        if name in self._others:
-            return True
-        return name.isdecimal() and name.isascii() and len(name) < 19 and str(number := int(name)) == name and (
-            number < self._count
-        )  # fmt: skip
+        return name in self._others or (0 <= (number := _number(name)) < self._count and number not in self._unused)
+
+
+_MOST_LEFT_OUT = 64
+"""Numbers that may be left out at once, as where a log was cleaned."""
+
+
+def _number(name: str) -> int:
+    """The number whose text a name is; -1 if it is none."""
+    if not (name.isdecimal() and name.isascii() and len(name) < 19):
+        return -1
+    number = int(name)
+    return number if str(number) == name else -1
+
+
+_NO_JOBS = StaticJobs(ProfileLookup(""))
 
 
 class Workload(ProfileLookup):
@@ -71,7 +93,7 @@ class Workload(ProfileLookup):
     nb_res
         Number of resources that a file is made for, 0 if unknown.
     jobs
-        Static jobs still to be submitted, in the file's order.
+        Static jobs still to be submitted.
     job_names
         Names ever used.
     rules
@@ -87,7 +109,7 @@ class Workload(ProfileLookup):
         self.rules = rules
         self.file = file
         self.nb_res = nb_res
-        self.jobs: list[Job] = []
+        self.jobs = _NO_JOBS
         self.job_names = UsedNames()
         self.live = 0
 
@@ -145,7 +167,8 @@ class Registry:
     Attributes
     ----------
     jobs
-        Jobs that the scheduler may name, by full id.
+        Jobs that the scheduler may name, by full id; static ones as soon as they leave for the server, or a request has
+        named them.
     """
 
     __slots__ = ("_idle", "_packed", "_rules", "_workloads", "jobs")
@@ -155,12 +178,13 @@ class Registry:
         self._workloads: dict[str, Workload] = {}
         self._idle: dict[str, None] = {}
         self._packed: dict[str, bytes] = {}
+        self.jobs: dict[str, Job] = {}
         for workload in workloads:
             if workload.name in self._workloads:
                 raise ValueError(f"two workloads are called {shown(workload.name)}")
             self._workloads[workload.name] = workload
             workload.live = len(workload.jobs) + 1
-        self.jobs: dict[str, Job] = {job.id: job for workload in self._workloads.values() for job in workload.jobs}
+            workload.jobs.named = self.jobs
 
     def find(self, name: str) -> Workload | None:
         """The workload of that name; ``None`` if it does not exist."""
@@ -220,6 +244,9 @@ class Registry:
         workload = self.find(workload_name)
         if workload is None:
             raise ValueError(f"there is no workload {shown(workload_name)}")
+        job = workload.jobs.find(name)
+        if job is not None:
+            return job
         if name in workload.job_names:
             raise ValueError("it does not exist any more: it ended or was rejected, and that was reported")
         raise ValueError("it does not exist")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from spillway.base.errors import shown
@@ -18,6 +19,7 @@ from spillway.simulator.jobs.profiles.base import Origin
 from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.registry import Workload
+from spillway.simulator.reading.static_jobs import StaticJobs
 
 
 def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -> Workload:
@@ -81,6 +83,7 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
         profile = profile if rules.old_words else _in_old_words(profile_name, profile)
         workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
     link_parts(workload.profiles)
+    workload.jobs = StaticJobs(workload)
     jobs = fields.array("jobs")
     jobs.reverse()
     for number in range(len(jobs)):
@@ -120,7 +123,7 @@ def _job(workload: Workload, item: Any, number: int) -> Any:
 
 def _drop_unused(workload: Workload) -> None:
     """Drop the profiles that no job needs; their names stay taken."""
-    used = with_parts(workload.profiles, {job.profile.name for job in workload.jobs})
+    used = with_parts(workload.profiles, workload.jobs.profile_names)
     for name in workload.profiles:
         if name not in used:
             workload.profiles[name] = None
@@ -134,6 +137,9 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
             if key in seen:
                 raise ValueError(f"the name {key!r} occurs twice in one object")
             seen.add(key)
+    kind = members.get("type")
+    if type(kind) is str:
+        members["type"] = intern(kind)  # one object for the profiles of a type
     return members
 
 

@@ -25,13 +25,7 @@ from spillway.simulator.wire.links import Link
 from spillway.simulator.wire.no_scheduler import start_all
 from spillway.simulator.wire.requests import Requests
 from spillway.simulator.wire.server import Server
-from spillway.simulator.wire.submitters import (
-    Submitter,
-    in_order_of_occurrence,
-    in_order_of_submission,
-    occurrence_time,
-    submission_time,
-)
+from spillway.simulator.wire.submitters import Occurrences, Submitter
 from spillway.simulator.world.energy import EnergyMeter
 from spillway.simulator.world.machines import Machines
 from spillway.simulator.world.power import PowerSwitches
@@ -136,11 +130,12 @@ class Simulation:
     def _make_submitters(self, events: list[list[Any]]) -> list[Submitter]:
         server = self.server
         occurred = EventHandler(server, self.machines).occurred
+        for workload in self._workloads:
+            workload.jobs.sort()
         jobs = [
             Submitter(
                 self.kernel,
-                in_order_of_submission(workload.jobs),
-                submission_time,
+                workload.jobs,
                 server.hello,
                 server.jobs_submitted,
                 server.job_submitter_left,
@@ -151,8 +146,7 @@ class Simulation:
         others = [
             Submitter(
                 self.kernel,
-                in_order_of_occurrence(found),
-                occurrence_time,
+                Occurrences(found),
                 server.hello,
                 occurred,
                 server.event_submitter_left,
@@ -160,8 +154,6 @@ class Simulation:
             for found in events
         ]
         server.job_submitters, server.event_submitters = len(jobs), len(others)
-        for workload in self._workloads:
-            workload.jobs = []
         return jobs + others
 
     # ------------------------------------------------------------------ running

@@ -7,13 +7,50 @@ sleeps for the time between two submissions, counted from the receipt of the las
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
-from spillway.simulator.jobs.job import Job
 from spillway.simulator.reading.events import ExternalEvent
 from spillway.simulator.wire.kernel import PRECISION, Action, Kernel
+
+
+class Items(Protocol):
+    """Jobs or events in the order of their times (:class:`spillway.simulator.reading.static_jobs.StaticJobs`)."""
+
+    @property
+    def next_time(self) -> float:
+        """Time of the first item (s)."""
+        ...
+
+    def pop_first(self) -> Any:
+        """Remove and return the first item."""
+        ...
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Occurrences:
+    """External events by time, then by kind."""
+
+    def __init__(self, events: Sequence[ExternalEvent]) -> None:
+        self._events = deque(sorted(events, key=attrgetter("time", "order")))
+
+    @property
+    def next_time(self) -> float:
+        """Time of the first event (s)."""
+        return self._events[0].time
+
+    def pop_first(self) -> ExternalEvent:
+        """Remove and return the first event."""
+        return self._events.popleft()
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[ExternalEvent]:
+        return iter(self._events)
 
 
 class Submitter:
@@ -24,9 +61,7 @@ class Submitter:
     kernel
         Time and mailbox.
     items
-        Jobs or events in the order of their times.
-    when
-        The time of an item (s).
+        Jobs or events in the order of their times; they are removed.
     hello, deliver, leave
         Handlers of the server: at the begin; for the items of one time; at the end.
     first
@@ -36,16 +71,14 @@ class Submitter:
     def __init__(
         self,
         kernel: Kernel,
-        items: Sequence[Any],
-        when: Callable[[Any], float],
+        items: Items,
         hello: Action,
         deliver: Action,
         leave: Action,
         first: Callable[[], None] | None = None,
     ) -> None:
         self._kernel = kernel
-        self._items = deque(items)
-        self._when = when
+        self._items = items
         self._hello = hello
         self._deliver = deliver
         self._leave = leave
@@ -67,12 +100,12 @@ class Submitter:
         self._collect([])
 
     def _collect(self, batch: list[Any]) -> None:
-        items, limit, when = self._items, self._since + PRECISION, self._when
-        while items and when(items[0]) <= limit:
+        items, limit = self._items, self._since + PRECISION
+        while items and items.next_time <= limit:
             if self._first is not None:
                 self._first()
                 self._first = None
-            batch.append(items.popleft())
+            batch.append(items.pop_first())
         after = self._sleep if items else self._bye
         if batch:
             self._kernel.post_here(self._deliver, batch, after)
@@ -80,12 +113,12 @@ class Submitter:
             after()
 
     def _sleep(self) -> None:
-        moment, delay = self._when(self._items[0]), self._kernel.clock - self._since
+        moment, delay = self._items.next_time, self._kernel.clock - self._since
         self._kernel.at(moment + delay, self._woken)
 
     def _woken(self, _: object) -> None:
         self._since = self._kernel.clock
-        item = self._items.popleft()
+        item = self._items.pop_first()
         if self._first is not None:
             self._first()
             self._first = None
@@ -93,20 +126,3 @@ class Submitter:
 
     def _bye(self) -> None:
         self._kernel.post_here(self._leave)
-
-
-submission_time = attrgetter("subtime")
-"""Submission time of a job (s)."""
-
-occurrence_time = attrgetter("time")
-"""Time of an event (s)."""
-
-
-def in_order_of_submission(jobs: Sequence[Job]) -> list[Job]:
-    """Jobs by submission time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
-    return sorted(jobs, key=attrgetter("subtime", "id"))
-
-
-def in_order_of_occurrence(events: Sequence[ExternalEvent]) -> list[ExternalEvent]:
-    """Events by time, then by kind."""
-    return sorted(events, key=attrgetter("time", "order"))

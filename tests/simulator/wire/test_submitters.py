@@ -5,14 +5,14 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from spillway.simulator.wire.submitters import Submitter
+from spillway.simulator.wire.submitters import Occurrences, Submitter
 
 
 class Thing:
     """Something with a time."""
 
-    def __init__(self, time: float) -> None:
-        self.time = time
+    def __init__(self, time: float, order: int = 0) -> None:
+        self.time, self.order = time, order
 
 
 class Kernel:
@@ -46,8 +46,7 @@ def test_things_come_together_with_those_of_their_time_and_are_let_go() -> None:
     left: list[None] = []
     submitter = Submitter(
         kernel,  # type: ignore[arg-type]
-        things,
-        lambda thing: thing.time,
+        Occurrences(things),  # type: ignore[arg-type]
         lambda _: None,
         lambda batch: brought.append([thing.time for thing in batch]),
         left.append,

@@ -103,7 +103,7 @@ def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
             scheduler,
             SimulationOptions(energy=True),
         )
-        jobs_by_name = dict(simulation.registry.jobs)
+        jobs_by_name = {name: simulation.registry.job(name) for name in [f"w0!{job['id']}" for job in data["jobs"]]}
         simulation.run()
     return {name: job.energy for name, job in jobs_by_name.items()}, scheduler.messages
 

@@ -1,0 +1,76 @@
+"""Static jobs, packed until their submission, are the jobs of a plain sorted list; used names are a plain set."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spillway.protocol.messages import SetJobMetadata
+from spillway.simulator.errors import SchedulerFault
+from spillway.simulator.jobs.job import Job
+from spillway.simulator.reading.registry import UsedNames
+from spillway.simulator.reading.workload import workload_from_object
+from tests.simulator.worlds import execute, run, scripted
+from tests.simulator.worlds import jobs as listed
+
+names = st.lists(st.one_of(st.integers(0, 120).map(str), st.sampled_from(["x", "03", "9" * 20])), max_size=60)
+
+
+@given(names)
+def test_used_names_are_a_set(added: list[str]) -> None:
+    """Numbers in any order, with gaps and repetitions, and other names: each is new once, and known afterwards."""
+    used, plain = UsedNames(), set[str]()
+    for name in added:
+        assert used.add(name) is (name not in plain)
+        plain.add(name)
+        assert all((one in used) is (one in plain) for one in [*added, "0", "7", "64", "200"])
+
+
+rows = st.lists(
+    st.builds(lambda number, subtime: {"id": number, "subtime": subtime, "note": [subtime, {"id": "y"}]},
+              st.integers(0, 10**6), st.sampled_from([0, 0.25, 3, 7.5])),
+    unique_by=lambda row: row["id"], max_size=12,
+)  # fmt: skip
+
+
+@given(rows, st.data())
+def test_packed_jobs_are_a_sorted_list(members: list[dict[str, Any]], data: st.DataObject) -> None:
+    """Taken one by one, looked at by place or found by name: the same as jobs in a list sorted by time and id."""
+    workload = workload_from_object(listed(*members))
+    plain = sorted(workload.jobs, key=attrgetter("subtime", "id"))
+    packed = workload.jobs
+    assert packed.profile_names == {job.profile.name for job in plain}
+    packed.sort()
+    assert [_values(job) for job in packed] == [_values(job) for job in plain]
+    if plain:
+        chosen = data.draw(st.sampled_from(plain))
+        found = packed.find(chosen.name)
+        assert found is not None
+        found.metadata = "kept"
+        plain[plain.index(chosen)].metadata = "kept"
+    assert packed.find("nothing") is None
+    while plain:
+        assert packed.next_time == plain[0].subtime
+        first = packed.pop_first()
+        assert _values(first) == _values(plain.pop(0))
+        assert packed.find(first.name) is None
+        assert [_values(job) for job in packed[:]] == [_values(job) for job in plain]
+    assert len(packed) == 0
+
+
+def _values(job: Job) -> tuple[Any, ...]:
+    return tuple(getattr(job, name) for name in job.__struct_fields__)
+
+
+def test_a_job_that_is_named_before_its_submission() -> None:
+    """It gets metadata, and cannot be executed yet."""
+    data = listed({"id": "a"}, {"id": "b", "subtime": 5})
+    replies = (SetJobMetadata(0.0, "w0!b", "early"),), (execute("w0!a", 0),), (execute("w0!b", 1, at=5.0),)
+    result, _ = run(data, scripted(*replies))
+    assert result.totals.success == 2
+    with pytest.raises(SchedulerFault, match="only a SUBMITTED job can be executed, it is NOT_SUBMITTED"):
+        run(data, scripted((execute("w0!b", 0),)))
