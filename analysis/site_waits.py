@@ -68,7 +68,9 @@ def errors(ours_s: Floats, site_s: Floats) -> dict[str, float]:
 
 
 def rows_of(results: CampaignResults, loaded: Mapping[str, JobTable]) -> list[dict[str, Any]]:
-    """Rows of the table: each policy beside the site's own schedule, over all jobs and by partition; [] without it.
+    """Rows of the table: each policy beside the site's own schedule, over all jobs and by partition.
+
+    Without the site's own schedule there is no row.
 
     Parameters
     ----------

@@ -373,7 +373,7 @@ def _read_machine(path: Path) -> MachineInfo:
 
 
 def parse_intervals(text: str, most: int | None = None) -> list[int]:
-    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``; at most ``most`` ids (default: that of hosts)."""
+    """Expand Batsim's interval set: ``"0-2 5"`` is ``[0, 1, 2, 5]``; at most ``most`` ids (default: as hosts)."""
     ids: list[int] = []
     most = HOSTS.value if most is None else most
     for part in text.split():

@@ -175,7 +175,7 @@ def environment() -> str:
 
 
 def _stated(package: importlib.metadata.Distribution) -> tuple[str, str]:
-    """Name and version of an installed package, "" if it states neither.
+    """Name and version of an installed package; "" for one that is not stated.
 
     They are two lines at the head of a text that may have hundreds; the library parses the whole text as an e-mail,
     which took a twelfth of a small run.

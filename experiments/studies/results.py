@@ -66,7 +66,13 @@ class Results:
         return found
 
     def metric(self, name: str, point: Point) -> float:
-        """A point's value, NaN if undefined; raise :class:`NotRun` for a missing point, or a value of no point."""
+        """A point's value, NaN if undefined.
+
+        Raises
+        ------
+        NotRun
+            The point is missing, or no point has a value of that name.
+        """
         if point not in self.values:
             raise NotRun(point.id)
         value = self.values[point].get(name, math.nan)

@@ -22,7 +22,7 @@ from spillway.schedulers.timeline import Placement, Timeline
 from spillway.schedulers.timeline.placement import links_above
 
 GPUS = "gpus"
-"""First word of the names of pools of nodes with a least number of GPUs, which follows and is the pool's count, too."""
+"""First word of the names of pools of nodes with at least N GPUs; N is the second word, and the pool's count."""
 
 _INFINITE = 2**61
 """An unlimited count: more than jobs can hold together."""

@@ -21,7 +21,11 @@ class Losses:
         self._consequences = consequences
 
     def machines_changed(self, machine: Machine, resources: Collection[int], *, available: bool) -> None:
-        """Close or open nodes and storage nodes; jobs are killed for it at the end of the message."""
+        """Close or open nodes and storage nodes.
+
+        Waiting jobs lose burst buffers and malleable jobs shrink at once; others that are affected are killed at the
+        end of the message, unless ``on_outage`` lets them continue.
+        """
         records, now_s = self._records, self._records.now_s
         hosts = records.wire.open(resources) if available else records.wire.close(resources)
         nodes, storages = machine.places_of(hosts)

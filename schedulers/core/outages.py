@@ -58,8 +58,8 @@ class Restart(enum.Enum):
     BEGINNING = "beginning"
     """Its beginning."""
     CHECKPOINT = "checkpoint"
-    """Its last checkpoint that survived: in its burst buffers if all their storage nodes are available, else on the
-    file system; its beginning without a checkpoint."""
+    """Its last checkpoint that survived: in its burst buffers if none of their storage nodes went out since, else on
+    the file system; its beginning without a checkpoint."""
 
 
 NO_HOSTS: frozenset[int] = frozenset()

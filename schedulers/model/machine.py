@@ -86,7 +86,7 @@ class Layered:
     Attributes
     ----------
     resource
-        Name of the resource, with adjacent layers.
+        Name of the resource; its layers follow one another among the pools.
     mode
         Amounts that a job with a request holds. 0: nothing, but it runs on the layer's nodes only; 1: the request, of
         one layer with a node of the job; 2: the request, of each such layer; 3: the request for each node of the job in

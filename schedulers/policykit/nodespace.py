@@ -141,7 +141,15 @@ class NodeSpace:
         )  # fmt: skip
 
     def stack(self, reservations: int, resolution_s: float) -> None:
-        """Prepare the tables of a backfill pass: nodes in the order of their jobs' ends, and rows for reservations."""
+        """Prepare the tables of a backfill pass: nodes in the order of their jobs' ends, and rows.
+
+        Parameters
+        ----------
+        reservations
+            Number of reservations with rows.
+        resolution_s
+            Intervals are rounded to multiples of it (s).
+        """
         held, words, started = self._held, len(self.idle), self._started
         times, _, free = self._segments
         rows, ends_s, numbers = held.in_order(started)

@@ -21,7 +21,7 @@ from spillway.simulator.engines.batch import listed
 
 
 class _Running(msgspec.Struct, eq=False):
-    """A task: work per host (empty for a sleep), progress at an instant, seconds from then to the end, and the end."""
+    """A task: work per host (empty for a sleep), progress at an instant, seconds left then; its end at that speed."""
 
     work: dict[int, float]
     done: float

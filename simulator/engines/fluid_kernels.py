@@ -199,7 +199,7 @@ def _make_offers(resources: int, state: Any) -> int:
 
 @inner(nb.void(nb.int64, nb.float64, STATE))
 def _raise_rates(tasks: int, slack: float, state: Any) -> None:
-    """Second part: raise every open task by its smallest offer, and settle it if it meets its bound (with a slack)."""
+    """Second part: raise open tasks by their smallest offer per weight; settle those at their bound (with a slack)."""
     _, _, floats, ints, _, resource_floats, _, element_resource, weight, _, _, scratch = state
     for k in range(tasks):
         row = scratch[TASKS, k]

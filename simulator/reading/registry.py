@@ -28,50 +28,65 @@ _PACKED_AT_A_TIME = 32
 
 
 class UsedNames:
-    """A set of names that never shrinks; numbers that rise, with few of them left out, need no memory."""
+    """A set of names that never shrinks.
 
-    __slots__ = ("_count", "_next", "_others", "_unused")
+    Numbers that count up from the first one need no memory, each number left out between them a little; where many are
+    left out, later names are kept as texts.
+    """
+
+    __slots__ = ("_begin", "_end", "_next", "_others", "_unused")
 
     def __init__(self) -> None:
-        self._count = 0
+        self._begin = self._end = 0
         self._next = "0"
         self._others: set[str] | tuple[()] = ()  # most workloads that a scheduler makes need no set
-        self._unused: set[int] | tuple[()] = ()  # numbers below the count
+        self._unused: set[int] | tuple[()] = ()  # numbers between begin and end
 
     def add(self, name: str) -> bool:
         """Add a name; False if it was used before."""
         if name == self._next and name not in self._others:
-            self._count += 1
-            self._next = str(self._count)
+            self._end += 1
+            self._next = str(self._end)
             return True
         if name in self:
             return False
         number = _number(name)
-        if number < 0 or number > self._count + _MOST_LEFT_OUT:
-            self._others = {*self._others, name} if isinstance(self._others, tuple) else self._others
-            self._others.add(name)
-        elif number < self._count:
+        if number in self._unused:
             assert isinstance(self._unused, set)
             self._unused.discard(number)
+        elif number >= self._end and self._left_out(number):
+            self._end = number + 1
+            self._next = str(self._end)
         else:
-            left_out = [one for one in range(self._count, number) if str(one) not in self._others]
-            if left_out:
-                self._unused = {*self._unused, *left_out} if isinstance(self._unused, tuple) else self._unused
-                self._unused.update(left_out)
-            self._count = number + 1
-            self._next = str(self._count)
+            self._others = set() if isinstance(self._others, tuple) else self._others
+            self._others.add(name)
+        return True
+
+    def _left_out(self, number: int) -> bool:
+        """Note the numbers between the last one and this one as unused; False if they are too many."""
+        if self._begin == self._end:
+            self._begin = number
+            return True
+        if number - self._end + len(self._unused) > _MOST_LEFT_OUT + (self._end - self._begin) // 4:
+            return False
+        left_out = [one for one in range(self._end, number) if str(one) not in self._others]
+        if left_out:
+            self._unused = set() if isinstance(self._unused, tuple) else self._unused
+            self._unused.update(left_out)
         return True
 
     def __contains__(self, name: str) -> bool:
-        return name in self._others or (0 <= (number := _number(name)) < self._count and number not in self._unused)
+        return name in self._others or (
+            self._begin <= (number := _number(name)) < self._end and number not in self._unused
+        )
 
 
 _MOST_LEFT_OUT = 64
-"""Numbers that may be left out at once, as where a log was cleaned."""
+"""Numbers that may be left out, beside a quarter of those in use, as where a log was cleaned."""
 
 
 def _number(name: str) -> int:
-    """The number whose text a name is; -1 if it is none."""
+    """The number of which a name is the text; -1 without one."""
     if not (name.isdecimal() and name.isascii() and len(name) < 19):
         return -1
     number = int(name)
@@ -79,6 +94,7 @@ def _number(name: str) -> int:
 
 
 _NO_JOBS = StaticJobs(ProfileLookup(""))
+"""Of workloads without a file."""
 
 
 class Workload(ProfileLookup):
@@ -184,7 +200,8 @@ class Registry:
                 raise ValueError(f"two workloads are called {shown(workload.name)}")
             self._workloads[workload.name] = workload
             workload.live = len(workload.jobs) + 1
-            workload.jobs.named = self.jobs
+            if workload.jobs:
+                workload.jobs.named = self.jobs
 
     def find(self, name: str) -> Workload | None:
         """The workload of that name; ``None`` if it does not exist."""

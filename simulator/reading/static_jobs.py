@@ -35,7 +35,7 @@ class StaticJobs(Sequence[Job]):
     def __init__(self, workload: ProfileLookup, jobs: Sequence[Job] = ()) -> None:
         self._workload = workload
         self._packed: list[bytes] = []
-        self._profiles: list[Profile] = []  # not by name: a dropped profile serves the jobs that have it
+        self._profiles: list[Profile | None] = []  # not by name: a dropped profile serves the jobs that have it
         self._times = array("d")
         self._begin = 0
         self._places: dict[str, int] | None = None
@@ -57,10 +57,11 @@ class StaticJobs(Sequence[Job]):
     @property
     def profile_names(self) -> set[str]:
         """Names of the jobs' profiles."""
-        return {profile.name for profile in self._profiles}
+        return {profile.name for profile in self._profiles if profile is not None}
 
     def sort(self) -> None:
-        """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
+        """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``); call it first."""
+        assert not self._begin
         self._places = None
         times = self._times
         order = sorted(range(len(times)), key=times.__getitem__)
@@ -78,7 +79,7 @@ class StaticJobs(Sequence[Job]):
         """Remove and return the first job."""
         place = self._begin
         job = self._job(place)
-        self._packed[place] = b""
+        self._packed[place], self._profiles[place] = b"", None
         self._begin = place + 1
         self.named[job.id] = job
         if self._places is not None:
@@ -120,4 +121,6 @@ class StaticJobs(Sequence[Job]):
         named = self.named.get(full_id)
         if named is not None:
             return named
-        return Job(workload, name, full_id, self._profiles[place], subtime, res, walltime, source)
+        profile = self._profiles[place]
+        assert profile is not None
+        return Job(workload, name, full_id, profile, subtime, res, walltime, source)

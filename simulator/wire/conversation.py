@@ -149,7 +149,7 @@ class Conversation:
                 return
 
     def _look_ahead(self) -> None:
-        """Collect the starts of the next messages, up to a request that is wrong or has to wait for its time."""
+        """Collect the starts of the next messages, up to a wrong request, or one to be carried out at its time."""
         kernel, events, index = self._kernel, self._events, self._index
         checked = index
         while index < len(events):

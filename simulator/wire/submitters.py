@@ -54,7 +54,7 @@ class Occurrences:
 
 
 class Submitter:
-    """Brings jobs or events to the server, and keeps no reference to them: an ended job needs no memory.
+    """Brings jobs or events to the server, and keeps no reference to them: an ended job can be freed.
 
     Parameters
     ----------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +30,18 @@ def test_used_names_are_a_set(added: list[str]) -> None:
         assert used.add(name) is (name not in plain)
         plain.add(name)
         assert all((one in used) is (one in plain) for one in [*added, "0", "7", "64", "200"])
+
+
+@pytest.mark.parametrize(("first", "step"), [(0, 1), (1, 1), (10**6, 1), (7, 2), (0, 10), (0, 50), (0, 64), (0, 1000)])
+def test_used_names_need_no_more_than_a_set(first: int, step: int) -> None:
+    """Whatever their distance; those that count up need next to nothing."""
+    used = UsedNames()
+    added = [str(first + step * number) for number in range(2000)]
+    assert all(map(used.add, added))
+    kept = [getattr(used, name) for name in UsedNames.__slots__]
+    assert sum(map(sys.getsizeof, kept)) <= (1000 if step == 1 else 2 * sys.getsizeof(set(added)))
+    assert sum(len(one) for one in kept if isinstance(one, set)) <= 2000 + 100
+    assert not any(map(used.add, added))
 
 
 rows = st.lists(
@@ -66,11 +80,12 @@ def _values(job: Job) -> tuple[Any, ...]:
     return tuple(getattr(job, name) for name in job.__struct_fields__)
 
 
-def test_a_job_that_is_named_before_its_submission() -> None:
-    """It gets metadata, and cannot be executed yet."""
+def test_a_job_that_is_named_before_its_submission(tmp_path: Path) -> None:
+    """Its metadata are in its row of the table; it cannot be executed yet."""
     data = listed({"id": "a"}, {"id": "b", "subtime": 5})
     replies = (SetJobMetadata(0.0, "w0!b", "early"),), (execute("w0!a", 0),), (execute("w0!b", 1, at=5.0),)
-    result, _ = run(data, scripted(*replies))
+    result, _ = run(data, scripted(*replies), export=str(tmp_path / "x"))
     assert result.totals.success == 2
+    assert [line.split(",")[-1] for line in (tmp_path / "x_jobs.csv").read_text().splitlines()[1:]] == ['""', '"early"']
     with pytest.raises(SchedulerFault, match="only a SUBMITTED job can be executed, it is NOT_SUBMITTED"):
         run(data, scripted((execute("w0!b", 0),)))
