@@ -18,7 +18,6 @@ from spillway.simulator.engines.simgrid import find_binding
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.submitters import in_order_of_submission
 from tests.simulator.worlds import Scheduler
 
 ACTORS = Path(__file__).with_name("actors.py")
@@ -57,7 +56,8 @@ def play_ours(platform: Path, data: dict[str, Any], handle: Handle, folder: Path
 def play_theirs(platform: Path, data: dict[str, Any], handle: Handle) -> Told:
     """SimGrid's actors; the first event is ours, so that both schedulers begin alike."""
     begins, master, machines = _first_event(platform, data)
-    jobs = in_order_of_submission(workload_from_object(data, "w0").jobs)
+    jobs = workload_from_object(data, "w0").jobs
+    jobs.sort()
     case = {
         "platform": str(platform),
         "master": master,
