@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spillway.base.errors import OptionError
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
 from spillway.experiments.api.policies import Policies, specs_of, text_of
@@ -94,6 +95,9 @@ def compare(
     from spillway.experiments.run.sessions import refuse_combinations
 
     given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
+    drawn = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not given or not drawn:
+        raise OptionError(f"compare needs at least one log and one seed, got {len(given)} and {len(drawn)}")
     root = _root(folder)
     specs = specs_of(policies, {**(settings or {}), **({"site": str(site)} if site else {})}, root)
     modelled = tuple(model_of(text) for text in ([models] if isinstance(models, str) else models)) or (ModelSpec(),)
@@ -104,7 +108,7 @@ def compare(
         platforms=(spec_of(machine),),
         policies=tuple(specs),
         models=modelled,
-        seeds=tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds),
+        seeds=drawn,
         engine=Engine(engine),
         tau_s=tau_s,
         plots=bool(figures),

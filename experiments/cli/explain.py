@@ -13,7 +13,7 @@ from spillway.base.errors import printable
 HELP = "the reasons why a job waited"
 DESCRIPTION = "Print the reasons why a job waited. A run that kept no reasons (--explain) is repeated first."
 EXAMPLES = """
-spillway explain results/mine-1a2b3c4/runs/easy_mine 12
+spillway explain results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 12
 """
 
 

@@ -14,8 +14,8 @@ DESCRIPTION = (
     "jobs (.parquet)."
 )
 EXAMPLES = """
-spillway export results/mine-1a2b3c4/runs/easy_mine easy.swf
-spillway export results/mine-1a2b3c4/runs/easy_mine easy.json
+spillway export results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 easy.swf
+spillway export results/mine-1a2b3c4/mine_easy_fluid-rigid_s0_5d6e7f80 easy.json
 """
 
 

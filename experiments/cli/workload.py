@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spillway.base.arguments import Parser, add_out, positive
 
-HELP = "logs and workloads: list, fetch, info, convert, split, draw, fit, directives, scripts"
+HELP = "logs and workloads: list, fetch, info, convert, split, fit, directives, scripts"
 EXAMPLES = """
 spillway workload info mine.swf
 spillway workload convert mine.swf --out mine.json

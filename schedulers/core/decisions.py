@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from spillway.base.errors import DecisionRefused
+from spillway.base.errors import DecisionRefused, shown
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, SetResourceState
 from spillway.schedulers.core.book import NOTHING
@@ -28,7 +28,7 @@ from spillway.schedulers.model.decisions import (
     Start,
     WakeAt,
 )
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.model.preemption import REQUEUE, SUSPEND
 from spillway.schedulers.policykit.view import Running
@@ -60,6 +60,9 @@ class Decisions:
         """
         enact = self._ENACT.get(type(decision))
         if enact is not None:
+            is_start = type(decision) is Start  # as most are: looked at quickly
+            if not (is_start and type(decision.job) is Job and type(decision.allocation) is Allocation):
+                _refuse_values(decision)
             enact(self, decision)
         return enact is not None
 
@@ -191,3 +194,19 @@ class Decisions:
         SetPowerState: _power,
         Arrange: _arrange,
     }
+
+
+_VALUES: dict[str, tuple[type, ...]] = {
+    "job": (Job,), "by": (Job,), "allocation": (Allocation,), "name": (str,), "time_s": (int, float),
+    "until_s": (int, float),
+}  # fmt: skip
+
+
+def _refuse_values(decision: Any) -> None:
+    """Refuse a decision with a value of another type: a policy's author sees it here first."""
+    for name, types in _VALUES.items():
+        value = getattr(decision, name, None)
+        if name in decision.__struct_fields__ and not isinstance(value, types):
+            job_id = getattr(getattr(decision, "job", None), "id", "")
+            kind = type(decision).__name__
+            raise DecisionRefused(job_id, f"{kind}: {name} must be of type {types[-1].__name__}, got {shown(value)}")

@@ -120,6 +120,13 @@ def test_every_plot_draws_into_the_axes_that_are_given(
         plt.close("all")
 
 
+@pytest.mark.parametrize("given", [{"seeds": 0}, {"seeds": []}, {"seeds": -2}, {"logs": []}])
+def test_a_comparison_of_nothing_is_refused(given: dict[str, Any], tmp_path: Path) -> None:
+    """Without logs or seeds there is nothing to play: an error, and no empty results."""
+    with pytest.raises(OptionError, match="at least one log and one seed"):
+        sw.compare(**{"logs": "kth-like:jobs=5", "policies": ["easy"], "folder": tmp_path, **given})
+
+
 def test_an_instance_is_a_policy_with_its_options(tmp_path: Path) -> None:
     """Its fields are the options that differ, and are in the label; an object that is no policy is refused."""
     found = sw.compare("kth-like:jobs=20", [Backfill(depth=2), Backfill()], folder=tmp_path / "out", **QUICK)

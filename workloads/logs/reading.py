@@ -25,7 +25,7 @@ class Reading:
         Conditions on the jobs that are taken (:mod:`spillway.workloads.logs.where`); one may be given as a text.
     """
 
-    format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; none: as its first lines show")
+    format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; default: as its first lines show")
     lenient: bool = option(
         False, help="Standard Workload Format: accept more or fewer columns than 18, and note the columns left out"
     )

@@ -133,6 +133,7 @@ WORDS: Mapping[str, str] = {
     "partition": "partition (SWF: queue)",
     "user": "user",
     "account": "account (SWF: group)",
+    "qos": "QOS",
     "state": "end state (completed, failed, cancelled, timeout)",
     TIME: "submitted from FROM on and before TO",
 }

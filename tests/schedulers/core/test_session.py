@@ -29,7 +29,7 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Passes
-from spillway.schedulers.model.decisions import Decision, Kill, Pause, Reject, SetPowerState, Start, WakeAt
+from spillway.schedulers.model.decisions import Decision, Hold, Kill, Pause, Reject, SetPowerState, Start, WakeAt
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Correction, UserHistory
@@ -142,6 +142,10 @@ class Scripted:
         (lambda v: Reject(Job("w0!77", 0, 0, 1, 1), "x"), "only a waiting job"),
         (lambda v: Kill(v.queue[0], "x"), "only a running job"),
         (lambda v: WakeAt(0.0), "wake-up at 0.0 s"),
+        (lambda v: Start(v.queue[0], None), "Start: allocation must be of type Allocation, got None"),  # type: ignore[arg-type]
+        (lambda v: Start(v.queue[0].id, Allocation((0,))), "Start: job must be of type Job, got 'w0!0'"),
+        (lambda v: Hold(v.queue[0].id, Allocation(()), 9.0), "Hold: job must be of type Job"),
+        (lambda v: WakeAt("x"), "WakeAt: time_s must be of type float, got 'x'"),  # type: ignore[arg-type]
         (lambda v: "start please", "must yield decisions"),
     ],
 )
