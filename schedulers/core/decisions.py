@@ -204,9 +204,9 @@ _VALUES: dict[str, tuple[type, ...]] = {
 
 def _refuse_values(decision: Any) -> None:
     """Refuse a decision with a value of another type: a policy's author sees it here first."""
-    for name, types in _VALUES.items():
-        value = getattr(decision, name, None)
-        if name in decision.__struct_fields__ and not isinstance(value, types):
+    for name in decision.__struct_fields__:
+        value, types = getattr(decision, name), _VALUES.get(name)
+        if types is not None and not isinstance(value, types):
             job_id = getattr(getattr(decision, "job", None), "id", "")
             kind = type(decision).__name__
             raise DecisionRefused(job_id, f"{kind}: {name} must be of type {types[-1].__name__}, got {shown(value)}")

@@ -21,8 +21,6 @@ class StaticJobs(Sequence[Job]):
     ----------
     workload
         The workload of the jobs.
-    jobs
-        Its first jobs.
 
     Attributes
     ----------
@@ -32,7 +30,7 @@ class StaticJobs(Sequence[Job]):
 
     __slots__ = ("_begin", "_packed", "_places", "_profiles", "_times", "_workload", "named")
 
-    def __init__(self, workload: ProfileLookup, jobs: Sequence[Job] = ()) -> None:
+    def __init__(self, workload: ProfileLookup) -> None:
         self._workload = workload
         self._packed: list[bytes] = []
         self._profiles: list[Profile | None] = []  # not by name: a dropped profile serves the jobs that have it
@@ -40,8 +38,6 @@ class StaticJobs(Sequence[Job]):
         self._begin = 0
         self._places: dict[str, int] | None = None
         self.named: dict[str, Job] = {}
-        for job in jobs:
-            self.append(job)
 
     def append(self, job: Job) -> None:
         """Add a job that was just read."""

@@ -35,13 +35,11 @@ def test_docstrings_say_it_in_main_clauses(folder: str) -> None:
     found: list[str] = []
     for path in sorted((REPOSITORY / folder).rglob("*.py")):
         for line, text in _docstrings(path):
-            words = " ".join(text.split())
-            found += [f"{path.relative_to(REPOSITORY)}:{line}: {words[:80]}" for _ in [0] if QUESTION.match(words)]
-            found += [
-                f"{path.relative_to(REPOSITORY)}:{line}: ...{match[0]}"
-                for pattern in (CLAUSE, IDIOM)
-                for match in pattern.finditer(words)
-            ]
+            words, place = " ".join(text.split()), f"{path.relative_to(REPOSITORY)}:{line}"
+            if QUESTION.match(words):
+                found.append(f"{place}: {words[:80]}")
+            for pattern in (CLAUSE, IDIOM):
+                found += [f"{place}: ...{match[0]}" for match in pattern.finditer(words)]
     assert found == []
 
 
