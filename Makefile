@@ -1,13 +1,22 @@
 # Two commands do everything: `make demo` and `make test`. Both make .venv first, once.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test quicktest announce bench lint docs format clean distclean
+.PHONY: help setup demo test quicktest announce bench lint docs format wheel sanitize clean distclean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.spillway-setup
+EDITABLE := $(VENV)/.spillway-editable
+CORE := $(VENV)/.spillway-core
 WARM := $(VENV)/.spillway-warm
+CPP_FILES := $(shell find core tests/core -name '*.cpp' -o -name '*.hpp')
+CORE_SOURCES := $(shell find core -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake')
+# The machine's compiler; where there is none, the package `ziglang` brings one (make setup installs it then).
+COMPILER := $(firstword $(foreach name,$(CXX) c++ g++ clang++,$(shell command -v $(firstword $(name)) 2>/dev/null)))
+ZIG := $(VENV)/zig
+ZIGLANG := 0.17.1
+WITH_COMPILER := $(if $(COMPILER),CXX="$(COMPILER)",PATH="$(CURDIR)/$(ZIG):$$PATH" CXX="$(CURDIR)/$(ZIG)/c++")
 KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
 # Processes that run the tests: one more than cores, as some tests wait for containers; each needs some 700 MB.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
@@ -20,8 +29,10 @@ help:  ## show what there is
 	@echo "make test    lint, types, import rules, documentation and the whole test suite (8 to 12 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
 	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 100,000 jobs (a million: --million)"
-	@echo "make setup   .venv from requirements.lock.txt, compiled kernels"
-	@echo "make lint    the static checks alone;  make format  lets ruff tidy the code"
+	@echo "make setup   .venv from requirements.lock.txt, compiled core and kernels"
+	@echo "make wheel   a wheel in dist/ that installs elsewhere"
+	@echo "make sanitize  the core's own tests with assertions and sanitizers"
+	@echo "make lint    the static checks alone;  make format  lets ruff and clang-format tidy the code"
 	@echo "make docs    the documentation, to site/index.html"
 	@echo "make clean   remove caches and results;  make distclean  .venv too"
 
@@ -34,12 +45,40 @@ $(INSTALLED): requirements.lock.txt
 	@echo "setup: installing the packages of requirements.lock.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock.txt
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, where pip takes one
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(WARM): $(INSTALLED) $(KERNEL_SOURCES)
+$(ZIG)/c++: $(INSTALLED)
+	@echo "setup: no C++ compiler was found; installing ziglang, which has one"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==$(ZIGLANG)
+	@mkdir -p $(ZIG)
+	@for tool in ar ranlib; do printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(CURDIR)/$(BIN)/python" $$tool > $(ZIG)/$$tool; done
+	@printf '#!/bin/sh\nexec "%s" -m ziglang c++ -mcpu=baseline "$$@"\n' "$(CURDIR)/$(BIN)/python" > $@
+	@chmod +x $(ZIG)/ar $(ZIG)/ranlib $@
+
+$(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG)/c++)
+	@$(BIN)/python -c 'import os, sys, sysconfig; path = sysconfig.get_path("include"); sys.exit(0 if os.path.exists(os.path.join(path, "Python.h")) else "setup: Python.h is not in %s. On Debian and Ubuntu: apt-get install python3-dev" % path)'
+	@echo "setup: compiling the core"
+	@$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Only what changed; CMake looks for new files itself.
+$(CORE): $(EDITABLE) $(CORE_SOURCES)
+	@$(BIN)/cmake --build build/editable --parallel 2 -- --quiet
+	@touch $@
+
+$(WARM): $(CORE) $(KERNEL_SOURCES)
 	@$(BIN)/python -m spillway.experiments.cli.warm
 	@touch $@
+
+wheel: $(CORE)
+	@$(WITH_COMPILER) $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/spillway-*.whl
+
+# The core's own tests, with assertions and with sanitizers of addresses and of undefined behaviour.
+sanitize: $(INSTALLED)
+	@CXX="$(COMPILER)" $(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" -DSPILLWAY_SANITIZE=ON --log-level=WARNING
+	@$(BIN)/cmake --build build/sanitize --parallel 2 -- --quiet
+	build/sanitize/core_tests
 
 demo: setup
 	@$(BIN)/python run_experiments.py
@@ -49,6 +88,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
 
 docs: setup
 	$(BIN)/python -m docs.tools.reference
@@ -80,6 +120,7 @@ bench: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP_FILES)
 
 clean:
 	rm -rf results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks .hypothesis site *.egg-info
@@ -87,4 +128,4 @@ clean:
 	rm -f $(WARM)
 
 distclean: clean
-	rm -rf $(VENV)
+	rm -rf $(VENV) build dist core/*.so

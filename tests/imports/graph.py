@@ -13,6 +13,7 @@ ROOT_PACKAGE = "spillway."
 PACKAGES = (
     "base",
     "protocol",
+    "core",
     "schedulers",
     "platforms",
     "workloads",

@@ -93,6 +93,9 @@ LAW: Mapping[str, Rule] = {
     # The codecs are as pure as the deciding parts; only the transcript uses files.
     "protocol.*": _rule("protocol.*", "base.errors", others="msgspec", standard=PURE | {"json", "struct"}),
     "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),
+    # ---------------------------------------------------------------- the compiled core
+    # Its face: names of the compiled module. Other parts import the face only.
+    "core": _rule("core._native.*"),
     # ---------------------------------------------------------------- schedulers: decisions
     # Values that every part of the scheduler may see.
     "schedulers.model.*": _rule(
@@ -210,8 +213,9 @@ LAW: Mapping[str, Rule] = {
     ),
     # The protocol: neutral messages, the codecs for the simulator's side, the refusal sent in place of a reply.
     "simulator.*": _rule(
-        "simulator.*", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths", "platforms.xml_reader",
-        "protocol.messages", "protocol.intervals", "protocol.batsim4.codec", "protocol.drains", "protocol.refusal",
+        "simulator.*", "core", "base.*", "platforms.model", "platforms.errors", "platforms.io_paths",
+        "platforms.xml_reader", "protocol.messages", "protocol.intervals", "protocol.batsim4.codec",
+        "protocol.drains", "protocol.refusal",
         "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
         "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",
         others="numpy numba msgspec zmq simgrid",

@@ -80,6 +80,8 @@ PROBES = [
     ("schedulers.service.server", "import zmq"),
     ("base.probe", "from spillway.protocol.messages import Event"),
     ("protocol.probe", "from spillway.schedulers.model.job import Job"),
+    ("core", "from spillway.base.errors import InputError"),
+    ("simulator.engines.probe", "from spillway.core._native import Engine"),
     ("schedulers.model.probe", "from spillway.schedulers.timeline import Timeline"),
     ("platforms.probe", "from spillway.protocol.messages import Event"),
     ("schedulers.service.door", "from spillway.protocol.batsim4 import codec"),

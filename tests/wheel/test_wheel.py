@@ -15,8 +15,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("base", "protocol", "schedulers", "platforms", "workloads", "simulator", "learning", "experiments", "analysis")
-FILES = ("pyproject.toml", "README.md", "LICENSE", "run_experiments.py")
+PARTS = (
+    "base",
+    "protocol",
+    "core",
+    "schedulers",
+    "platforms",
+    "workloads",
+    "simulator",
+    "learning",
+    "experiments",
+    "analysis",
+)
+FILES = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "run_experiments.py")
+COMPILED = (".cpp", ".hpp", ".cmake", ".so")
+"""Files from which the module is made, and the working copy's module: the wheel has its own."""
 POLICY = '''"""Starts jobs in order, each on the first free nodes."""
 
 from dataclasses import dataclass
@@ -42,7 +55,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of the sources."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for name in ("spillway", *PARTS):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"), symlinks=True)
     for name in FILES:
         shutil.copy(ROOT / name, source / name)
     pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source))
@@ -74,15 +87,17 @@ def give_compiled_kernels(packages: Path) -> None:
 
 
 def test_every_file_is_in_the_wheel(wheel: Path) -> None:
-    """Of our packages, sources and data."""
+    """Of our packages, sources and data; of the core its compiled module, not what that was made from."""
     there = set(zipfile.ZipFile(wheel).namelist())
     ours = {
         f"spillway/{path.relative_to(ROOT)}"
         for name in PARTS
         for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in COMPILED
     }
     assert ours - there == set()
+    (native,) = (name for name in there if Path(name).suffix in COMPILED)
+    assert native.startswith("spillway/core/_native.")
     assert {name.partition("/")[0] for name in there if ".dist-info/" not in name} == {"spillway"}
 
 

@@ -1,0 +1,10 @@
+"""The compiled core: everything that happens in simulated time, in C++ (see the folders beside this file).
+
+Other packages import its names from here. ``_native.pyi`` has their documentation.
+"""
+
+from __future__ import annotations
+
+from spillway.core._native import SOURCE_DIGEST, Batch, Engine, FixedEngine
+
+__all__ = ["SOURCE_DIGEST", "Batch", "Engine", "FixedEngine"]

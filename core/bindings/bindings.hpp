@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace spillway::bindings {
+
+/// Each adds its objects to the module `spillway.core._native`.
+void bind_engines(nanobind::module_& module);
+
+}  // namespace spillway::bindings

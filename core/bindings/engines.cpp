@@ -1,0 +1,109 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "engines/engine.hpp"
+#include "engines/fixed.hpp"
+
+namespace nb = nanobind;
+
+namespace spillway::bindings {
+namespace {
+
+using Handles = std::vector<Handle>;
+
+/// Tasks one behind the other, as `simulator/engines/batch.py` lays them out: hosts and work of
+/// every position, bytes of each all-to-all, transfers.
+struct Batch {
+  std::vector<std::int32_t> hosts;
+  std::vector<std::size_t> ends;
+  std::vector<double> work;
+  std::vector<double> each;
+  std::vector<std::size_t> pair_ends;
+  std::vector<std::int32_t> sources;
+  std::vector<std::int32_t> destinations;
+  std::vector<double> amounts;
+
+  std::size_t size() const { return each.size(); }
+
+  void fill(std::size_t number, Task& task) const {
+    task.clear();
+    for (std::size_t at = ends[number]; at < ends[number + 1]; ++at) {
+      task.hosts.push_back(hosts[at]);
+      task.flops.push_back(work[at]);
+    }
+    for (std::size_t at = pair_ends[number]; at < pair_ends[number + 1]; ++at) {
+      task.flows.push_back({sources[at], destinations[at], amounts[at]});
+    }
+    task.bytes_each_pair = each[number];
+  }
+};
+
+Handles start_many(Engine& engine, const Batch& batch) {
+  Handles handles;
+  Task task;
+  for (std::size_t number = 0; number < batch.size(); ++number) {
+    batch.fill(number, task);
+    handles.push_back(engine.start(task));
+  }
+  return handles;
+}
+
+Handles advance(Engine& engine, double until_s) {
+  Handles ended;
+  engine.advance(until_s, ended);
+  return ended;
+}
+
+std::tuple<std::size_t, Handles, Handles> advance_through(Engine& engine,
+                                                          const std::vector<double>& moments,
+                                                          const std::vector<bool>& starts,
+                                                          const Batch& batch) {
+  Handles handles;
+  Handles ended;
+  Task task;
+  std::size_t passed = 0;
+  for (; passed < moments.size(); ++passed) {
+    engine.advance(moments[passed], ended);
+    if (!ended.empty()) break;
+    if (!starts.empty() && starts[passed]) {
+      batch.fill(handles.size(), task);
+      handles.push_back(engine.start(task));
+    }
+  }
+  return {passed, handles, ended};
+}
+
+}  // namespace
+
+void bind_engines(nb::module_& module) {
+  nb::class_<Batch>(module, "Batch")
+      .def(nb::init<std::vector<std::int32_t>, std::vector<std::size_t>, std::vector<double>,
+                    std::vector<double>, std::vector<std::size_t>, std::vector<std::int32_t>,
+                    std::vector<std::int32_t>, std::vector<double>>(),
+           nb::arg("hosts"), nb::arg("ends"), nb::arg("work"), nb::arg("each"),
+           nb::arg("pair_ends"), nb::arg("sources"), nb::arg("destinations"), nb::arg("amounts"));
+
+  nb::class_<Engine>(module, "Engine")
+      .def_prop_ro("clock_s", &Engine::clock_s)
+      .def_prop_ro("ends_at_once", &Engine::ends_at_once)
+      .def_prop_ro("active", &Engine::active)
+      .def("start_many", &start_many, nb::arg("tasks"))
+      .def("sleep", &Engine::sleep, nb::arg("seconds"))
+      .def("cancel", &Engine::cancel, nb::arg("handle"))
+      .def("progress", &Engine::progress, nb::arg("handle"))
+      .def("next_completion", &Engine::next_completion)
+      .def("advance", &advance, nb::arg("until_s"))
+      .def("advance_through", &advance_through, nb::arg("moments"), nb::arg("starts"),
+           nb::arg("tasks"))
+      .def("change_speed", &Engine::change_speed, nb::arg("host"), nb::arg("speed"));
+
+  nb::class_<FixedEngine, Engine>(module, "FixedEngine")
+      .def(nb::init<std::vector<double>>(), nb::arg("speeds"));
+}
+
+}  // namespace spillway::bindings

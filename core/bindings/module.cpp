@@ -1,0 +1,7 @@
+#include "bindings/bindings.hpp"
+#include "source_digest.hpp"
+
+NB_MODULE(_native, module) {
+  module.attr("SOURCE_DIGEST") = SPILLWAY_SOURCE_DIGEST;
+  spillway::bindings::bind_engines(module);
+}

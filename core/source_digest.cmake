@@ -1,0 +1,10 @@
+# Writes the SHA-256 over the names and contents of all C++ sources to a header: cmake -DROOT=... -DOUT=... -P FILE
+file(GLOB_RECURSE sources RELATIVE "${ROOT}" "${ROOT}/core/*.cpp" "${ROOT}/core/*.hpp")
+list(SORT sources)
+set(listed "")
+foreach(source IN LISTS sources)
+  file(SHA256 "${ROOT}/${source}" digest)
+  string(APPEND listed "${source}=${digest}\n")
+endforeach()
+string(SHA256 total "${listed}")
+file(WRITE "${OUT}" "#define SPILLWAY_SOURCE_DIGEST \"${total}\"\n")
