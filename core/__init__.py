@@ -5,6 +5,14 @@ Other packages import its names from here. ``_native.pyi`` has their documentati
 
 from __future__ import annotations
 
-from spillway.core._native import SOURCE_DIGEST, Batch, Engine, FixedEngine
+from spillway.core._native import (
+    SOURCE_DIGEST,
+    Batch,
+    Engine,
+    FixedEngine,
+    Packer,
+    SubsetChoice,
+    branch_and_bound,
+)
 
-__all__ = ["SOURCE_DIGEST", "Batch", "Engine", "FixedEngine"]
+__all__ = ["SOURCE_DIGEST", "Batch", "Engine", "FixedEngine", "Packer", "SubsetChoice", "branch_and_bound"]

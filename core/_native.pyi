@@ -1,6 +1,9 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 SOURCE_DIGEST: str
 """SHA-256 over the C++ sources that the module was built from, as hexadecimal digits."""
@@ -93,3 +96,87 @@ class FixedEngine(Engine):
     """
 
     def __init__(self, speeds: Sequence[float]) -> None: ...
+
+class Packer:
+    """Packs whole units into bins, or proves that they do not fit (``core/search/packing.hpp``).
+
+    It keeps its working memory from question to question; no answer depends on earlier ones.
+    """
+
+    def __init__(self) -> None: ...
+    def pack(
+        self, units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], budget: int
+    ) -> tuple[int, npt.NDArray[np.int64], int]:
+        """Pack items, each of so many units of one size, into bins; all amounts are at least 0.
+
+        Parameters
+        ----------
+        units, sizes
+            Units of each item, and the size of one of its units.
+        capacities
+            Capacity per bin, in the measure of the sizes.
+        budget
+            Most steps to take.
+
+        Returns
+        -------
+        tuple
+            1 where they fit, 0 where they do not, -1 where the budget was used up; units of each item in each bin
+            (``int64[items, bins]``), zeros where they do not fit; the steps taken.
+        """
+
+class SubsetChoice:
+    """The best set of items that :func:`branch_and_bound` found.
+
+    Attributes
+    ----------
+    chosen
+        The items, ascending; ``None`` when no set was found.
+    taken
+        ``int64[chosen, bins]``: units of each chosen item in each bin.
+    bound
+        No set can have a score above this; ``None`` when there is no set.
+    proven
+        Whether the set is proven best, or proven not to exist.
+    steps
+        Steps of the search.
+    """
+
+    @property
+    def chosen(self) -> list[int] | None: ...
+    @property
+    def taken(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def bound(self) -> tuple[float, float, float] | None: ...
+    @property
+    def proven(self) -> bool: ...
+    @property
+    def steps(self) -> int: ...
+
+def branch_and_bound(
+    units: Sequence[int],
+    sizes: Sequence[int],
+    waits: Sequence[float],
+    free_units: int,
+    capacities: Sequence[int],
+    units_first: bool,
+    mandatory: Sequence[int],
+    loads: Sequence[Sequence[int]],
+    load_limits: Sequence[int],
+    steps: int,
+    pack_steps: int,
+    table_cells: int,
+    settle: Callable[[list[int]], tuple[int, list[int]]] | None,
+) -> SubsetChoice:
+    """Find the best set of items that fit together (``core/search/subset.hpp``).
+
+    Parameters
+    ----------
+    units, sizes, waits, free_units, capacities, units_first, mandatory, loads, load_limits
+        As in :class:`spillway.schedulers.search.subset.SubsetProblem`.
+    steps, pack_steps, table_cells
+        As in :class:`spillway.schedulers.search.subset_bb.Budget`.
+    settle
+        Decides a set that the packing search left undecided: 1, 0 or -1 as in :meth:`Packer.pack`, and the packing item
+        by item where it is 1. It is called for the most promising sets first.
+    """

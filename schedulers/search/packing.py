@@ -10,21 +10,16 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.lazy_modules import late
-
-if TYPE_CHECKING:
-    from spillway.schedulers.search import packing_kernels
-else:
-    packing_kernels = late("spillway.schedulers.search.packing_kernels")
+from spillway.core import Packer
 
 
 class Fits(enum.Enum):
-    """Answer to whether units fit into bins; the values are the kernels' codes."""
+    """Answer to whether units fit into bins; the values are the core's codes."""
 
     YES = 1
     NO = 0
@@ -67,22 +62,17 @@ def pack(units: Sequence[int], sizes: Sequence[int], capacities: Sequence[int], 
     -----
     Bins are closed one by one, least capacity first, each as full as possible at first. The waste of a closed bin is
     charged to the surplus of all capacities over all units; when that is used up, the search backtracks. Fillings that
-    could be enlarged are left out, and remainders already found not to fit are not tried again (see
-    :mod:`spillway.schedulers.search.packing_kernels` for the sources). Before each bin, places are counted for the
-    largest units, and a rule of thumb (largest units first, each into the tightest bin) tries to finish.
+    could be enlarged are left out, and remainders already found not to fit are not tried again. Before each bin, places
+    are counted for the largest units, and a rule of thumb (largest units first, each into the tightest bin) tries to
+    finish.
+
+    References
+    ----------
+    A. S. Fukunaga, R. E. Korf, *Bin completion algorithms for multicontainer packing, knapsack, and covering problems*,
+    JAIR 28, 2007 (bin by bin, dominance); S. Martello, P. Toth, *Knapsack problems*, 1990, chapter 8 (dominance
+    criterion).
     """
-    taken = np.zeros((len(units), len(capacities)), np.int64)
-    order = sorted((i for i in range(len(units)) if units[i] > 0 and sizes[i] > 0), key=lambda i: (-sizes[i], i))
-    found = np.zeros((len(order), len(capacities)), np.int64)
-    verdict, steps = packing_kernels.pack(
-        np.array([units[i] for i in order], np.int64), np.array([sizes[i] for i in order], np.int64),
-        np.array(capacities, np.int64), budget, found, new_memo(),
-    )  # fmt: skip
-    if verdict == packing_kernels.FITS:
-        taken[order] = found
-        for i in range(len(units)):
-            if sizes[i] == 0 and len(capacities):
-                taken[i, 0] = units[i]
+    verdict, taken, steps = Packer().pack(units, sizes, capacities, budget)
     return Packing(Fits(verdict), taken, steps)
 
 
@@ -93,8 +83,3 @@ def is_packing(
     used = taken * np.array(sizes, np.int64).reshape(-1, 1)
     complete = (taken >= 0).all() and taken.sum(axis=1).tolist() == list(units)
     return bool(complete and (used.sum(axis=0) <= np.array(capacities, np.int64)).all())
-
-
-def new_memo() -> npt.NDArray[np.int64]:
-    """Scratch memory for :func:`spillway.schedulers.search.packing_kernels.pack`."""
-    return np.zeros((packing_kernels.MEMO + 1, 2), np.int64)

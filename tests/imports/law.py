@@ -124,8 +124,8 @@ LAW: Mapping[str, Rule] = {
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "base.lazy_modules", "base.kernel_cache",
-        others="numpy numba z3",
+        "schedulers.search.*", "core", "base.kernel_cache",
+        others="numpy z3",
         standard=PURE | {"random.Random"},
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.

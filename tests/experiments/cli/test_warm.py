@@ -13,8 +13,6 @@ import pytest
 from rich.console import Console
 
 from spillway.experiments.cli import warm
-from spillway.schedulers.search import packing_kernels
-from spillway.schedulers.search.packing import Fits
 
 COMPILED = """
 import atexit, sys
@@ -82,8 +80,8 @@ def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_run_needs_the_kernels_of_its_policies_only() -> None:
-    """Plans have kernels of their own, and so has the window; every run needs those of the timeline."""
-    names = {policy: set(warm.needed([policy])) for policy in ("easy", "plan", "window", "maxutil")}
+    """Plans have kernels of their own; every run needs those of the timeline."""
+    names = {policy: set(warm.needed([policy])) for policy in ("easy", "plan", "maxutil")}
     assert names["easy"] >= {
         "spillway.schedulers.timeline.fit_kernels",
         "spillway.schedulers.timeline.placement_kernels",
@@ -94,10 +92,6 @@ def test_a_run_needs_the_kernels_of_its_policies_only() -> None:
         "spillway.schedulers.timeline.plan_kernels",
     }
     assert names["maxutil"] - names["easy"] == {"spillway.schedulers.timeline.filling_kernels"}
-    assert names["window"] - names["easy"] == {
-        "spillway.schedulers.search.packing_kernels",
-        "spillway.schedulers.search.subset_bb_kernels",
-    }
     assert set(warm.needed(["easy", "plan"])) == names["easy"] | names["plan"]
 
 
@@ -129,12 +123,3 @@ def test_what_is_compiled_is_not_announced() -> None:
     written = io.StringIO()
     warm.ensure(Console(file=written))
     assert written.getvalue() == ""
-
-
-def test_verdicts_are_the_kernels_codes() -> None:
-    """They are stated twice, so that the class needs no compiled code."""
-    assert [one.value for one in (Fits.YES, Fits.NO, Fits.UNDECIDED)] == [
-        packing_kernels.FITS,
-        packing_kernels.DOES_NOT_FIT,
-        packing_kernels.UNDECIDED,
-    ]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search.packing import Fits, Packing, is_packing, new_memo, pack
-from spillway.schedulers.search.packing_kernels import FITS, tightest_fit
+from spillway.core import Packer
+from spillway.schedulers.search.packing import Fits, Packing, is_packing, pack
 from tests.reference.search import pack_plain
 
 ITEMS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11)), max_size=5)
@@ -86,12 +86,10 @@ def test_sizes_of_a_real_machine() -> None:
     assert pack([1, 6, 4, 2, 11], sizes, capacities).verdict is Fits.YES
 
 
-def test_tightest_fit_fills_the_fullest_bin_first() -> None:
+def test_the_rule_of_thumb_fills_the_fullest_bin_first() -> None:
     """Three units of 4 go into 5 and 9, not into 20."""
-    capacities, taken = np.array([20, 5, 9], np.int64), np.zeros(3, np.int64)
-    assert tightest_fit(3, 4, capacities, taken)
-    assert taken.tolist() == [0, 1, 2]
-    assert capacities.tolist() == [20, 1, 1]
+    found = packed([(3, 4)], [20, 5, 9], budget=0)
+    assert (found.verdict, found.taken.tolist(), found.steps) == (Fits.YES, [[0, 1, 2]], 0)
 
 
 def test_is_packing_refuses() -> None:
@@ -103,12 +101,16 @@ def test_is_packing_refuses() -> None:
 
 
 def test_memory_is_never_mistaken_for_another_question() -> None:
-    """Scratch memory passed on from question to question changes no answer."""
-    from spillway.schedulers.search import packing_kernels
-
-    memo = new_memo()
+    """A packer that answers one question after the other changes no answer."""
+    packer = Packer()
     for capacity in (8, 9, 8, 9):
-        taken = np.zeros((3, 2), np.int64)
-        units, sizes = np.array([1, 2, 1], np.int64), np.array([6, 4, 3], np.int64)
-        verdict, _ = packing_kernels.pack(units, sizes, np.array([capacity, 8], np.int64), 1000, taken, memo)
-        assert (verdict == FITS) is (capacity == 9)
+        verdict, taken, steps = packer.pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
+        anew = pack([1, 2, 1], [6, 4, 3], [capacity, 8], 1000)
+        assert (verdict, taken.tolist(), steps) == (anew.verdict.value, anew.taken.tolist(), anew.steps)
+        assert (anew.verdict is Fits.YES) is (capacity == 9)
+
+
+def test_sizes_without_units_are_refused() -> None:
+    """A question that is not complete is an error, not a wrong answer."""
+    with pytest.raises(ValueError, match="as many sizes as units"):
+        pack([1, 2], [3], [4])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.search import subset_bb
 from spillway.schedulers.search.packing import Fits, Packing, pack
 from spillway.schedulers.search.subset import SubsetProblem
 from spillway.schedulers.search.subset_bb import Budget, branch_and_bound
@@ -47,10 +46,8 @@ def test_small_budgets_bound_the_best(problem: SubsetProblem, steps: int, pack_s
 @given(problems())
 def test_without_table_of_waits(problem: SubsetProblem) -> None:
     """Large problems use a weaker bound for the third part of the score: still exact."""
-    patch = pytest.MonkeyPatch()
-    with patch.context() as context:
-        context.setattr(subset_bb, "_LARGEST_TABLE", 0)
-        assert_same_score(branch_and_bound(problem).score, every_set(problem, pack_plain))
+    found = branch_and_bound(problem, Budget(table_cells=0))
+    assert_same_score(found.score, every_set(problem, pack_plain))
 
 
 def test_all_ties_are_broken_by_waits() -> None:
@@ -110,6 +107,16 @@ def test_second_opinion_that_says_no() -> None:
     none = np.zeros((3, 2), np.int64)
     refuted = branch_and_bound(PUZZLE, Budget(1000, 0), lambda chosen: Packing(Fits.NO, none, 0))
     assert (refuted.chosen, refuted.proven) == ((0, 2), True)
+
+
+def test_an_error_of_the_second_opinion_passes_through() -> None:
+    """An exception of the other solver is not lost in the search."""
+
+    def fails(chosen: tuple[int, ...]) -> Packing:
+        raise RuntimeError("no solver")
+
+    with pytest.raises(RuntimeError, match="no solver"):
+        branch_and_bound(PUZZLE, Budget(1000, 0), fails)
 
 
 def test_mandatory_items_that_do_not_fit() -> None:
