@@ -1,12 +1,225 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
 SOURCE_DIGEST: str
 """SHA-256 over the C++ sources that the module was built from, as hexadecimal digits."""
+
+_Value = TypeVar("_Value", Lives, Allocation, Job)
+
+def replaced(thing: _Value, **changes: Any) -> _Value:
+    """Return a copy with other values of some fields, named as in the constructor."""
+
+@final
+class Lives:
+    """Starts and ends of a job's holdings, relative to the interval of its nodes. The default: all together.
+
+    A job's start in a timeline is the start of its burst buffer; its nodes follow ``storage_lead_s`` later.
+
+    Attributes
+    ----------
+    storage_lead_s
+        Burst buffers are held this long before the nodes (stage-in), finite, at least 0.
+    storage_tail_s
+        And this long after them (stage-out), finite; below 0: given back before the nodes.
+    bandwidth_tail_s
+        The same for bandwidth, which begins with the nodes.
+
+    Raises
+    ------
+    ValueError
+        A value is out of range.
+    """
+
+    def __init__(
+        self, storage_lead_s: float = 0.0, storage_tail_s: float = 0.0, bandwidth_tail_s: float = 0.0
+    ) -> None: ...
+    @property
+    def storage_lead_s(self) -> float: ...
+    @property
+    def storage_tail_s(self) -> float: ...
+    @property
+    def bandwidth_tail_s(self) -> float: ...
+    def staged(self) -> Lives:
+        """The same lives after the stage-in: nothing is held before the nodes."""
+    def __hash__(self) -> int: ...
+
+@final
+class Allocation:
+    """Resources that a job holds.
+
+    Attributes
+    ----------
+    nodes
+        Indices into :attr:`spillway.schedulers.model.machine.Machine.nodes`, ascending.
+    storages
+        For each node in order the index of the storage node that holds its burst buffer; empty without a burst buffer.
+        Of a striped buffer one for each stripe, all different.
+    bb_bytes
+        Burst-buffer bytes per request.
+    io_rate
+        Bytes per second per node booked on every link above the node.
+    lives
+        As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
+    striped
+        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its single nodes.
+    pools
+        Amounts that it holds of the counted pools; they belong to the job as a whole. As in :class:`Job`, except for
+        hierarchical resources: the layers held, and their amounts, depend on the nodes.
+    """
+
+    def __init__(
+        self,
+        nodes: Iterable[int],
+        storages: Iterable[int] = (),
+        bb_bytes: int = 0,
+        io_rate: int = 0,
+        lives: Lives | None = None,
+        striped: bool = False,
+        pools: Iterable[int] = (),
+    ) -> None: ...
+    @property
+    def nodes(self) -> tuple[int, ...]: ...
+    @property
+    def storages(self) -> tuple[int, ...]: ...
+    @property
+    def bb_bytes(self) -> int: ...
+    @property
+    def io_rate(self) -> int: ...
+    @property
+    def lives(self) -> Lives | None: ...
+    @property
+    def striped(self) -> bool: ...
+    @property
+    def pools(self) -> tuple[int, ...]: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Job:
+    """One submitted job. Compared and hashed by identity; ordered by :attr:`number`.
+
+    Attributes
+    ----------
+    id
+        Full id on the wire (``w0!12``).
+    number
+        Rank of submission in this conversation, from 0: the tie breaker everywhere.
+    submit_time_s
+        Time of submission; of a job held by dependencies its release, of a preempted one its last end: waits count from
+        there.
+    walltime_s
+        Requested time; ``math.inf`` if the job states no walltime.
+    nodes
+        Whole nodes requested, at least 1; 0 for a job that only creates or destroys persistent buffers.
+    bb_bytes
+        Burst-buffer bytes per request; each request is served whole by one storage node. 0: no burst buffer.
+    stripes
+        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of this
+        many requests, each on a storage node of its own (1: one buffer per job).
+    io_rate
+        Average I/O rate per node in bytes per second (0 where unknown).
+    profile_name, profile
+        The job's kind of work as Batsim describes it (``{}`` where it is unknown).
+    extras
+        Further fields of the job object (``user``, malleability, I/O phases ...).
+    lives
+        Intervals of its burst buffers and bandwidth; ``None``: that of its nodes.
+    partitions
+        Partitions of which it may use the nodes of one, by index in
+        :attr:`spillway.schedulers.model.machine.Machine.partitions`, in the job's order; () for any nodes.
+    pools
+        Amounts that it requests of the counted pools while it has nodes (of a hierarchical resource for each of its
+        layers), by index in :attr:`spillway.schedulers.model.machine.Machine.pools`; 0 beyond the last amount.
+    held_s
+        Time from its submission to :attr:`submit_time_s` (s).
+    left
+        State kept from its last attempt, for the runtime; ``None``: there was no attempt, or nothing is kept.
+    default_walltime
+        Whether its walltime is the default of its partition; the simulator then has no walltime of the job.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        number: int,
+        submit_time_s: float,
+        walltime_s: float,
+        nodes: int,
+        bb_bytes: int = 0,
+        io_rate: int = 0,
+        profile_name: str = "",
+        profile: dict[str, Any] = ...,
+        extras: dict[str, Any] = ...,
+        lives: Lives | None = None,
+        stripes: int = 0,
+        partitions: Iterable[int] = (),
+        pools: Iterable[int] = (),
+        held_s: float = 0.0,
+        left: Any = None,
+        default_walltime: bool = False,
+    ) -> None: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def submit_time_s(self) -> float: ...
+    @property
+    def walltime_s(self) -> float: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def bb_bytes(self) -> int: ...
+    @property
+    def io_rate(self) -> int: ...
+    @property
+    def profile_name(self) -> str: ...
+    @property
+    def profile(self) -> dict[str, Any]: ...
+    @property
+    def extras(self) -> dict[str, Any]: ...
+    @property
+    def lives(self) -> Lives | None: ...
+    @property
+    def stripes(self) -> int: ...
+    @property
+    def partitions(self) -> tuple[int, ...]: ...
+    @property
+    def pools(self) -> tuple[int, ...]: ...
+    @property
+    def held_s(self) -> float: ...
+    @property
+    def left(self) -> Any: ...
+    @property
+    def default_walltime(self) -> bool: ...
+    @property
+    def requests(self) -> int:
+        """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""
+    @property
+    def name(self) -> str:
+        """Id within its workload (``12`` of ``w0!12``)."""
+    @property
+    def workload(self) -> str:
+        """Name of its workload (``w0`` of ``w0!12``)."""
+    @property
+    def user(self) -> str:
+        """Its user, from its field ``user`` (a number as text); ``""`` without one."""
+    @property
+    def account(self) -> str:
+        """The account that it is charged to, from its field ``account``; ``""`` without one."""
+    @property
+    def qos(self) -> str:
+        """Its quality of service, from its field ``qos``; ``""`` without one."""
+    @property
+    def gpus(self) -> int:
+        """GPUs that it needs on each of its nodes, from its field ``gpus``; 0 without one."""
+    @property
+    def area(self) -> float:
+        """Requested node-seconds."""
 
 class Batch:
     """Tasks laid out one behind the other.

@@ -5,8 +5,11 @@
 namespace spillway::bindings {
 
 /// Each adds its objects to the module `spillway.core._native`.
+void bind_allocation(nanobind::module_& module);
 void bind_engines(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
+void bind_job(nanobind::module_& module);
+void bind_lives(nanobind::module_& module);
 
 }  // namespace spillway::bindings

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "../model/job.hpp"
-#include "../model/payload.hpp"
-#include "../model/resource.hpp"
+#include "model/job.hpp"
+#include "model/payload.hpp"
+#include "model/resource.hpp"
 #include "bits.hpp"
 
 namespace spillway {

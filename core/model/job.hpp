@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "payload.hpp"
-#include "resource.hpp"
+#include "model/payload.hpp"
+#include "model/resource.hpp"
 
 namespace spillway {
 

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import msgspec
-
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import JobSubmitted
 from spillway.schedulers.core.counted_pools import Counted
@@ -15,7 +13,7 @@ from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.layers import Layers
 from spillway.schedulers.core.partitions import Partitions
-from spillway.schedulers.model.job import Job, Lives, job_from_wire
+from spillway.schedulers.model.job import Job, Lives, job_from_wire, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
 from spillway.schedulers.model.site import Site
@@ -103,7 +101,7 @@ class Admission:
         self._numbers = number + 1
         job = job_from_wire(event.job_id, event.job, profile, number, event.timestamp, self._machine.granule_bytes)
         if self._lives is not None:
-            job = msgspec.structs.replace(job, lives=self._lives(job))
+            job = replaced(job, lives=self._lives(job))
         self._jobs += 1
         if job.bb_bytes:
             self._buffers_requested = True
@@ -150,7 +148,7 @@ class Admission:
             io_rate = demand(job, self._estimator.estimate_s(job), most)
         except ValueError as error:
             return job, str(error)
-        return (job if io_rate == job.io_rate else msgspec.structs.replace(job, io_rate=io_rate)), None
+        return (job if io_rate == job.io_rate else replaced(job, io_rate=io_rate)), None
 
     def _pool_reason(self, job: Job, requests: BufferRequests, pool: Pool) -> str | None:
         """Record a job's requests of persistent buffers; return the reason why they can never be met, or ``None``."""

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-import msgspec
-
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timeline.placement import choose_nodes, choose_storages, links_above
 
@@ -23,7 +21,7 @@ from spillway.schedulers.timeline.placement import choose_nodes, choose_storages
 def together(first: Allocation, second: Allocation) -> Allocation:
     """Merge two allocations with disjoint nodes and equal amounts per node; only the first may be striped."""
     if first.striped or (not first.storages and not second.storages):
-        return msgspec.structs.replace(first, nodes=tuple(sorted(first.nodes + second.nodes)), lives=None)
+        return replaced(first, nodes=tuple(sorted(first.nodes + second.nodes)), lives=None)
     pairs = sorted(zip(first.nodes + second.nodes, first.storages + second.storages, strict=True))
     nodes, storages = tuple(node for node, _ in pairs), tuple(storage for _, storage in pairs)
     return Allocation(nodes, storages, first.bb_bytes, first.io_rate, pools=first.pools)
@@ -46,14 +44,14 @@ def without(allocation: Allocation, nodes: Collection[int]) -> Allocation:
     if allocation.striped:
         return _of_striped(allocation, kept, bool(kept))
     left = only(allocation, kept)
-    return msgspec.structs.replace(left, pools=allocation.pools) if kept and allocation.pools else left
+    return replaced(left, pools=allocation.pools) if kept and allocation.pools else left
 
 
 def _of_striped(allocation: Allocation, nodes: Collection[int], with_buffer: bool) -> Allocation:
     """Some nodes of an allocation with a striped buffer, with the whole buffer or without it."""
     kept = tuple(node for node in allocation.nodes if node in nodes)
     if with_buffer:
-        return msgspec.structs.replace(allocation, nodes=kept, lives=None)
+        return replaced(allocation, nodes=kept, lives=None)
     return Allocation(kept, io_rate=allocation.io_rate)
 
 

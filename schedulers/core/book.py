@@ -26,7 +26,7 @@ from spillway.schedulers.core.accounts import Accounts
 from spillway.schedulers.core.allocation import only, together
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.core.holdings import OVERDUE_S, Held, Part, bare, left_of, parts_on, until
-from spillway.schedulers.model.job import Allocation, Job, once_staged
+from spillway.schedulers.model.job import Allocation, Job, once_staged, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.estimates import Estimator
@@ -208,7 +208,7 @@ class Book:
             self._watch(part)
             return
         if allocation.lives is not None:
-            allocation = msgspec.structs.replace(allocation, lives=None)  # each part is booked separately here
+            allocation = replaced(allocation, lives=None)  # each part is booked separately here
         early = self._parts.get(job_id, ())
         further = []
         for life in parts(once_staged(job.lives), now_s, end_s):

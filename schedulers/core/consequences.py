@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from spillway.base.errors import DecisionRefused, RemoteProtocolError, shown
 from spillway.protocol.messages import JobState, RejectJob
 from spillway.schedulers.core.execution import NOTHING, Ended, Released, Staged, Step
 from spillway.schedulers.core.outages import Death, node_seconds, registration
 from spillway.schedulers.core.preemption import as_a_whole
 from spillway.schedulers.core.records import Records
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.preemption import Suspended
 from spillway.schedulers.policykit.view import Running
 from spillway.schedulers.timeline import Resource
@@ -135,7 +133,7 @@ class Consequences:
         if not death.requeues:
             self._tell(running.job, death, "killed", held_node_s)
             return False
-        again = msgspec.structs.replace(records.outages.next_attempt(running.job), left=ended.left)
+        again = replaced(records.outages.next_attempt(running.job), left=ended.left)
         if death.suspends:
             again, profile = records.notices.next_part(running, again, now_s)
             records.send((profile,))
@@ -143,7 +141,7 @@ class Consequences:
             again = as_a_whole(again, running.job.left)
         if death.by:  # its wait begins anew
             held_s = now_s - again.submit_time_s + again.held_s
-            again = msgspec.structs.replace(again, submit_time_s=now_s, held_s=held_s)
+            again = replaced(again, submit_time_s=now_s, held_s=held_s)
         records.arrivals.check_submission(again.id)
         records.send((registration(again, now_s),))
         what = "suspended, goes on as" if death.suspends else "requeued as"

@@ -16,11 +16,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import msgspec
-
 from spillway.base.errors import shown
 from spillway.schedulers.core.limits import Bound, SiteLimits
-from spillway.schedulers.model.job import GPUS_FIELD, LICENSES_FIELD, Job
+from spillway.schedulers.model.job import GPUS_FIELD, LICENSES_FIELD, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, NodeSet
 from spillway.schedulers.model.site import Site
 
@@ -103,7 +101,7 @@ class Counted:
         if reason is not None:
             return job, reason
         pools = tuple(amounts.get(place, 0) for place in range(len(self.pools))) if any(amounts.values()) else ()
-        return msgspec.structs.replace(job, pools=pools), None
+        return replaced(job, pools=pools), None
 
     def goes_on(self, job_id: str, as_id: str) -> None:
         """Count a job that waits again under another id where it counted before."""

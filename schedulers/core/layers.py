@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-import msgspec
-
 from spillway.base.errors import OptionError, shown
 from spillway.protocol.intervals import parse_intervals
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Layered, Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.model.site_parts import Layer, base_loads
@@ -105,13 +103,11 @@ class Layers:
             self._crossing[names] = self._crosses([*requested], links=links)
         if self._crossing[names] is not None:
             return job, self._crossing[names]
-        alone = msgspec.structs.replace(job, pools=job.pools[: len(machine.pools)])
+        alone = replaced(job, pools=job.pools[: len(machine.pools)])
         ways: list[tuple[int, ...]] = [(place,) for place in job.partitions]
-        serving = [
-            one for one in ways or [()] if self._empty.fit_now(msgspec.structs.replace(alone, partitions=one), 1.0)
-        ]
+        serving = [one for one in ways or [()] if self._empty.fit_now(replaced(alone, partitions=one), 1.0)]
         if serving:
-            return msgspec.structs.replace(job, partitions=tuple(place for one in serving for place in one)), None
+            return replaced(job, partitions=tuple(place for one in serving for place in one)), None
         amounts = ", ".join(
             f"{job.gpus} GPUs" if resource.startswith(f"{GPUS} ") else f"{amount} of {resource}"
             for resource, amount in requested.items()

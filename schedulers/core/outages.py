@@ -11,11 +11,9 @@ import math
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-import msgspec
-
 from spillway.base.errors import RemoteProtocolError
 from spillway.protocol.messages import BatsimConfig, Event, Notify, NotifyKind, RegisterJob
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.policykit.view import Running
@@ -128,7 +126,7 @@ class Outages:
     def next_attempt(self, job: Job) -> Job:
         """The same job under the name of its next attempt, with the submission time and rank of the first one."""
         first, number = self._attempts.pop(job.id, (job.id, 1))
-        again = msgspec.structs.replace(job, id=f"{first}{SEPARATOR}{number + 1}")
+        again = replaced(job, id=f"{first}{SEPARATOR}{number + 1}")
         self._attempts[again.id] = first, number + 1
         if self.acknowledged:
             self._unacknowledged.add(again.id)

@@ -14,12 +14,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import msgspec
-
 from spillway.base.errors import OptionError, shown
 from spillway.protocol.intervals import parse_intervals
 from spillway.schedulers.model.charging import Charging
-from spillway.schedulers.model.job import PARTITION_FIELD, Job
+from spillway.schedulers.model.job import PARTITION_FIELD, Job, replaced
 from spillway.schedulers.model.machine import Machine, NodeSet
 from spillway.schedulers.model.site import Partition, Site
 from spillway.schedulers.timeline import Placement, Timeline
@@ -101,8 +99,8 @@ class Partitions:
             return job, "; ".join(reasons)
         if job.walltime_s == math.inf:
             default_s = max(self._default_s(place) for place in usable)
-            job = msgspec.structs.replace(job, walltime_s=default_s, default_walltime=default_s < math.inf)
-        return msgspec.structs.replace(job, partitions=tuple(usable)), None
+            job = replaced(job, walltime_s=default_s, default_walltime=default_s < math.inf)
+        return replaced(job, partitions=tuple(usable)), None
 
     def _default_s(self, place: int) -> float:
         """Walltime of jobs that state no walltime (s)."""
@@ -129,7 +127,7 @@ class Partitions:
         if not job.bb_bytes and not job.io_rate and not any(job.pools):
             return None
         assert self._empty is not None
-        if self._empty.fit_now(msgspec.structs.replace(job, partitions=(place,)), 1.0) is None:
+        if self._empty.fit_now(replaced(job, partitions=(place,)), 1.0) is None:
             return f"its {nodes} nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
         return None
 

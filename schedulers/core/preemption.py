@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
 from spillway.base.errors import DecisionRefused, shown
 from spillway.protocol.messages import JobKilled, JsonObject, Message, RegisterProfile
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.outages import Death
 from spillway.schedulers.model.decisions import Preempt
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.preemption import Group, Preemption, Suspended
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.view import Running
@@ -29,9 +27,7 @@ Rest = Callable[[Job, float, float], JsonObject]
 def as_a_whole(again: Job, left: Suspended) -> Job:
     """A job that starts over, without the results of its parts: with all of its work and its walltime."""
     whole = left.whole
-    return msgspec.structs.replace(
-        again, profile=whole.profile, profile_name=whole.profile_name, walltime_s=whole.walltime_s
-    )
+    return replaced(again, profile=whole.profile, profile_name=whole.profile_name, walltime_s=whole.walltime_s)
 
 
 def check_preempt(book: Book, rules: Preemption, waiting: bool, decision: Preempt, now_s: float) -> Group:
@@ -96,7 +92,7 @@ class Notices:
         whole = job.left.whole if isinstance(job.left, Suspended) else job
         profile = self._rest(job, ran_s, self._progress.get(job.id, 0.0))
         name = f"{whole.profile_name}@{again.name}"  # no other part has it
-        part = msgspec.structs.replace(
+        part = replaced(
             again,
             profile=profile,
             profile_name=name,

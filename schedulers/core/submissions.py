@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-import msgspec
-
 from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import CallMeLater, JobSubmitted
 from spillway.schedulers.core.consequences import Consequences
 from spillway.schedulers.core.dependents import Settled
 from spillway.schedulers.core.records import Records
+from spillway.schedulers.model.job import replaced
 from spillway.schedulers.policykit.view import CACHE
 
 
@@ -86,7 +85,7 @@ class Submissions:
             return
         held_s = records.now_s - job.submit_time_s
         number = records.admission.next_number()
-        job = msgspec.structs.replace(job, number=number, submit_time_s=records.now_s, held_s=held_s)
+        job = replaced(job, number=number, submit_time_s=records.now_s, held_s=held_s)
         records.queue.add(job)
         records.observer.released(job, records.now_s)
         records.dirty = True

@@ -18,7 +18,7 @@ from spillway.base.options import option
 from spillway.schedulers.lives.base import Expects, Life, StandIns
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.rules import Rules, Trait
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit.holds import on_nodes, try_hold
@@ -245,7 +245,7 @@ def _translated(decision: Decision, real: Mapping[str, Job], held: Mapping[str, 
     if not job.bb_bytes:
         return decision
     buffer = held[job.id].allocation
-    allocation = msgspec.structs.replace(
+    allocation = replaced(
         decision.allocation, storages=buffer.storages, bb_bytes=job.bb_bytes, lives=None, striped=buffer.striped
     )
     return Start(job, allocation)

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from spillway.schedulers.model.decisions import Create, Decision, Destroy, Finish, Reject, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.persistent import Creation, Pool, as_request
 from spillway.schedulers.policykit.holds import book_buffer
 from spillway.schedulers.policykit.user_limit import held_bytes
@@ -156,7 +154,7 @@ class _Turn:
             return None
         if self._over_limit(job, job.requests * job.bb_bytes):
             return f"its user may hold no burst buffer of {job.requests * job.bb_bytes} bytes {self._held_words()}"
-        request = msgspec.structs.replace(job, lives=None)
+        request = replaced(job, lives=None)
         if self._view.timeline.earliest_fit(request, 0.0, covering=Resource.BURST_BUFFERS) is not None:
             return None
         return f"no room for its burst buffer {self._held_words()}"

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import msgspec
-
 from spillway.base.options import option
 from spillway.schedulers.lives.base import Expects, Life, StandIns
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Job, Lives
+from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
@@ -91,7 +89,7 @@ class TwoReservations(Life):
         rate = self.rate or _bandwidth(machine)
         lead_s = max(stages.in_s, stages.in_bytes / rate) * self.margin
         tail_s = max(stages.out_s, stages.out_bytes / rate)
-        return msgspec.structs.replace(job, lives=Lives(lead_s, tail_s))
+        return replaced(job, lives=Lives(lead_s, tail_s))
 
     def _reserve(self, view: View, job: Job) -> None:
         """Reserve nodes for a job, not before its buffer is expected to be filled."""

@@ -5,10 +5,37 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple, TypeGuard
 
-import msgspec
-
 from spillway.base.errors import RemoteProtocolError, shown
+from spillway.core import Allocation, Job, Lives, replaced
 from spillway.protocol.limits import LATEST_S, time_fault
+
+__all__ = [
+    "BURST_BUFFER_FIELD",
+    "GPUS_FIELD",
+    "IO_RATE_FIELD",
+    "JOB_FIELDS",
+    "KIND_FIELD",
+    "LARGEST_SIZE",
+    "LICENSES_FIELD",
+    "MOST_NODES",
+    "MOST_STRIPES",
+    "NO_WALLTIME",
+    "OWN_FIELDS",
+    "PARTITION_FIELD",
+    "RESERVATION_FIELD",
+    "TOTAL_FIELD",
+    "Allocation",
+    "Job",
+    "JobField",
+    "Lives",
+    "check_profile",
+    "in_granules",
+    "is_number",
+    "job_from_wire",
+    "once_staged",
+    "replaced",
+    "sized_as",
+]
 
 BURST_BUFFER_FIELD = "bb"
 """Field of the profile (or of the job) with the burst-buffer bytes per node."""
@@ -36,51 +63,6 @@ LICENSES_FIELD = "licenses"
 
 GPUS_FIELD = "gpus"
 """Field of the job with the GPUs that it needs on each of its nodes."""
-
-_USER_FIELD = "user"
-"""Field of the job that names its user."""
-
-_ACCOUNT_FIELD = "account"
-"""Field of the job that names the account of its user that it is charged to."""
-
-_QOS_FIELD = "qos"
-"""Field of the job that names its quality of service."""
-
-
-class Lives(msgspec.Struct, frozen=True, gc=False):
-    """Starts and ends of a job's holdings, relative to the interval of its nodes. The default: all together.
-
-    A job's start in a timeline is the start of its burst buffer; its nodes follow ``storage_lead_s`` later.
-
-    Attributes
-    ----------
-    storage_lead_s
-        Burst buffers are held this long before the nodes (stage-in), finite, at least 0.
-    storage_tail_s
-        And this long after them (stage-out), finite; below 0: given back before the nodes.
-    bandwidth_tail_s
-        The same for bandwidth, which begins with the nodes.
-
-    Raises
-    ------
-    ValueError
-        A value is out of range.
-    """
-
-    storage_lead_s: float = 0.0
-    storage_tail_s: float = 0.0
-    bandwidth_tail_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.storage_lead_s < math.inf:
-            raise ValueError(f"storage_lead_s must be at least 0 and finite, got {self.storage_lead_s}")
-        for name in ("storage_tail_s", "bandwidth_tail_s"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name} must be finite, got {getattr(self, name)}")
-
-    def staged(self) -> Lives:
-        """The same lives after the stage-in: nothing is held before the nodes."""
-        return msgspec.structs.replace(self, storage_lead_s=0.0) if self.storage_lead_s else self
 
 
 def once_staged(lives: Lives | None) -> Lives | None:
@@ -146,154 +128,9 @@ OWN_FIELDS = (
 """Fields that every job model supports."""
 
 
-class Job(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One submitted job. Compared and hashed by identity; ordered by :attr:`number`.
-
-    Attributes
-    ----------
-    id
-        Full id on the wire (``w0!12``).
-    number
-        Rank of submission in this conversation, from 0: the tie breaker everywhere.
-    submit_time_s
-        Time of submission; of a job held by dependencies its release, of a preempted one its last end: waits count from
-        there.
-    walltime_s
-        Requested time; ``math.inf`` if the job states no walltime.
-    nodes
-        Whole nodes requested, at least 1; 0 for a job that only creates or destroys persistent buffers.
-    bb_bytes
-        Burst-buffer bytes per request; each request is served whole by one storage node. 0: no burst buffer.
-    stripes
-        0: each node has a request of its own. Above 0: the buffer belongs to the job as a whole and consists of this
-        many requests, each on a storage node of its own (1: one buffer per job).
-    io_rate
-        Average I/O rate per node in bytes per second (0 where unknown).
-    profile_name, profile
-        The job's kind of work as Batsim describes it (``{}`` where it is unknown).
-    extras
-        Further fields of the job object (``user``, malleability, I/O phases ...).
-    lives
-        Intervals of its burst buffers and bandwidth; ``None``: that of its nodes.
-    partitions
-        Partitions of which it may use the nodes of one, by index in
-        :attr:`spillway.schedulers.model.machine.Machine.partitions`, in the job's order; () for any nodes.
-    pools
-        Amounts that it requests of the counted pools while it has nodes (of a hierarchical resource for each of its
-        layers), by index in :attr:`spillway.schedulers.model.machine.Machine.pools`; 0 beyond the last amount.
-    held_s
-        Time from its submission to :attr:`submit_time_s` (s).
-    left
-        State kept from its last attempt, for the runtime; ``None``: there was no attempt, or nothing is kept.
-    default_walltime
-        Whether its walltime is the default of its partition; the simulator then has no walltime of the job.
-    """
-
-    id: str
-    number: int
-    submit_time_s: float
-    walltime_s: float
-    nodes: int
-    bb_bytes: int = 0
-    io_rate: int = 0
-    profile_name: str = ""
-    profile: dict[str, Any] = {}
-    extras: dict[str, Any] = {}
-    lives: Lives | None = None
-    stripes: int = 0
-    partitions: tuple[int, ...] = ()
-    pools: tuple[int, ...] = ()
-    held_s: float = 0.0
-    left: Any = None
-    default_walltime: bool = False
-
-    @property
-    def requests(self) -> int:
-        """Number of requests for burst buffer of :attr:`bb_bytes` each: one per node, or per stripe."""
-        return self.stripes or self.nodes
-
-    @property
-    def name(self) -> str:
-        """Id within its workload (``12`` of ``w0!12``)."""
-        return self.id.rsplit("!", 1)[-1]
-
-    @property
-    def workload(self) -> str:
-        """Name of its workload (``w0`` of ``w0!12``)."""
-        return self.id.split("!", 1)[0]
-
-    @property
-    def user(self) -> str:
-        """Its user, from its field ``user`` (a number as text); ``""`` without one."""
-        name = self.extras.get(_USER_FIELD, "")
-        return name if type(name) is str else _as_name(name)
-
-    @property
-    def account(self) -> str:
-        """The account that it is charged to, from its field ``account``; ``""`` without one."""
-        name = self.extras.get(_ACCOUNT_FIELD, "")
-        return name if type(name) is str else _as_name(name)
-
-    @property
-    def qos(self) -> str:
-        """Its quality of service, from its field ``qos``; ``""`` without one."""
-        name = self.extras.get(_QOS_FIELD, "")
-        return name if type(name) is str else _as_name(name)
-
-    @property
-    def gpus(self) -> int:
-        """GPUs that it needs on each of its nodes, from its field ``gpus``; 0 without one."""
-        count = self.extras.get(GPUS_FIELD)
-        return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
-
-    @property
-    def area(self) -> float:
-        """Requested node-seconds."""
-        return self.nodes * self.walltime_s
-
-
-class Allocation(msgspec.Struct, frozen=True, gc=False):
-    """Resources that a job holds.
-
-    Attributes
-    ----------
-    nodes
-        Indices into :attr:`spillway.schedulers.model.machine.Machine.nodes`, ascending.
-    storages
-        For each node in order the index of the storage node that holds its burst buffer; empty without a burst buffer.
-        Of a striped buffer one for each stripe, all different.
-    bb_bytes
-        Burst-buffer bytes per request.
-    io_rate
-        Bytes per second per node booked on every link above the node.
-    lives
-        As in :class:`Job`: a timeline books each part of the allocation over an interval of its own.
-    striped
-        Whether the burst buffer belongs to the job as a whole (:attr:`Job.stripes`), not to its single nodes.
-    pools
-        Amounts that it holds of the counted pools; they belong to the job as a whole. As in :class:`Job`, except for
-        hierarchical resources: the layers held, and their amounts, depend on the nodes.
-    """
-
-    nodes: tuple[int, ...]
-    storages: tuple[int, ...] = ()
-    bb_bytes: int = 0
-    io_rate: int = 0
-    lives: Lives | None = None
-    striped: bool = False
-    pools: tuple[int, ...] = ()
-
-
-def _as_name(name: Any) -> str:
-    """Name of a user, account or QOS: a text, or a number as text; "" for any other value."""
-    if isinstance(name, str):
-        return name
-    return str(name) if isinstance(name, int | float) and not isinstance(name, bool) else ""
-
-
 def sized_as(job: Job, nodes: int) -> Job:
     """A job as if it requested ``nodes`` nodes; the job itself if it does."""
-    return job if nodes == job.nodes else msgspec.structs.replace(job, nodes=nodes)
+    return job if nodes == job.nodes else replaced(job, nodes=nodes)
 
 
 def job_from_wire(

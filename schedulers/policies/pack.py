@@ -21,12 +21,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-import msgspec
-
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.operations import operations_of
 from spillway.schedulers.policykit.passes import start_on
@@ -224,8 +222,8 @@ def _elsewhere(view: View, pack: Running, facts: Facts, duration_s: float) -> Al
     except ValueError:
         return None  # the first job exceeds an average by itself
     io_rate = int(facts.io_bytes / job.nodes / duration_s)
-    found = timeline.fit_now(msgspec.structs.replace(job, io_rate=io_rate), facts.duration_s)
-    return None if found is None else msgspec.structs.replace(found, io_rate=0)
+    found = timeline.fit_now(replaced(job, io_rate=io_rate), facts.duration_s)
+    return None if found is None else replaced(found, io_rate=0)
 
 
 def _file_system_bandwidth(machine: Machine) -> float:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,7 +24,7 @@ from spillway.base.errors import OptionError
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.policykit.holds import fit_now, try_hold
 from spillway.schedulers.policykit.nodespace import (
     EXACT_S,
@@ -658,7 +657,7 @@ class OnePass:
             amount if pool.layer is not None or (licensed and pool.license) else 0
             for pool, amount in zip(self._pools, job.pools, strict=False)
         )
-        return msgspec.structs.replace(job, lives=None, pools=pools)
+        return replaced(job, lives=None, pools=pools)
 
     def layered_from(self, pair: Pair, *, licensed: bool) -> float:
         """Expected start of a job with hierarchical resources in a partition (s, infinite for never).
@@ -670,7 +669,7 @@ class OnePass:
             self._ahead = _Ahead(self.view.timeline.copy())
         alone = self._with_layers(pair.job, licensed=licensed)
         if len(alone.partitions) > 1:
-            alone = msgspec.structs.replace(alone, partitions=(pair.row - 1,))
+            alone = replaced(alone, partitions=(pair.row - 1,))
         timeline = self._ahead.brought_up(self.space)
         fit = timeline.earliest_fit(alone, self.view.estimate_s(pair.job), None, Resource.NODES | Resource.POOLS)
         if fit is None:
@@ -691,7 +690,7 @@ class OnePass:
         licenses = self._licenses(job)
         if not licenses:
             return not_before_s
-        alone, now_s = msgspec.structs.replace(job, pools=licenses, partitions=(), lives=None), self.view.now_s
+        alone, now_s = replaced(job, pools=licenses, partitions=(), lives=None), self.view.now_s
         from_s = max(not_before_s, now_s)
         fit = self.view.timeline.earliest_fit(alone, self.view.estimate_s(job), from_s, Resource.POOLS)
         if fit is None:
@@ -754,12 +753,12 @@ class OnePass:
         else:
             start, taken = None, nodes
         if start is None:  # nodes reserved by the life of burst buffers, or a job that needs more than nodes
-            here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.row - 1,))
+            here = job if len(job.partitions) < 2 else replaced(job, partitions=(pair.row - 1,))
             allocation = fit_now(self._only(nodes, duration_s) if layered else view, here, duration_s)
             if allocation is None:
                 return None
             if not job.io_rate and job.bb_bytes and job.id in view.held and not layered:
-                chosen = msgspec.structs.replace(allocation, nodes=members(space.consecutive(nodes, job.nodes)))
+                chosen = replaced(allocation, nodes=members(space.consecutive(nodes, job.nodes)))
                 allocation = chosen if self._is_free(chosen, duration_s) else allocation
             taken = of_nodes(allocation.nodes, len(nodes))
             if (taken & ~nodes).any():

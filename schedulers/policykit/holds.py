@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 
-import msgspec
-
 from spillway.schedulers.model.decisions import Hold, Start
-from spillway.schedulers.model.job import Allocation, Job, once_staged
+from spillway.schedulers.model.job import Allocation, Job, once_staged, replaced
 from spillway.schedulers.policykit.view import Holding, View
 from spillway.schedulers.timeline import Fit, Resource
 from spillway.schedulers.timeline.lives import parts
@@ -53,13 +51,13 @@ def earliest_fit(
             return None
         timeline.release(holding.end_s, until_s, holding.allocation, Resource.BURST_BUFFERS)
     held = holding.allocation
-    given = msgspec.structs.replace(fit.allocation, storages=held.storages, bb_bytes=job.bb_bytes, striped=held.striped)
+    given = replaced(fit.allocation, storages=held.storages, bb_bytes=job.bb_bytes, striped=held.striped)
     return Fit(fit.start_s, given)
 
 
 def on_nodes(job: Job) -> Job:
     """A job's request for nodes once its burst buffer is held and filled."""
-    return msgspec.structs.replace(job, bb_bytes=0, stripes=0, lives=once_staged(job.lives))
+    return replaced(job, bb_bytes=0, stripes=0, lives=once_staged(job.lives))
 
 
 def book(view: View, job: Job, fit: Fit, duration_s: float, covering: Resource = Resource.ALL) -> None:
@@ -105,7 +103,7 @@ def book_buffer(view: View, request: Job, duration_s: float, latest_s: float = m
         Begin and booked allocation, without nodes; ``None`` if the bytes are not free by ``latest_s``: then nothing is
         booked.
     """
-    timeline, alone = view.timeline, msgspec.structs.replace(request, lives=None)
+    timeline, alone = view.timeline, replaced(request, lives=None)
     fit = timeline.earliest_fit(alone, duration_s, covering=Resource.BURST_BUFFERS, latest_s=latest_s)
     if fit is None:
         return None

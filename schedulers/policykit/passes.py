@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job, sized_as
+from spillway.schedulers.model.job import Allocation, Job, replaced, sized_as
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.view import View
@@ -152,7 +151,7 @@ def _off_idle_nodes(view: View, job: Job, fit: Fit, duration_s: float, covering:
     free = timeline.free_nodes_now()
     if not free or start_s <= view.now_s:
         return fit
-    plain = sized_as(job if job.lives is None else msgspec.structs.replace(job, lives=None), free)
+    plain = sized_as(job if job.lives is None else replaced(job, lives=None), free)
     idle = timeline.fit_now(plain, 1e-9, Resource.NODES)
     low, high = 0, 0 if idle is None else len(idle.nodes)
     while low < high:
@@ -217,7 +216,7 @@ def binding_now(view: View, job: Job) -> Binding:
 
     A burst buffer that the job already holds is not tested.
     """
-    now = job if job.lives is None else msgspec.structs.replace(job, lives=None)
+    now = job if job.lives is None else replaced(job, lives=None)
     shortest = 1e-9
     for resource, binding in (
         (Resource.NODES, Binding.NODES),

@@ -19,11 +19,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from spillway.schedulers.model.decisions import Decision, Hold, Preempt, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.preemption import SUSPEND, Group, Preemption, Suspended
 from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.ordering import MULTIFACTOR, ordered
@@ -205,7 +203,7 @@ class Preempting(Around):
             for way in self.rules.ways(job):
                 if way in blocked:
                     continue
-                here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=way)
+                here = job if len(job.partitions) < 2 else replaced(job, partitions=way)
                 allocation = fit_now(view, here, view.estimate_s(job))
                 if allocation is not None:
                     yield start_on(view, job, allocation)
@@ -358,9 +356,7 @@ def _keep_part(view: View, job: Job, due_s: float, used: Collection[int]) -> Non
     try:
         if used:
             nodes = tuple(node for node in given.nodes if node not in used)
-            timeline.reserve(
-                now_s, start_s, msgspec.structs.replace(given, nodes=nodes, io_rate=0), ~Resource.BANDWIDTH
-            )
+            timeline.reserve(now_s, start_s, replaced(given, nodes=nodes, io_rate=0), ~Resource.BANDWIDTH)
         timeline.reserve(start_s, start_s + view.estimate_s(job), given)
     except ValueError:
         timeline.restore(before)

@@ -95,11 +95,13 @@ LAW: Mapping[str, Rule] = {
     "protocol.transcript": _rule("protocol.*", "base.errors", others="msgspec", standard=EVERYTHING),
     # ---------------------------------------------------------------- the compiled core
     # Its face: names of the compiled module. Other parts import the face only.
-    "core": _rule("core._native.*"),
+    "core": _rule("core.*"),
+    # Words for faults, and values of Python that the compiled module makes.
+    "core.*": _rule("core.*"),
     # ---------------------------------------------------------------- schedulers: decisions
     # Values that every part of the scheduler may see.
     "schedulers.model.*": _rule(
-        "schedulers.model.*", "protocol.messages", "protocol.limits", "protocol.intervals", "base.errors",
+        "schedulers.model.*", "core", "protocol.messages", "protocol.limits", "protocol.intervals", "base.errors",
         others="numpy msgspec",
     ),
     # Only the table imports policies. timeline and timesharing: the types of a policy's settings.

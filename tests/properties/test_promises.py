@@ -9,7 +9,6 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +22,7 @@ from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Ground, Passes, SiteTerms
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import PassNotes, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policies.conservative import PROMISES, Conservative
@@ -145,7 +144,7 @@ def test_no_promise_comes_later_than_what_is_late(
         nodes = rng.choice([1, 2, rng.randint(1, len(machine.nodes)), rng.randint(1, len(machine.nodes))])
         requested = job(min(nodes, len(machine.nodes)), rng.choice([0, 0, 1, 3]), rng.choice([0, 0, 1, 5]))
         duration_s = rng.choice([1.0, 5.0, 5.0, rng.uniform(1.0, 30.0)])
-        queue.append(msgspec.structs.replace(requested, id=f"w0!{number}", number=number, walltime_s=duration_s))
+        queue.append(replaced(requested, id=f"w0!{number}", number=number, walltime_s=duration_s))
     notebook: dict[str, Any] = {}
     for decision in Conservative(order)(seen(expected, queue, notebook)):
         assert isinstance(decision, Start)

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.policies.slurm_backfill import PLANNED, READY, RELEASES, OnePass, SlurmBackfill
 from spillway.schedulers.policykit.holds import fit_now
 from spillway.schedulers.policykit.nodespace import has_ended, looked_at_after, whole_s
@@ -498,12 +497,12 @@ class _Pass(OnePass):
         duration_s = view.estimate_s(job)
         if nodes.bit_count() < job.nodes:
             return None
-        here = job if len(job.partitions) < 2 else msgspec.structs.replace(job, partitions=(pair.partition,))
+        here = job if len(job.partitions) < 2 else replaced(job, partitions=(pair.partition,))
         allocation = fit_now(view, here, duration_s)
         if allocation is None:
             return None
         if not job.io_rate and (not job.bb_bytes or job.id in view.held):
-            chosen = msgspec.structs.replace(allocation, nodes=members(consecutive(nodes, job.nodes)))
+            chosen = replaced(allocation, nodes=members(consecutive(nodes, job.nodes)))
             if self._is_free(chosen, duration_s):  # else they are reserved by the life of burst buffers
                 allocation = chosen
         taken = mask_of(allocation.nodes)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 from hypothesis import strategies as st
 
-from spillway.schedulers.model.job import Job, Lives
+from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import CountedPool, Layered, Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.timeline.placement import NodeOrder, Placement, StorageOrder
 
@@ -120,7 +119,7 @@ def jobs(draw: st.DrawFn, machine: Machine) -> Job:
     amounts = tuple(requested[name] for name in names)
     by_node = requested.get("r3", 0) > 0  # its layers may cross the links
     plain = job(nodes, bb_bytes, 0 if by_node else io_rate, stripes=stripes if bb_bytes else 0, partitions=partitions)
-    return msgspec.structs.replace(plain, pools=amounts if any(amounts) else ())
+    return replaced(plain, pools=amounts if any(amounts) else ())
 
 
 lives = st.builds(
@@ -135,4 +134,4 @@ lives = st.builds(
 @st.composite
 def jobs_with_lives(draw: st.DrawFn, machine: Machine) -> Job:
     """Jobs with holdings that begin and end at times of their own."""
-    return msgspec.structs.replace(draw(jobs(machine)), lives=draw(lives))
+    return replaced(draw(jobs(machine)), lives=draw(lives))

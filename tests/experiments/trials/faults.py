@@ -7,11 +7,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import msgspec
-
 from spillway.base.options import option
 from spillway.schedulers.model.decisions import Decision, Start, WakeAt
-from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.job import Allocation, replaced
 from spillway.schedulers.policykit.passes import fill, try_start
 from spillway.schedulers.policykit.view import View
 
@@ -73,7 +71,7 @@ class Overbooked:
     def __call__(self, view: View) -> Iterable[Decision]:
         """Run one pass."""
         for job in view.queue:
-            start = try_start(view, msgspec.structs.replace(job, bb_bytes=0))
+            start = try_start(view, replaced(job, bb_bytes=0))
             if start is not None:
                 storages = (0,) * job.nodes if job.bb_bytes else ()
                 yield Start(job, Allocation(start.allocation.nodes, storages, job.bb_bytes, start.allocation.io_rate))

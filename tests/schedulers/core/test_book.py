@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-import msgspec
 import pytest
 
 from spillway.schedulers.core.book import OVERDUE_S, Book
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.timeline import Resource, Timeline
@@ -50,7 +49,7 @@ def test_what_is_counted_may_be_back_before_nodes() -> None:
     """A job with two of six nodes and two of three licenses gives these back at 4 s, and its nodes at 5 s."""
     machine = dataclasses.replace(simple_machine(6), pools=(CountedPool("license x", 3, license=True),))
     book = Book(machine, Timeline(machine), Walltimes())
-    book.start(msgspec.structs.replace(JOB, pools=(2,)), Allocation((0, 1), pools=(2,)), 0.0)
+    book.start(replaced(JOB, pools=(2,)), Allocation((0, 1), pools=(2,)), 0.0)
     assert book.timeline.free_pools_now() == [1]
     changed = book.give_back("w!1", 4.0, covering=Resource.POOLS)
     book.check()

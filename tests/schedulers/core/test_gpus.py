@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from spillway.platforms.catalogue import platform_from
@@ -12,7 +11,7 @@ from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.layers import Layers, fault, layer_pools
 from spillway.schedulers.core.partitions import node_sets
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Qos, Site, site_text
 from spillway.schedulers.model.site_parts import Gpus, Limits
@@ -80,7 +79,7 @@ def test_too_few_nodes() -> None:
 
 def test_the_guard_looks_at_nodes() -> None:
     """A job that needs three GPUs on each node is not started on one with two; its nodes are all that follows."""
-    job = msgspec.structs.replace(needing(3), pools=(0, 1))
+    job = replaced(needing(3), pools=(0, 1))
     assert fault(machine(), job, (3,), ()) == "node n3 has fewer than 3 GPUs"
     assert fault(machine(), job, (4,), (0, 0)) is None
     assert fault(machine(), job, (4,), (0, 1)) == "it holds 0 of gpus 4, the allocation has 1"

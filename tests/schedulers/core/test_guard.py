@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from spillway.base.errors import DecisionRefused
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.feasible import Limits
 from spillway.schedulers.core.guard import check_start, why_not
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.timeline import Timeline
@@ -175,7 +174,7 @@ def test_infeasible_means_that_it_does_not_fit_the_empty_machine(data: Any, mach
     """The limits and the timeline draw the same line."""
     limits, empty = Limits(machine), Timeline(machine)
     for _ in range(5):
-        requested = msgspec.structs.replace(data.draw(jobs(machine)), partitions=(), pools=())
+        requested = replaced(data.draw(jobs(machine)), partitions=(), pools=())
         assert (limits.infeasible_reason(requested) is None) == (empty.fit_now(requested, 1.0) is not None)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.schedulers.core.partitions import Partitions, node_sets
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.model.site import Association, Partition, Site
 from spillway.schedulers.timeline import Placement
@@ -107,7 +107,7 @@ def test_nodes_that_can_never_serve_a_buffer() -> None:
     assert reason == (
         "partition slow: its 2 nodes cannot serve the job's burst buffer and bandwidth, even when all are free"
     )
-    fast = msgspec.structs.replace(job, extras={"partition": "fast"})
+    fast = replaced(job, extras={"partition": "fast"})
     assert Partitions(one, plain, Placement()).assign(fast)[0].partitions == (1,)
 
 

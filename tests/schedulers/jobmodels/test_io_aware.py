@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import takewhile
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +34,7 @@ from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
 from spillway.schedulers.jobmodels.io_aware import IoAware, flops_per_node, staged_bytes
 from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
 
 GB = 10**9
@@ -266,7 +265,7 @@ def test_program_from_a_checkpoint(resumed: Checkpoints | None, expected: list[o
 )
 def test_staged_bytes(stated: dict[str, int], sizes: tuple[int, int]) -> None:
     """All of the burst buffer, unless the job states less."""
-    one = msgspec.structs.replace(job(30e9), extras=stated)
+    one = replaced(job(30e9), extras=stated)
     for program, size in zip((IoAware().stage_in(one), IoAware().stage_out(one)), sizes, strict=True):
         operation = next(program)
         assert isinstance(operation, Transfer)
@@ -277,7 +276,7 @@ def test_bytes_that_a_stream_of_stages_carries() -> None:
     """Stage-in, stage-out, and a drain of half after every phase but the last, unless the job states less."""
     model, one = IoAware(phase_target=1e10), job(30e9)
     assert staged_bytes(one, model) == 2 * (4 * GB + 1) + 2 * HALF
-    less = msgspec.structs.replace(one, extras={"stage_in_bytes": 6.5, "stage_out_bytes": 0})
+    less = replaced(one, extras={"stage_in_bytes": 6.5, "stage_out_bytes": 0})
     assert staged_bytes(less, model) == 7 + 2 * HALF
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from spillway.base.errors import RemoteProtocolError
@@ -18,7 +17,7 @@ from spillway.schedulers.jobmodels.rigid import Rigid
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.jobmodels.stream import Stream
 from spillway.schedulers.jobmodels.streams import stream_profile
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import MachineDefaults, simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.engines.fluid import FluidEngine
@@ -127,4 +126,4 @@ def test_a_profile_that_the_simulator_does_not_tell_is_left_to_it() -> None:
     """Without a type there is nothing to refuse; a type that a stream cannot be merged with is refused."""
     one = Job("w0!0", 0, 0.0, 100.0, 2, extras={"io_bytes": 1001})
     assert Stream().refuses(one) is None
-    assert "profile of type 'delay'" in str(Stream().refuses(msgspec.structs.replace(one, profile={"type": "delay"})))
+    assert "profile of type 'delay'" in str(Stream().refuses(replaced(one, profile={"type": "delay"})))

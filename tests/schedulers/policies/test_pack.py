@@ -8,7 +8,7 @@ import pytest
 
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.pack import Pack
@@ -60,9 +60,8 @@ def test_orders_of_packs() -> None:
 
     def one(number: int, count: int, compute_s: float) -> Job:
         made = job(number, 6, count * compute_s)
-        return Job(**{name: getattr(made, name) for name in made.__struct_fields__} | {
-            "profile": {"type": "delay", "periods": {"count": count, "compute_s": compute_s, "io_bytes": 1e-9}}
-        })  # fmt: skip
+        periods = {"count": count, "compute_s": compute_s, "io_bytes": 1e-9}
+        return replaced(made, profile={"type": "delay", "periods": periods})
 
     jobs = [one(0, 8, 5.0), one(1, 3, 20.0), one(2, 5, 10.0)]
     first = {

@@ -7,14 +7,13 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
 from spillway.base.errors import OptionError
 from spillway.schedulers.model.decisions import Decision, Hold, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import CountedPool, Machine, Node, NodeSet, Storage
 from spillway.schedulers.policies.slurm_backfill import PLANNED, Recorded, SlurmBackfill
 from spillway.schedulers.policykit.view import Holding, Running, Taken, View
@@ -317,14 +316,14 @@ def on_partitions(
 
 def within(number: int, nodes: int, *partitions: int) -> Job:
     """A job of some partitions."""
-    return msgspec.structs.replace(job(number, nodes), partitions=partitions)
+    return replaced(job(number, nodes), partitions=partitions)
 
 
 def test_too_few_nodes_left_end_a_partition() -> None:
     """Job 0 lacks node 0, and a ends. Of c nodes 4 and 5 are left: job 1 needs three, and ends c before its buffer is
     looked at; so job 2 does not start there. With two it would wait for its buffer, and job 2 start.
     """
-    wide, narrow = (msgspec.structs.replace(within(1, nodes, 2), bb_bytes=2, stripes=1) for nodes in (3, 2))
+    wide, narrow = (replaced(within(1, nodes, 2), bb_bytes=2, stripes=1) for nodes in (3, 2))
     assert on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), wide, within(2, 1, 2)], [0]) == []
     found = on_partitions(MAIN.with_buffers_first, [within(0, 4, 0), narrow, within(2, 1, 2)], [0])
     assert found == [("2", (4,))]
@@ -351,7 +350,7 @@ def test_a_job_of_two_partitions() -> None:
 
 def test_backfill_reserves_in_each_partition() -> None:
     """Job 0 needs all of a or all of b and must wait in both: job 1 ends before 500 s in b, job 2 would not."""
-    queue = [within(0, 4, 0, 1), within(1, 1, 1), msgspec.structs.replace(within(2, 1, 0), walltime_s=1000.0)]
+    queue = [within(0, 4, 0, 1), within(1, 1, 1), replaced(within(2, 1, 0), walltime_s=1000.0)]
     assert on_partitions(BACKFILL, queue, [0, 4]) == [("1", (5,))]
 
 
@@ -375,7 +374,7 @@ def counted(
 
 def holding(number: int, nodes: int, licenses: int, of_group: int = 0) -> Job:
     """A job that needs licenses, and counts against its group."""
-    return msgspec.structs.replace(job(number, nodes), pools=(licenses, of_group))
+    return replaced(job(number, nodes), pools=(licenses, of_group))
 
 
 def test_what_lacks_something_counted_blocks_nobody() -> None:
@@ -414,7 +413,7 @@ def test_a_main_pass_after_an_event_looks_at_so_many_jobs() -> None:
 def test_a_backfill_pass_looks_at_so_many_jobs_of_a_partition_and_a_user() -> None:
     """Jobs 0 and 1 are of partition a and users x and y, job 2 of a and y, job 3 of b and y; one each is looked at."""
     queue = [
-        msgspec.structs.replace(within(number, 1, partition), extras={"user": user})
+        replaced(within(number, 1, partition), extras={"user": user})
         for number, (partition, user) in enumerate([(0, "x"), (0, "y"), (0, "y"), (1, "y")])
     ]
     assert on_partitions(dataclasses.replace(BACKFILL, bf_max_job_part=1), queue, []) == [("0", (0,)), ("3", (4,))]
@@ -423,7 +422,7 @@ def test_a_backfill_pass_looks_at_so_many_jobs_of_a_partition_and_a_user() -> No
 
 def test_a_backfill_pass_reserves_once_for_each_job() -> None:
     """Job 0 needs all of a or all of b, and waits in both: job 1 would run beyond its reservation in b."""
-    queue = [within(0, 4, 0, 1), msgspec.structs.replace(within(1, 1, 1), walltime_s=1000.0)]
+    queue = [within(0, 4, 0, 1), replaced(within(1, 1, 1), walltime_s=1000.0)]
     assert on_partitions(BACKFILL, queue, [0, 4]) == []
     assert on_partitions(dataclasses.replace(BACKFILL, bf_one_resv_per_job=True), queue, [0, 4]) == [("1", (5,))]
 
@@ -462,7 +461,7 @@ def test_a_buffer_comes_before_licenses() -> None:
     first.
     """
     main = dataclasses.replace(MAIN, bf_licenses=True, release="24.11")
-    queue = [msgspec.structs.replace(job(0, 1, 8), pools=(4,)), msgspec.structs.replace(job(1, 1), pools=(2,))]
+    queue = [replaced(job(0, 1, 8), pools=(4,)), replaced(job(1, 1), pools=(2,))]
     for held, expected in ((None, [("Hold", 0), ("Start", 1)]), ({0: False}, [("Start", 1)]), ({0: True}, [])):
         assert without_wakes(decided(main, 4, queue, held=held, licenses=(4, 2))) == expected
     assert without_wakes(decided(MAIN, 4, queue, licenses=(4, 2))) == [("Start", 1)]

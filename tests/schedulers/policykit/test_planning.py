@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.schedulers.model.job import Job, Lives
+from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
@@ -257,8 +256,7 @@ def test_plans_book_a_buffer_and_its_nodes_over_their_own_intervals(
             timeline.reserve(50.0, 50.0 + job.walltime_s, allocation)
     plain = make_jobs([request for request, _ in waiting])
     jobs = [
-        msgspec.structs.replace(job, lives=lives if job.bb_bytes else None)
-        for job, (_, lives) in zip(plain, waiting, strict=True)
+        replaced(job, lives=lives if job.bb_bytes else None) for job, (_, lives) in zip(plain, waiting, strict=True)
     ]
     planner = Planner(timeline, jobs, walltime, Objective(2.0), stride)
     for _ in range(3):

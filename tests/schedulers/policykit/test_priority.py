@@ -13,7 +13,7 @@ import pytest
 
 from spillway.schedulers.core.partitions import Partitions, node_sets
 from spillway.schedulers.model.explanations import PassNotes, Priority
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.model.job import Job, replaced
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import (
     Association,
@@ -37,7 +37,7 @@ MACHINE = simple_machine(10, 2, 10 * GB)
 
 def with_fields(one: Job, **extras: Any) -> Job:
     """A job with further fields."""
-    return msgspec.structs.replace(one, extras=extras)
+    return replaced(one, extras=extras)
 
 
 def seen(site: Site, queue: Sequence[Job], now_s: float = 0.0, **more: Any) -> View:
@@ -103,7 +103,7 @@ def test_age_stands_still_while_other_jobs_hold_a_job() -> None:
     510 s, and age counts from then on.
     """
     site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
-    one = msgspec.structs.replace(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
+    one = replaced(job(0, 1, 60.0, submit_s=500.0), held_s=500.0)
     assert of(site, [one], 510.0, notebook=notebook) == [1]
     assert of(site, [one], 600.0, notebook=notebook) == [90]
 
@@ -112,7 +112,7 @@ def test_age_goes_on_when_rows_of_others_are_let_go(monkeypatch: pytest.MonkeyPa
     """A job that was held is seen first at 510 s, beside four that leave: at 600 and 900 s it is as old as ever."""
     monkeypatch.setattr("spillway.schedulers.policykit.priority._SPARE", 1)
     site, notebook = Site(weights=Weights(age=1000, longest_age_s=1000.0)), dict[str, Any]()
-    one = msgspec.structs.replace(job(4, 1, 60.0, submit_s=500.0), held_s=500.0)
+    one = replaced(job(4, 1, 60.0, submit_s=500.0), held_s=500.0)
     others = [job(number, 1, 60.0, submit_s=500.0) for number in range(4)]
     assert of(site, [*others, one], 510.0, notebook=notebook) == [1] * 5
     assert of(site, [one], 600.0, notebook=notebook) == [90]
@@ -129,7 +129,7 @@ def test_age_counts_in_whole_seconds() -> None:
 def test_a_flag_lets_age_grow_while_other_jobs_hold_a_job() -> None:
     """ACCRUE_ALWAYS: 600 s have passed since its submission. Of equals it comes before one that came at 100 s."""
     site = Site(weights=Weights(age=1000, longest_age_s=1000.0, flags=("ACCRUE_ALWAYS",)))
-    one = msgspec.structs.replace(job(1, 1, 60.0, submit_s=500.0), held_s=500.0)
+    one = replaced(job(1, 1, 60.0, submit_s=500.0), held_s=500.0)
     assert explained(site, one, 600.0).age == 600.0
     queue = [job(0, 1, 60.0, submit_s=100.0), one]
     assert ordered(seen(Site(), queue, 600.0), queue, "multifactor") == [one, queue[0]]
@@ -240,7 +240,7 @@ def test_resources_are_relative_to_the_partition_or_the_whole_system() -> None:
     """
     weights = Weights(tres={"node": 1000, "bb/cray": 1000, "license/ansys": 100, "gres/gpu": 7})
     site = Site(partitions=PARTITIONS, licenses=(License("ansys", 4),), weights=weights)
-    one = msgspec.structs.replace(with_fields(job(0, 2, 60.0, 3.0), partition="long"), pools=(1,))
+    one = replaced(with_fields(job(0, 2, 60.0, 3.0), partition="long"), pools=(1,))
     found = explained(site, admitted(site, one))
     assert found.tres == 825.0
     assert found.assumed == "not played, with TRES factors of 0: gres/gpu"
@@ -395,7 +395,7 @@ def test_who_comes_between_two_calculations_has_used_nothing() -> None:
         found.finished = past
         terms = dict(priorities_of(found).explained(queue))
         assert [terms[one.id].priority for one in queue] == expected
-        queue = [*queue_of("ann", "bob"), msgspec.structs.replace(queue_of("", "", "dan")[2], submit_time_s=350.0)]
+        queue = [*queue_of("ann", "bob"), replaced(queue_of("", "", "dan")[2], submit_time_s=350.0)]
 
 
 # ---------------------------------------------------------------------------------------------- around it
@@ -405,7 +405,7 @@ def test_what_stands_for_a_job_has_the_priority_of_the_job() -> None:
     """A life of burst buffers shows a job without its buffer to the policy; the buffer counts all the same."""
     site = Site(weights=Weights(tres={"bb": 1000}))
     real = job(0, 2, 60.0, 5.0)
-    stand_in = msgspec.structs.replace(real, bb_bytes=0)
+    stand_in = replaced(real, bb_bytes=0)
     found = priorities_of(seen(site, [real]).showing([stand_in], {}))
     assert dict(found.explained([stand_in]))[real.id].priority == 500
 
