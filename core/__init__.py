@@ -11,12 +11,19 @@ from spillway.core._native import (
     Batch,
     Engine,
     FixedEngine,
+    GangClock,
+    GangMatrix,
+    GangOutcome,
+    GangPlace,
+    GangRules,
+    GangRun,
     Job,
     Lives,
     Packer,
     SubsetChoice,
     branch_and_bound,
     replaced,
+    run_gang,
 )
 from spillway.core.refusals import Overbooked
 from spillway.core.resources import Resource
@@ -27,6 +34,12 @@ __all__ = [
     "Batch",
     "Engine",
     "FixedEngine",
+    "GangClock",
+    "GangMatrix",
+    "GangOutcome",
+    "GangPlace",
+    "GangRules",
+    "GangRun",
     "Job",
     "Lives",
     "Overbooked",
@@ -35,4 +48,5 @@ __all__ = [
     "SubsetChoice",
     "branch_and_bound",
     "replaced",
+    "run_gang",
 ]

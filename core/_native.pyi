@@ -393,3 +393,216 @@ def branch_and_bound(
         Decides a set that the packing search left undecided: 1, 0 or -1 as in :meth:`Packer.pack`, and the packing item
         by item where it is 1. It is called for the most promising sets first.
     """
+
+class GangRules:
+    """Rules of the matrix of gang scheduling, as in :class:`spillway.schedulers.timesharing.rules.Rules`.
+
+    Parameters
+    ----------
+    where
+        0: anywhere, 1: on the file's nodes, 2: on these first.
+    local_first, migrate, fullest, compaction, scan
+        Whether local jobs are replicated first; remote jobs are moved to their files' nodes, there to the fullest of
+        several rows; rows are compacted; and jobs behind one that does not fit are tried.
+    """
+
+    def __init__(
+        self, where: int, local_first: bool, migrate: bool, fullest: bool, compaction: bool, scan: bool
+    ) -> None: ...
+
+class GangPlace:
+    """The rows and columns of a job in a :class:`GangMatrix`.
+
+    Attributes
+    ----------
+    job
+        Its number.
+    columns
+        Mask of its columns, the same in all its rows.
+    home
+        Row into which it was scheduled, or moved since.
+    rows
+        Mask of the rows in which it runs: its home, and the rows of its replicas.
+    files
+        Mask of the columns that hold its file's partitions, as many as tasks; 0 for a job without files.
+    rate
+        Bytes per second that each task streams.
+    local
+        Whether every task is on its file's node.
+    """
+
+    @property
+    def job(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def home(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def files(self) -> int: ...
+    @property
+    def rate(self) -> int: ...
+    @property
+    def local(self) -> bool: ...
+    def nodes(self, width: int) -> tuple[int, ...]:
+        """Its cells as the nodes of a machine with a row of ``width`` nodes per slice, ascending."""
+
+class GangOutcome:
+    """What a scheduling event, or a step of it, changed in a :class:`GangMatrix`.
+
+    Attributes
+    ----------
+    changed, started
+        Places of jobs with other rows or columns than before, and of jobs that were placed, in order of start.
+    migrated
+        Numbers of the jobs that moved to their files' nodes, in their order.
+    tasks
+        Number of tasks that changed their node.
+    """
+
+    @property
+    def changed(self) -> list[GangPlace]: ...
+    @property
+    def started(self) -> list[GangPlace]: ...
+    @property
+    def migrated(self) -> list[int]: ...
+    @property
+    def tasks(self) -> int: ...
+
+class GangMatrix:
+    """The Ousterhout matrix: rows are time slices, columns are nodes (``core/search/gang_matrix.hpp``).
+
+    Sets of columns are masks: bit ``c`` stands for column ``c``. A waiting job is a tuple of its number, tasks, mask of
+    the columns with its file, and bytes per second of a task. ``closed`` is a mask of columns that are out: they take
+    no further jobs, and their jobs stay. ``hold(job, columns)`` takes what else a job needs, and returns whether it is
+    free. The steps of an event are methods, too; each changes the matrix.
+
+    Parameters
+    ----------
+    level
+        Rows: the multiprogramming level, 1 to 64.
+    width
+        Columns: the nodes.
+    links
+        Mask of the columns below each link, and its bytes per second, which hold in each row.
+
+    Attributes
+    ----------
+    places
+        The jobs, in order of their start.
+    """
+
+    def __init__(self, level: int, width: int, links: Sequence[tuple[int, int]] = ()) -> None: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def places(self) -> list[GangPlace]: ...
+    def add(self, job: int, columns: int, home: int, rows: int, files: int = 0, rate: int = 0) -> None:
+        """Add a job that has its place already, as in :class:`GangPlace`."""
+
+    def without(self, jobs: Sequence[int]) -> GangMatrix:
+        """A copy of the matrix without some jobs."""
+
+    def recompute(
+        self,
+        queue: Sequence[tuple[int, int, int, int]],
+        rules: GangRules,
+        tasks: int = 0,
+        closed: int = 0,
+        hold: Callable[[int, int], bool] | None = None,
+    ) -> GangOutcome:
+        """Compute the matrix of a scheduling event: clean, migrate, compact, schedule, fill.
+
+        Parameters
+        ----------
+        queue
+            Waiting jobs in order of arrival.
+        rules
+            The policy.
+        tasks
+            Most tasks that may migrate now.
+        """
+
+    def clean(self, closed: int = 0) -> None:
+        """Remove every instance of a job that is not in its home row."""
+
+    def migrate(self, tasks: int, fullest: bool = False, closed: int = 0) -> GangOutcome:
+        """Move remote jobs to their files' nodes where those are free, in order of their start."""
+
+    def compact(self, closed: int = 0) -> None:
+        """Move jobs to new home rows, in the same columns, so that few rows hold many jobs."""
+
+    def schedule(
+        self,
+        queue: Sequence[tuple[int, int, int, int]],
+        where: int,
+        scan: bool = False,
+        closed: int = 0,
+        hold: Callable[[int, int], bool] | None = None,
+    ) -> list[GangPlace]:
+        """Place waiting jobs in their order, until one does not fit, or all that fit; return their places."""
+
+    def fill(self, local_first: bool = False, closed: int = 0) -> None:
+        """Give jobs further rows in which their columns are free, one each in turn, until no job fits."""
+
+class GangClock:
+    """Slices and costs of gang scheduling, in whole microseconds.
+
+    Parameters
+    ----------
+    level, quantum_us
+        Rows, and length of a slice.
+    local_us, remote_us, migration_us
+        Costs of a block on the task's own node and on another; of a restart.
+    at_once
+        Whether jobs that migrate restart inside the running slice, not with the next.
+    limit
+        Most tasks that migrate in one slice.
+    """
+
+    def __init__(
+        self,
+        level: int,
+        quantum_us: int,
+        local_us: int,
+        remote_us: int,
+        migration_us: int,
+        at_once: bool,
+        limit: int,
+    ) -> None: ...
+
+class GangRun:
+    """How the jobs of a workload ran, in their order.
+
+    Attributes
+    ----------
+    start_us, end_us
+        Instants at which each job got its place in the matrix, and ended.
+    local
+        Whether it ended on its file's nodes.
+    migrations
+        Number of moves of jobs to their files' nodes.
+    """
+
+    @property
+    def start_us(self) -> list[int]: ...
+    @property
+    def end_us(self) -> list[int]: ...
+    @property
+    def local(self) -> list[bool]: ...
+    @property
+    def migrations(self) -> int: ...
+
+def run_gang(jobs: Sequence[tuple[int, int, int, int, int]], clock: GangClock, rules: GangRules, width: int) -> GangRun:
+    """Gang scheduling from one scheduling event to the next, whole cycles at once (``core/search/gang_machine.hpp``).
+
+    Parameters
+    ----------
+    jobs
+        In order of submission: submission and processor time (us), blocks, tasks, mask of the columns with the file.
+    width
+        Columns: the nodes.
+    """

@@ -7,6 +7,7 @@ namespace spillway::bindings {
 /// Each adds its objects to the module `spillway.core._native`.
 void bind_allocation(nanobind::module_& module);
 void bind_engines(nanobind::module_& module);
+void bind_gang(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
 void bind_job(nanobind::module_& module);

@@ -24,7 +24,7 @@ from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
 from spillway.schedulers.policies.window import Window
 from spillway.schedulers.policykit.view import Policy
 from spillway.schedulers.timeline import StorageOrder
-from spillway.schedulers.timesharing.scheduling import Where
+from spillway.schedulers.timesharing.rules import Where
 
 
 @dataclass(frozen=True)

@@ -15,27 +15,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from spillway.base.options import option
+from spillway.core import GangMatrix, GangPlace
 from spillway.schedulers.model.decisions import Arrange, Decision, Reject, Start
 from spillway.schedulers.model.explanations import Binding, PassNotes, Role
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import StorageOrder, choose_storages
-from spillway.schedulers.timesharing.bandwidth import NO_STREAMS, Links, Room, Streams
-from spillway.schedulers.timesharing.cleaning import clean
+from spillway.schedulers.timesharing.bandwidth import Links, Room
 from spillway.schedulers.timesharing.columns import columns_of, mask_of
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.files import file_columns
-from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
-from spillway.schedulers.timesharing.migration import MigrationStart, Target
-from spillway.schedulers.timesharing.recomputing import Rules, recompute
-from spillway.schedulers.timesharing.scheduling import Queue, Where, schedule
+from spillway.schedulers.timesharing.migration import MigrationStart
+from spillway.schedulers.timesharing.rules import Queue, Rules, Target, Where
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices, to_us
 
 _MATRIX, _SLICE, _MOVED = "matrix", "slice", "moved"
+
+
+class _Request(NamedTuple):
+    """A job that waits for a place: number, tasks, mask of the columns with its file, bytes per second of a task."""
+
+    job: int
+    size: int
+    files: int
+    rate: int
 
 
 @dataclass(frozen=True)
@@ -76,50 +83,43 @@ class Gang:
         """Recompute the matrix: move jobs in it, start waiting jobs that fit."""
         machine, notebook = view.machine, view.notebook
         running = {entry.job.number: entry for entry in view.running}
-        streams = _streams(view)
-        never = self._never(view, streams)
+        never = self._never(view)
         yield from (Reject(job, _NEVER) for job in never)
         queue = [job for job in view.queue if job not in never] if never else view.queue
         buffers = _Buffers(view)
-        last: Matrix = notebook.get(_MATRIX, Matrix(machine.rows, machine.width))
-        last = last.without([place.job for place in last.places if place.job not in running])
-        requests = [Request(job.number, job.nodes, file_columns(job, machine.width)) for job in queue]
+        last: GangMatrix = notebook.get(_MATRIX) or _empty(view)
+        matrix = last.without([place.job for place in last.places if place.job not in running])
+        requests = [_request(view, job) for job in queue]
         slice_number = self.sharing().slices.number(to_us(view.now_s))
         if notebook.get(_SLICE) != slice_number:
             notebook[_SLICE], notebook[_MOVED] = slice_number, 0
-        left = self.migration_limit - notebook[_MOVED]
-        outcome = recompute(last, requests, self.rules(), left, _closed(view), buffers.hold, streams)
-        notebook[_MATRIX] = outcome.matrix
+        left, closed = self.migration_limit - notebook[_MOVED], _closed(view)
+        outcome = matrix.recompute(requests, self.rules().of_core, left, closed, buffers.hold)
+        notebook[_MATRIX] = matrix
         notebook[_MOVED] += outcome.tasks
-        before = {place.job: (place.columns, place.rows) for place in last.places}
         moved = tuple(
             (running[place.job].job, _moved(running[place.job].allocation, place, machine.width))
-            for place in outcome.matrix.places
-            if place.job in before and before[place.job] != (place.columns, place.rows)
+            for place in outcome.changed
         )
         if moved:
             yield Arrange(moved)
-        taken = outcome.matrix.places[len(last.places) :]
         if view.notes is not None:
-            lacking = partial(
-                self._lacking, matrix=outcome.matrix, buffers=buffers, streams=streams, closed=_closed(view)
-            )
-            self._explain(view.notes, view, requests, {place.job for place in taken}, lacking)
-        waiting = {job.number: job for job in queue} if taken else {}
-        for place in taken:
+            lacking = partial(self._lacking, matrix=matrix, buffers=buffers, closed=closed)
+            self._explain(view.notes, view, requests, {place.job for place in outcome.started}, lacking)
+        waiting = {job.number: job for job in queue} if outcome.started else {}
+        for place in outcome.started:
             job = waiting[place.job]
             storages = buffers.given.get(job.number, ())
-            nodes, striped = _nodes(place, machine.width), job.stripes > 0
-            io_rate = streams.rate(job.number)
-            yield Start(job, Allocation(nodes, storages, job.bb_bytes, io_rate, striped=striped))
+            nodes, striped = place.nodes(machine.width), job.stripes > 0
+            yield Start(job, Allocation(nodes, storages, job.bb_bytes, place.rate, striped=striped))
 
     def _explain(
         self,
         notes: PassNotes,
         view: View,
-        requests: Sequence[Request],
+        requests: Sequence[_Request],
         taken: Collection[int],
-        lacking: Callable[[Request], Binding],
+        lacking: Callable[[_Request], Binding],
     ) -> None:
         """Note the resource that each tried job lacks; jobs that were not tried wait for them."""
         names, tried = {job.number: job.id for job in view.queue}, True
@@ -130,24 +130,25 @@ class Gang:
             notes.write(names[request.job], Role.PASSED_OVER, lacking(request) if tried else Binding.ORDER)
             tried = self.queue is Queue.SCAN
 
-    def _lacking(
-        self, request: Request, *, matrix: Matrix, buffers: _Buffers, streams: Streams, closed: int
-    ) -> Binding:
+    def _lacking(self, request: _Request, *, matrix: GangMatrix, buffers: _Buffers, closed: int) -> Binding:
         """Resource that kept a job out of every row: bandwidth if it would get a row without its streams."""
         if request.job in buffers.lacking:
             return Binding.BURST_BUFFERS
-        fits = streams.rate(request.job) and schedule(clean(matrix, closed), [request], self.where, closed)[1]
+        if not request.rate:
+            return Binding.NODES
+        other = matrix.without([])
+        other.clean(closed)
+        fits = other.schedule([request._replace(rate=0)], self.where.code, closed=closed)
         return Binding.BANDWIDTH if fits else Binding.NODES
 
-    def _never(self, view: View, streams: Streams) -> list[Job]:
+    def _never(self, view: View) -> list[Job]:
         """Waiting jobs bound to their file's nodes with I/O rates above the bandwidth of the links there."""
-        if self.where is not Where.FILES:
+        if self.where is not Where.FILES or not view.machine.links:
             return []
-        empty, width = Room(streams.links), view.machine.width
+        links, width = _links(view), view.machine.width
+        empty = Room(links)
         return [
-            job
-            for job in view.queue
-            if streams.rate(job.number) and not empty.carries(0, file_columns(job, width), job.io_rate)
+            job for job in view.queue if job.io_rate and not empty.carries(0, file_columns(job, width), job.io_rate)
         ]
 
 
@@ -156,17 +157,22 @@ _NEVER = (
 )
 
 
-def _streams(view: View) -> Streams:
-    """I/O rates of the jobs on links; empty where the machine has no links or no job has a rate."""
-    if not view.machine.links:
-        return NO_STREAMS
-    rates = {job.number: job.io_rate for job in view.queue if job.io_rate}
-    rates |= {entry.job.number: entry.allocation.io_rate for entry in view.running if entry.allocation.io_rate}
-    if not rates:
-        return NO_STREAMS
+def _empty(view: View) -> GangMatrix:
+    links = _links(view)
+    return GangMatrix(view.machine.rows, view.machine.width, list(zip(links.below, links.bytes_per_s, strict=True)))
+
+
+def _links(view: View) -> Links:
     if "links" not in view.cache:
         view.cache["links"] = Links.of(view.machine)
-    return Streams(view.cache["links"], rates)
+    found: Links = view.cache["links"]
+    return found
+
+
+def _request(view: View, job: Job) -> _Request:
+    """A waiting job; without links above the nodes it streams nothing that counts."""
+    rate = job.io_rate if view.machine.links else 0
+    return _Request(job.number, job.nodes, file_columns(job, view.machine.width), rate)
 
 
 class _Buffers:
@@ -191,31 +197,26 @@ class _Buffers:
         self.given: dict[int, tuple[int, ...]] = {}
         self.lacking: set[int] = set()
 
-    def hold(self, request: Request, columns: int) -> bool:
+    def hold(self, number: int, columns: int) -> bool:
         """Place the buffer of a job on these columns, whole requests only; false if it does not fit now."""
-        job = self._jobs.get(request.job)
+        job = self._jobs.get(number)
         if job is None:
             return True
         storages = choose_storages(
             self._machine, columns_of(columns), self._free, job.bb_bytes, self._order, stripes=job.stripes
         )
         if storages is None:
-            self.lacking.add(request.job)
+            self.lacking.add(number)
             return False
         for storage in storages:
             self._free[storage] -= job.bb_bytes
-        self.given[request.job] = storages
+        self.given[number] = storages
         return True
 
 
-def _moved(held: Allocation, place: Place, width: int) -> Allocation:
+def _moved(held: Allocation, place: GangPlace, width: int) -> Allocation:
     """A running job's allocation with other nodes; its burst buffer stays where it is, also when it migrates."""
-    return Allocation(_nodes(place, width), held.storages, held.bb_bytes, held.io_rate, striped=held.striped)
-
-
-def _nodes(place: Place, width: int) -> tuple[int, ...]:
-    columns = columns_of(place.columns)
-    return tuple(row * width + column for row in columns_of(place.rows) for column in columns)
+    return Allocation(place.nodes(width), held.storages, held.bb_bytes, held.io_rate, striped=held.striped)
 
 
 def _closed(view: View) -> int:

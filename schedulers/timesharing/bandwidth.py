@@ -1,19 +1,14 @@
 """Bandwidth in a matrix: rows run one at a time, so each row may use the whole bandwidth of every link.
 
-A task that streams takes its job's rate on every link above its column, in each row of the job. Links form a tree: the
-sets of columns that they can carry are a laminar matroid, so choosing columns one after the other, in any order, finds
-the largest number of them. Each row follows the rule of a machine without time sharing (Herbein et al., HPDC 2016,
-section 3.4, DOI 10.1145/2907294.2907316).
+A task that streams takes its job's rate on every link above its column, in each row of the job. Each row follows the
+rule of a machine without time sharing (Herbein et al., HPDC 2016, section 3.4, DOI 10.1145/2907294.2907316).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timesharing.columns import columns_of
-from spillway.schedulers.timesharing.matrix import Matrix
 
 
 class Links(NamedTuple):
@@ -41,38 +36,6 @@ class Links(NamedTuple):
                 below[link] |= 1 << column
                 link = links[link].parent
         return cls(tuple(below), tuple(link.capacity_bytes_per_s for link in links))
-
-
-class Streams(NamedTuple):
-    """Bandwidth that jobs stream, and the links that carry it.
-
-    Attributes
-    ----------
-    links
-        The links.
-    rates
-        Bytes per second of each task, by the number of the job; jobs that stream nothing may be missing.
-    """
-
-    links: Links = Links()
-    rates: Mapping[int, int] = {}
-
-    def rate(self, job: int) -> int:
-        """Bytes per second of each task of a job."""
-        return self.rates.get(job, 0)
-
-    def room(self, matrix: Matrix) -> Room:
-        """Bandwidth that the jobs of a matrix leave on each link in each row."""
-        room = Room(self.links, matrix.level)
-        for place in matrix.places if self.rates else ():
-            rate = self.rate(place.job)
-            if rate:
-                for row in columns_of(place.rows):
-                    room.take(row, place.columns, rate)
-        return room
-
-
-NO_STREAMS = Streams()
 
 
 class Room:
@@ -109,34 +72,3 @@ class Room:
     def give(self, row: int, columns: int, rate: int) -> None:
         """Undo :meth:`take`."""
         self.take(row, columns, -rate)
-
-    def choose(self, row: int, preferred: Iterable[int], count: int, rate: int) -> int | None:
-        """Choose columns that the links carry together.
-
-        Parameters
-        ----------
-        row
-            Row in which the links are used.
-        preferred
-            Columns to choose from, as masks; those of the first mask first, in each the lowest.
-        count
-            Number of columns.
-        rate
-            Bytes per second of each column.
-
-        Returns
-        -------
-        int or None
-            Their mask; ``None`` where fewer can be carried.
-        """
-        left, chosen = list(self._left[row]), 0
-        for mask in preferred:
-            for column in columns_of(mask & ~chosen):
-                if chosen.bit_count() == count:
-                    return chosen
-                above = [link for link, below in enumerate(self._below) if below >> column & 1]
-                if all(left[link] >= rate for link in above):
-                    chosen |= 1 << column
-                    for link in above:
-                        left[link] -= rate
-        return chosen if chosen.bit_count() == count else None

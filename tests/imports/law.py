@@ -112,7 +112,7 @@ LAW: Mapping[str, Rule] = {
     # Of the timeline the package only, not its modules.
     "schedulers.policies.*": _rule(
         "schedulers.model.*", "schedulers.policykit.*", "schedulers.search.*", "schedulers.timeline",
-        "schedulers.timesharing.*", "base.options", "base.errors", "base.units",
+        "schedulers.timesharing.*", "core", "base.options", "base.errors", "base.units",
         others="numpy msgspec",
     ),
     # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
@@ -136,10 +136,8 @@ LAW: Mapping[str, Rule] = {
         "base.lazy_modules",
         others="numpy numba",
     ),
-    # numba: the matrix as kernels, for studies of many thousand jobs. kernel_cache: as in timeline.
-    "schedulers.timesharing.*": _rule(
-        "schedulers.model.*", "schedulers.timesharing.*", "base.errors", "base.kernel_cache", others="numpy numba"
-    ),
+    # core: the rules of its matrix.
+    "schedulers.timesharing.*": _rule("schedulers.model.*", "schedulers.timesharing.*", "core", "base.errors"),
     # ---------------------------------------------------------------- schedulers: execution
     # Of the policies' helpers: their input. Of the protocol: neutral messages, no codec. Of the controllers: their
     # input and the changes that steering makes. weakref: a copy is made only while a view of the queue is in use.

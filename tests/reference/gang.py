@@ -1,8 +1,7 @@
-"""Gang scheduling without the protocol, in plain code with the steps of :mod:`spillway.schedulers.timesharing`.
+"""Gang scheduling without the protocol, in plain code with the steps of :mod:`tests.reference.gang_steps`.
 
 Between two events the matrix does not change, so that each job's service and its end follow from closed formulas
-(:mod:`spillway.schedulers.timesharing.slices`). Tests compare :mod:`spillway.schedulers.timesharing.compiled_machine`
-with it.
+(:mod:`spillway.schedulers.timesharing.slices`). Tests compare the core's with it.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from collections.abc import Sequence
 
 from spillway.experiments.studies.gang.aggregate import Ran, Setting
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.matrix import Matrix, Place, Request
-from spillway.schedulers.timesharing.recomputing import recompute
 from spillway.schedulers.timesharing.slices import Slices
 from spillway.workloads.gang import GangJob
+from tests.reference.gang_matrix import Matrix, Place, Request
+from tests.reference.gang_steps import recompute
 
 
 class _Running:

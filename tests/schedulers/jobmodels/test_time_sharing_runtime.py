@@ -33,7 +33,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.scheduling import Where
+from spillway.schedulers.timesharing.rules import Where
 from tests.schedulers.jobmodels.shared_machine import job, play
 from tests.schedulers.runtimes import rigid
 

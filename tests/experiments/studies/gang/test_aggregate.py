@@ -12,8 +12,7 @@ from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.recomputing import Rules
-from spillway.schedulers.timesharing.scheduling import Where
+from spillway.schedulers.timesharing.rules import Rules, Where
 from spillway.schedulers.timesharing.slices import Slices
 from spillway.workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
 from tests.reference.gang import run_plainly

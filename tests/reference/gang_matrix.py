@@ -1,4 +1,4 @@
-"""The Ousterhout matrix as an immutable value: rows are time slices, columns are nodes, a cell holds a job's task.
+"""The Ousterhout matrix as an immutable value in plain Python: the definition for the tests of the core's matrix.
 
 References
 ----------
@@ -8,9 +8,10 @@ J. K. Ousterhout, *Scheduling techniques for concurrent systems*, ICDCS 1982; Zh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from spillway.schedulers.timesharing.bandwidth import Links, Room
 from spillway.schedulers.timesharing.columns import columns_of
 
 
@@ -142,3 +143,124 @@ class Matrix(NamedTuple):
                 both = columns_of(occupied[row] & place.columns)
                 assert not both, f"row {row}, column {both[0]}: job {place.job} and another one"
                 occupied[row] |= place.columns
+
+
+class RoomForChoice(Room):
+    """Bytes per second left on each link in each row, and the choice of columns that the links carry."""
+
+    def choose(self, row: int, preferred: Iterable[int], count: int, rate: int) -> int | None:
+        """Choose columns that the links carry together.
+
+        Parameters
+        ----------
+        row
+            Row in which the links are used.
+        preferred
+            Columns to choose from, as masks; those of the first mask first, in each the lowest.
+        count
+            Number of columns.
+        rate
+            Bytes per second of each column.
+
+        Returns
+        -------
+        int or None
+            Their mask; ``None`` where fewer can be carried.
+        """
+        left, chosen = list(self._left[row]), 0
+        for mask in preferred:
+            for column in columns_of(mask & ~chosen):
+                if chosen.bit_count() == count:
+                    return chosen
+                above = [link for link, below in enumerate(self._below) if below >> column & 1]
+                if all(left[link] >= rate for link in above):
+                    chosen |= 1 << column
+                    for link in above:
+                        left[link] -= rate
+        return chosen if chosen.bit_count() == count else None
+
+
+class Streams(NamedTuple):
+    """Bandwidth that jobs stream, and the links that carry it.
+
+    Attributes
+    ----------
+    links
+        The links.
+    rates
+        Bytes per second of each task, by the number of the job; jobs that stream nothing may be missing.
+    """
+
+    links: Links = Links()
+    rates: Mapping[int, int] = {}
+
+    def rate(self, job: int) -> int:
+        """Bytes per second of each task of a job."""
+        return self.rates.get(job, 0)
+
+    def room(self, matrix: Matrix) -> RoomForChoice:
+        """Bandwidth that the jobs of a matrix leave on each link in each row."""
+        room = RoomForChoice(self.links, matrix.level)
+        for place in matrix.places if self.rates else ():
+            rate = self.rate(place.job)
+            if rate:
+                for row in columns_of(place.rows):
+                    room.take(row, place.columns, rate)
+        return room
+
+
+NO_STREAMS = Streams()
+
+
+def lowest(mask: int, count: int) -> int:
+    """The mask of the ``count`` lowest columns of a mask that has at least as many."""
+    surplus = mask.bit_count() - count
+    if surplus <= count:
+        for _ in range(surplus):
+            mask ^= 1 << (mask.bit_length() - 1)
+        return mask
+    chosen = 0
+    for _ in range(count):
+        low = mask & -mask
+        chosen |= low
+        mask ^= low
+    return chosen
+
+
+def freest(free: int, others: Iterable[int], count: int) -> int | None:
+    """Choose ``count`` columns of ``free``: those in the most of the ``others`` first, then the lowest.
+
+    Parameters
+    ----------
+    free
+        Columns to choose from.
+    others
+        One mask per other row: its free columns.
+    count
+        Number of columns to choose, at least 1.
+
+    Returns
+    -------
+    int or None
+        The chosen columns; ``None`` when ``free`` has too few.
+    """
+    if free.bit_count() < count:
+        return None
+    chosen = 0
+    for mask in by_freedom(free, others):
+        fresh = mask & ~chosen
+        wanted = count - chosen.bit_count()
+        if fresh.bit_count() >= wanted:
+            return chosen | lowest(fresh, wanted)
+        chosen |= fresh
+    raise AssertionError("the last mask is the whole of free")
+
+
+def by_freedom(free: int, others: Iterable[int]) -> Iterator[int]:
+    """The columns of ``free`` that are in all of the ``others``, those in all but one or more, ..., all of ``free``."""
+    at_least = [free]  # at_least[k]: columns of ``free`` that are in k of the others or more
+    for other in others:
+        at_least.append(at_least[-1] & other)
+        for k in range(len(at_least) - 2, 0, -1):
+            at_least[k] |= at_least[k - 1] & other
+    return reversed(at_least)
