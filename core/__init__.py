@@ -11,6 +11,7 @@ from spillway.core._native import (
     Batch,
     Engine,
     FixedEngine,
+    FluidEngine,
     GangClock,
     GangMatrix,
     GangOutcome,
@@ -19,14 +20,14 @@ from spillway.core._native import (
     GangRun,
     Job,
     Lives,
+    Network,
     Packer,
     SubsetChoice,
     branch_and_bound,
     replaced,
     run_gang,
+    set_leak_warnings,
 )
-from spillway.core.refusals import Overbooked
-from spillway.core.resources import Resource
 
 __all__ = [
     "SOURCE_DIGEST",
@@ -34,6 +35,7 @@ __all__ = [
     "Batch",
     "Engine",
     "FixedEngine",
+    "FluidEngine",
     "GangClock",
     "GangMatrix",
     "GangOutcome",
@@ -42,11 +44,11 @@ __all__ = [
     "GangRun",
     "Job",
     "Lives",
-    "Overbooked",
+    "Network",
     "Packer",
-    "Resource",
     "SubsetChoice",
     "branch_and_bound",
     "replaced",
     "run_gang",
+    "set_leak_warnings",
 ]

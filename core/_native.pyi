@@ -1,7 +1,7 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, final
+from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -221,6 +221,12 @@ class Job:
     def area(self) -> float:
         """Requested node-seconds."""
 
+def set_leak_warnings(on: bool) -> None:
+    """Choose whether objects of the core that are left when Python ends are named on the standard error; off at first.
+
+    They are faults of the bindings, but where a program froze its objects (``gc.freeze``).
+    """
+
 class Batch:
     """Tasks laid out one behind the other.
 
@@ -309,6 +315,73 @@ class FixedEngine(Engine):
     """
 
     def __init__(self, speeds: Sequence[float]) -> None: ...
+
+class Route(Protocol):
+    """What a platform says of a route: numbers of links in order of travel, and seconds."""
+
+    @property
+    def links(self) -> Sequence[int]: ...
+    @property
+    def latency(self) -> float: ...
+
+class Network:
+    """Hosts, links and routes of a machine; engines may share it (``core/engines/network.hpp``).
+
+    Parameters
+    ----------
+    speeds, cores
+        flop/s of one core, and number of cores, by host.
+    bandwidths, fatpipe
+        Bytes/s, and whether each user gets the whole bandwidth, by link.
+    route
+        Route between two hosts; each is asked for once.
+    route_once
+        The same, for pairs of which a platform need not remember the route.
+    alike
+        Groups of hosts that routing treats alike by construction, apart from the first and last links of routes.
+    most_hosts
+        Most hosts of which all routes are compared in search of groups; beyond, only groups by construction are used.
+    many
+        Fewest missing routes of an all-to-all for which groups by construction are used.
+    """
+
+    def __init__(
+        self,
+        speeds: Sequence[float],
+        cores: Sequence[int],
+        bandwidths: Sequence[float],
+        fatpipe: Sequence[bool],
+        route: Callable[[int, int], Route],
+        route_once: Callable[[int, int], Route],
+        alike: Callable[[], list[list[int]]],
+        most_hosts: int = 512,
+        many: int = 1000,
+    ) -> None: ...
+    def route(self, source: int, destination: int) -> tuple[list[int], float]:
+        """Links and latency of the route between two hosts, looked up if they are not known yet."""
+
+    def group(self, members: Sequence[int]) -> None:
+        """Count all-to-alls among these hosts by groups from now on, if routing treats some of them alike."""
+
+    @property
+    def groups(self) -> list[int]:
+        """The group of each host in use; -1 without one. All-to-alls among hosts with groups are counted by these."""
+
+class FluidEngine(Engine):
+    """SimGrid's ``ptask_L07`` with its fair bottleneck sharing, operation by operation (``core/engines/fluid.hpp``).
+
+    Parameters
+    ----------
+    network
+        The machine.
+    """
+
+    def __init__(self, network: Network) -> None: ...
+    def rate(self, handle: int) -> float:
+        """Share of its work per second at which a task ran just before the clock, also one that has just ended."""
+
+    def check(self) -> str | None:
+        """The first of the engine's own invariants that does not hold."""
 
 class Packer:
     """Packs whole units into bins, or proves that they do not fit (``core/search/packing.hpp``).

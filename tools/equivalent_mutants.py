@@ -81,14 +81,5 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
             _FIRST_LOOK,
         ),
     ),
-    "simulator/engines/weights.py": (
-        Equivalent("counters[EPOCH] += 1", ("1 -> 2",), "epochs must only differ"),
-        Equivalent("floats[row, REMAINING] = 1.0", ("1.0 -> 2.0",), "a sleep has only a latency: no work is done"),
-        Equivalent(
-            "floats[row, RATE] = 1.0 if idle else 0.0",
-            ("idle -> True",),
-            "the rate is set when the latency is over",
-        ),
-    ),
 }
 """By file, as the tool names it."""

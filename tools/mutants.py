@@ -31,7 +31,6 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS: Mapping[str, str] = {
     "simulator/jobs/execution.py": "tests/simulator/jobs tests/simulator/test_kills.py tests/simulator/test_time.py "
     "tests/simulator/test_dynamic.py tests/simulator/test_outputs.py tests/simulator/world",
-    "simulator/engines/weights.py": "tests/simulator/engines",
     "simulator/world/power.py": "tests/simulator/world",
     # Not those of other kernels, which would be compiled anew for each mutant.
     "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline/test_timeline.py "

@@ -12,5 +12,6 @@ void bind_packing(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
 void bind_job(nanobind::module_& module);
 void bind_lives(nanobind::module_& module);
+void bind_network(nanobind::module_& module);
 
 }  // namespace spillway::bindings

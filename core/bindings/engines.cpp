@@ -1,4 +1,4 @@
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +8,7 @@
 #include "bindings/bindings.hpp"
 #include "engines/engine.hpp"
 #include "engines/fixed.hpp"
+#include "engines/fluid.hpp"
 
 namespace nb = nanobind;
 
@@ -104,6 +105,11 @@ void bind_engines(nb::module_& module) {
 
   nb::class_<FixedEngine, Engine>(module, "FixedEngine")
       .def(nb::init<std::vector<double>>(), nb::arg("speeds"));
+
+  nb::class_<FluidEngine, Engine>(module, "FluidEngine")
+      .def(nb::init<std::shared_ptr<Network>>(), nb::arg("network"))
+      .def("rate", &FluidEngine::rate, nb::arg("handle"))
+      .def("check", &FluidEngine::check);
 }
 
 }  // namespace spillway::bindings

@@ -2,12 +2,15 @@
 #include "source_digest.hpp"
 
 NB_MODULE(_native, module) {
-  // Caches of Python's typing module hold classes until the process ends; nothing else is left.
+  // Caches of Python's typing module hold classes until the process ends, and commands freeze their
+  // objects for the collector: some are left by intention.
   nanobind::set_leak_warnings(false);
+  module.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"));
   module.attr("SOURCE_DIGEST") = SPILLWAY_SOURCE_DIGEST;
   spillway::bindings::bind_lives(module);
   spillway::bindings::bind_allocation(module);
   spillway::bindings::bind_job(module);
+  spillway::bindings::bind_network(module);
   spillway::bindings::bind_engines(module);
   spillway::bindings::bind_gang(module);
   spillway::bindings::bind_packing(module);

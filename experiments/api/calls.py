@@ -238,7 +238,7 @@ def _played(
 
     console = Console() if progress else Console(file=io.StringIO(), width=160)
     console = NotebookConsole() if console.is_jupyter else console
-    executor = _executor(campaigns[0].engine, workers, dask)
+    executor = _executor(workers, dask)
     code = run_grids(
         campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
     )
@@ -250,7 +250,7 @@ def _played(
     return Results(root, tuple(text.read_text(encoding="utf-8").splitlines()) if question is not None else ())
 
 
-def _executor(engine: Engine, workers: int, dask: str) -> Executor[Task]:
+def _executor(workers: int, dask: str) -> Executor[Task]:
     from spillway.experiments.cli.arguments import available_cores
 
     if dask:
@@ -260,4 +260,4 @@ def _executor(engine: Engine, workers: int, dask: str) -> Executor[Task]:
     from spillway.experiments.campaign.pool import Pool
     from spillway.experiments.run.single import execute
 
-    return Pool(execute, workers or available_cores(), fluid=engine is not Engine.FIXED)
+    return Pool(execute, workers or available_cores())

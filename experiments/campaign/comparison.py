@@ -36,9 +36,8 @@ def play_grids(
     """Run several grids in one folder (:func:`spillway.experiments.campaign.campaign.run_grids`)."""
     from spillway.experiments.cli.arguments import executor_of, load_early
 
-    engines = {campaign.engine for campaign in campaigns}
     if not out.exists() and sum(map(_count, campaigns)) > 1:  # else its runs may all be kept, or one is played here
-        load_early(options, engines)
+        load_early(options)
 
     from rich.console import Console
 
@@ -48,7 +47,7 @@ def play_grids(
     return run_grids(
         campaigns,
         out,
-        executor_of(options, engines),
+        executor_of(options),
         console,
         rerun=options.rerun,
         max_runs=options.max_runs,

@@ -29,11 +29,10 @@ from spillway.base.main_script import without_main_script
 from spillway.experiments.campaign import signals
 from spillway.experiments.run import offspring
 from spillway.schedulers import kernels as scheduling
-from spillway.simulator import kernels as simulation
 
 Task = TypeVar("Task")
 
-PRELOADED, FLUID = "spillway.experiments.campaign.preload", "spillway.simulator.engines.fluid"
+PRELOADED = "spillway.experiments.campaign.preload"
 POLL_S = 0.5
 LAST_WORDS_S = 5.0
 
@@ -98,14 +97,12 @@ class Pool(Generic[Task]):
         A function that can be imported by name; returning is success, raising is failure.
     workers
         Number of concurrent processes, at least 1.
-    fluid
-        Whether the tasks need the kernels of the fluid engine: they are then loaded once for all.
     """
 
-    def __init__(self, work: Callable[[Task, Report], None], workers: int, *, fluid: bool = True) -> None:
+    def __init__(self, work: Callable[[Task, Report], None], workers: int) -> None:
         self._work = work
         self._workers = workers
-        self._context = _context(fluid=fluid)
+        self._context = _context()
         self._running: dict[Connection, tuple[Task, BaseProcess]] = {}
 
     def run(self, tasks: Iterable[Task]) -> Generator[tuple[Task, News], None, None]:
@@ -232,15 +229,14 @@ def _obituary(exit_code: int | None) -> str:
     return f"its process ended early, with exit code {exit_code}"
 
 
-def begin_loading(*, fluid: bool = True) -> None:
+def begin_loading() -> None:
     """Start the server process of later pools: it loads the modules of runs while inputs are prepared.
 
     Does nothing where that would compile kernels, which is announced first
     (:func:`spillway.experiments.cli.warm.ensure`).
     """
-    cached = scheduling.is_cached([scheduling.FIRST]) and (not fluid or simulation.is_cached())
-    if cached:
-        _ensure_server(_context(fluid=fluid))
+    if scheduling.is_cached([scheduling.FIRST]):
+        _ensure_server(_context())
 
 
 def _ensure_server(context: BaseContext) -> None:
@@ -259,9 +255,9 @@ def _ensure_server(context: BaseContext) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _context(*, fluid: bool) -> BaseContext:
+def _context() -> BaseContext:
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([PRELOADED, *((*simulation.KERNEL_MODULES, FLUID) if fluid else ())])
+    context.set_forkserver_preload([PRELOADED])
     return context

@@ -10,8 +10,9 @@ import numpy.ma  # noqa: F401  # Numba imports it when a compiled function gets 
 from spillway.base.lazy_modules import load
 from spillway.experiments.run import provenance, single
 from spillway.schedulers.kernels import FIRST
+from spillway.simulator.engines import fluid
 
-__all__ = ["single"]
+__all__ = ["fluid", "single"]
 
 load(FIRST)
 provenance.versions()

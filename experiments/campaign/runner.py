@@ -21,7 +21,7 @@ from spillway.experiments.campaign.reuse import Found
 from spillway.experiments.cli import warm
 from spillway.experiments.run.errors import ClusterLost, Interrupted
 from spillway.experiments.run.single import Task, keep_cause
-from spillway.experiments.run.spec import Engine, RunSpec
+from spillway.experiments.run.spec import RunSpec
 
 
 @dataclass
@@ -84,9 +84,8 @@ def run_all(
     if not todo:
         return outcome
     try:
-        fluid = any(task.run.engine is not Engine.FIXED for task in todo)
         lives = {str(task.run.settings["bb_life"]) for task in todo}
-        warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives), fluid=fluid)
+        warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives))
         with make_display(console, [task.run for task in todo]) as display:
 
             def hear(task: Task, news: News) -> None:

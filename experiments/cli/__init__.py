@@ -74,7 +74,7 @@ def _load_beside(words: Sequence[str]) -> None:
     if not elsewhere and not one and not ("--out" in after and Path(after["--out"]).is_dir()):
         from spillway.experiments.campaign.pool import begin_loading
 
-        begin_loading(fluid=after.get("--engine") != "fixed")
+        begin_loading()
 
 
 def expanded(given: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from spillway.experiments.run.errors import SpecError
 if TYPE_CHECKING:
     from spillway.experiments.campaign.pool import Executor
     from spillway.experiments.run.single import Task
-    from spillway.experiments.run.spec import Engine
 
 RESULTS = Path("results")
 """Folder below which results are kept if no other is given."""
@@ -121,7 +119,7 @@ def _add_rerun(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None:
+def load_early(options: argparse.Namespace) -> None:
     """Load the modules of runs in another process, if the runs take place on this machine.
 
     See :func:`spillway.experiments.campaign.pool.begin_loading`.
@@ -129,11 +127,11 @@ def load_early(options: argparse.Namespace, engines: Collection[Engine]) -> None
     if not options.dask and not options.dask_jobqueue:
         from spillway.experiments.campaign.pool import begin_loading
 
-        begin_loading(fluid=_fluid(engines))
+        begin_loading()
 
 
-def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -> Executor[Task]:
-    """The executor of a campaign's runs; ``engines``: the engines of the runs, if known.
+def executor_of(options: argparse.Namespace) -> Executor[Task]:
+    """The executor of a campaign's runs.
 
     Raises
     ------
@@ -148,7 +146,7 @@ def executor_of(options: argparse.Namespace, engines: Collection[Engine] = ()) -
         from spillway.experiments.campaign.pool import Pool
         from spillway.experiments.run.single import execute
 
-        return Pool(execute, options.workers, fluid=_fluid(engines))
+        return Pool(execute, options.workers)
     from spillway.experiments.campaign.dask_pool import DaskPool
 
     if options.dask:
@@ -164,13 +162,6 @@ def _three_files(text: str) -> tuple[str, ...]:
     if len(files) != 3:
         raise argparse.ArgumentTypeError(f"expected three files, CA,CERT,KEY, got {text!r}")
     return files
-
-
-def _fluid(engines: Collection[Engine]) -> bool:
-    """Whether the kernels of contended machines may be needed."""
-    from spillway.experiments.run.spec import Engine
-
-    return set(engines) != {Engine.FIXED}
 
 
 def _note(text: str) -> None:

@@ -11,7 +11,6 @@ from spillway.experiments.run.codehash import modules_of
 from spillway.schedulers import kernels as scheduling
 from spillway.schedulers.lives import parse_life
 from spillway.schedulers.policies import find_policy
-from spillway.simulator import kernels as simulation
 
 OF_LIVES = "spillway.schedulers.timeline.apart_kernels"
 """Module of the search for a fit where burst buffers are held longer than nodes."""
@@ -38,7 +37,7 @@ def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
     return [name for name in scheduling.kernel_modules() if name in code and (apart or name != OF_LIVES)]
 
 
-def ensure(console: Console | None = None, names: Collection[str] | None = None, *, fluid: bool = True) -> None:
+def ensure(console: Console | None = None, names: Collection[str] | None = None) -> None:
     """Compile the kernels that Numba's cache lacks, after an announcement; cached ones are not loaded.
 
     Loading takes half a second of CPU time, and a driver of worker processes needs no kernels.
@@ -50,29 +49,24 @@ def ensure(console: Console | None = None, names: Collection[str] | None = None,
         default the standard error stream.
     names
         Kernel modules of the schedulers (:func:`needed`); by default all of them.
-    fluid
-        Whether to compile the simulator's, too: the engine ``fixed`` needs no kernels.
     """
-    if not (scheduling.is_cached(names) and (not fluid or simulation.is_cached())):
+    if not scheduling.is_cached(names):
         shown, line = console or Console(stderr=True), scheduling.ANNOUNCEMENT
         if not shown.is_terminal:
             shown.print(line, highlight=False, soft_wrap=True)
         with shown.status(line) as status:
-            warm_up(lambda done, total: status.update(f"{line}: {done} of {total}"), names, fluid=fluid)
+            warm_up(lambda done, total: status.update(f"{line}: {done} of {total}"), names)
 
 
 def load() -> None:
     """Load every kernel, so that this process and those forked from it have them; see :func:`ensure`."""
     ensure()
     scheduling.warm_up()
-    simulation.warm_up()
 
 
 def warm_up(
     report: Callable[[int, int], object] = lambda done, total: None,
     names: Collection[str] | None = None,
-    *,
-    fluid: bool = True,
 ) -> float:
     """Compile kernels, or load them from Numba's cache, on all cores; return the seconds it took.
 
@@ -82,14 +76,10 @@ def warm_up(
         Gets the number of parts that are done, and of all parts.
     names
         Kernel modules of the schedulers; by default all of them.
-    fluid
-        Whether to include the simulator's.
     """
     begin = time.perf_counter()
     chosen = scheduling.kernel_modules() if names is None else names
-    scheduling.compile_side_by_side(chosen, [simulation.KERNEL_MODULES] if fluid else [], report)
-    if fluid:
-        simulation.mark_cached()
+    scheduling.compile_side_by_side(chosen, report=report)
     return time.perf_counter() - begin
 
 

@@ -1,9 +1,9 @@
 """The code that decides a result, as one hash: the sources of some modules and of all of ours that they import.
 
-Imports are followed from text to text, also those inside functions, and nothing is imported for it: the files are read
-as they are now, once per process. A package's ``__init__`` counts with its modules. A module from outside (a user's
-policy) counts with its imports from its own package or from the folder of its file; other installed packages do not
-count.
+Imports are followed from text to text, also those inside functions, and no Python is imported for it: the files are
+read as they are now, once per process. The compiled core states the hash of its own sources. A package's ``__init__``
+counts with its modules. A module from outside (a user's policy) counts with its imports from its own package or from
+the folder of its file; other installed packages do not count.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ NOT_FOLLOWED = frozenset(
         "spillway.base.durable",
         "spillway.base.kernel_cache",
         "spillway.schedulers.kernels",  # names of modules, which count themselves where they are used
-        "spillway.simulator.kernels",
         "spillway.platforms.annotate",  # its output is an input, and counts with its checksum
     }
 )
 """Modules that transport results and do not make them; and the table of policies."""
+
+CORE = "spillway.core"
+"""The compiled core; its sources count as a whole."""
 
 STUDIES = "spillway.experiments.studies"
 """Package whose ``__init__`` files, its own and those of its packages, hold claims about results and make no result."""
@@ -80,9 +82,19 @@ def code_of(*roots: str) -> str:
         Hash that is the same in every process and on every machine as long as no byte of these files changes.
     """
     total = hashlib.sha256()
-    for name, path in sorted(modules_of(*roots).items()):
+    modules = modules_of(*roots)
+    for name, path in sorted(modules.items()):
         total.update(f"{name}={_sha256(path)}\n".encode())
+    if CORE in modules:
+        total.update(core_code().encode())
     return total.hexdigest()
+
+
+def core_code() -> str:
+    """Hash of the C++ sources that the core was built from: what runs, also where a source was changed since."""
+    from spillway.core import SOURCE_DIGEST
+
+    return SOURCE_DIGEST
 
 
 def modules_of(*roots: str) -> dict[str, Path]:

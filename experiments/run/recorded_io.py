@@ -73,7 +73,7 @@ def jobs_alone(
     They are submitted one after the other, each long after the one before has ended, and without walltimes. Jobs that
     cannot be calculated are simulated: those whose staging takes a stated minimum time.
     """
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     found: dict[str, JobRecord] = {}
     left: list[dict[str, Any]] = []

@@ -108,7 +108,7 @@ def uncontended_s(
     platform = platform or load_platform(checked(root, run.platform))
     jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
 
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
     with FluidEngine(platform) as engine:
@@ -147,7 +147,7 @@ def play_one_by_one(
     policy: OneByOne, settings: Settings, model: JobModel, platform: Platform, workload: Workload
 ) -> list[JobRecord]:
     """Play jobs that are submitted far apart from each other; return their records in the order of their ends."""
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     ended: list[JobRecord] = []
     session = assemble(policy, settings, model, on_record=ended.append, direct=True)

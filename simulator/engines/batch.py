@@ -1,4 +1,4 @@
-"""Tasks as given by a caller, checked and flattened into the arrays that kernels take."""
+"""Tasks as given by a caller, checked and laid out in columns, one behind the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spillway.simulator.engines.base import AllToAll, Matrix, NoComm, Pairs, Tas
 
 _Array: TypeAlias = npt.NDArray[Any]
 BatchArrays: TypeAlias = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array, _Array]
-"""Arguments of kernels (:data:`spillway.simulator.engines.fluid_state.BATCH`)."""
+"""The columns of :class:`spillway.core.Batch`."""
 
 _KINDS = (np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.float64)
 _Lists: TypeAlias = tuple[list[int], list[int], list[float], list[float], list[int], list[int], list[int], list[float]]
@@ -177,5 +177,3 @@ _READERS: dict[type, Callable[[Any, int, int], _Triples]] = {
     Pairs: _from_pairs,
     tuple: _from_several,
 }
-
-NO_TASKS = flatten((), 0)

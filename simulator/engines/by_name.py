@@ -10,7 +10,7 @@ from spillway.simulator.engines.base import Engine
 
 
 def _fluid(platform: Platform, path: Path) -> Engine:
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     return FluidEngine(platform)
 

@@ -1,4 +1,4 @@
-"""The fluid engine in plain Python: every event visits everything. Property tests compare the fast one with it.
+"""The fluid engine in plain Python: every event visits everything. Property tests compare the core's with it.
 
 Written only from the model's description: the same sums in the same order, but objects instead of arrays, all tasks
 instead of the part of the machine that changed, all pairs instead of groups.
@@ -16,8 +16,15 @@ from typing import NamedTuple
 from spillway.platforms.model import Platform
 from spillway.simulator.engines.base import TaskError, TaskSpec
 from spillway.simulator.engines.batch import BatchArrays, flatten
-from spillway.simulator.engines.fluid_kernels import RATE_PRECISION, TIME_PRECISION, WORK_PRECISION
-from spillway.simulator.engines.weights import TCP_WINDOW
+
+RATE_PRECISION = 1e-5
+"""Free capacity below this counts as 0 (SimGrid's ``maxmin/precision``)."""
+TIME_PRECISION = 1e-9
+"""Latency below this counts as 0 (SimGrid's ``surf/precision``), in s."""
+WORK_PRECISION = RATE_PRECISION * TIME_PRECISION
+"""Remaining work below this counts as 0."""
+TCP_WINDOW = 4194304.0
+"""Bytes (SimGrid's ``network/TCP-gamma``): no transfer is faster than this per two latencies."""
 
 
 @dataclass(slots=True)
@@ -179,7 +186,7 @@ class ReferenceEngine:
         return task.remaining == 0.0
 
     def _solve(self) -> None:
-        """Fair bottleneck, in rounds; see :mod:`spillway.simulator.engines.fluid_kernels`."""
+        """Fair bottleneck, in rounds; see ``core/engines/fluid_sharing.cpp``."""
         open_tasks = [task for task in self._working if task.demands]
         resources = {id(demand.resource): demand.resource for task in open_tasks for demand in task.demands}
         for resource in resources.values():

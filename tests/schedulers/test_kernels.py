@@ -160,7 +160,7 @@ def test_what_is_compiled_is_loaded_without_the_compiler() -> None:
     script = (
         "import sys; from spillway.base.lazy_modules import load;"
         "one = load('spillway.schedulers.timeline.fit_kernels');"
-        "import spillway.simulator.engines.fluid, spillway.schedulers.search.random64 as two, numpy as np;"
+        "import spillway.schedulers.search.random64 as two, numpy as np;"
         "state = np.arange(1, 5).astype(np.uint64); first = two.next_word(state);"
         "print([name in sys.modules for name in ('numba', 'pycparser', 'numba.typed.typeddict')]);"
         "from numba import njit\n"

@@ -162,7 +162,7 @@ def summary(rows: Sequence[Row], fits: Sequence[bool]) -> dict[str, float]:
 
 
 def _fluid(platform: Platform) -> Engine:
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     return FluidEngine(platform)
 

@@ -122,7 +122,7 @@ def play_direct(point: Point, workload: Workload) -> Traces:
 
 def play_product(point: Point, workload: Workload) -> list[JobRecord]:
     """Play a workload by the product's direct player and its simulator."""
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))

@@ -145,7 +145,7 @@ def play(
         direct=True,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    from spillway.simulator.engines.fluid import FluidEngine  # loads kernels
+    from spillway.simulator.engines.fluid import FluidEngine
 
     with FluidEngine(platform) as engine:
         link = InProcessLink(session.handle)

@@ -15,10 +15,8 @@ import pytest
 
 from spillway.experiments.campaign import pool
 from spillway.experiments.campaign.pool import Failed, Finished, News, Pool, Progress, Report, Started
-from spillway.experiments.cli.arguments import executor_of, load_early
+from spillway.experiments.cli.arguments import load_early
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.spec import Engine
-from spillway.simulator.kernels import KERNEL_MODULES
 
 
 def work(task: str, report: Report) -> None:
@@ -57,31 +55,16 @@ def test_every_task_ends_and_failures_stop_nothing() -> None:
     assert "exit code 3" in failed["exit"].cause
 
 
-def test_only_runs_that_need_them_load_the_kernels_of_the_fluid_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process that workers are forked from loads the modules that all need; kernels take half a second."""
-    loaded: list[list[str]] = []
-    context = multiprocessing.get_context("forkserver")
-    monkeypatch.setattr(type(context), "set_forkserver_preload", lambda _, names: loaded.append(names))
-    options = argparse.Namespace(dask="", dask_jobqueue="", dask_tls=(), workers=1)
-    for engines in ((), {Engine.FIXED}, {Engine.FIXED, Engine.FLUID}, {Engine.SIMGRID}):
-        executor_of(options, engines)
-    assert [set(KERNEL_MODULES) <= set(names) for names in loaded] == [True, False, True, True]
-
-
-@pytest.mark.parametrize(
-    ("line", "cached", "starts"),
-    [("fluid", (True, True), 1), ("fluid", (True, False), 0), ("fixed", (True, False), 1), ("fixed", (False, True), 0)],
-)
+@pytest.mark.parametrize(("cached", "starts"), [(True, 1), (False, 0)])
 def test_loading_begins_early_where_it_compiles_nothing(
-    monkeypatch: pytest.MonkeyPatch, line: str, cached: tuple[bool, bool], starts: int
+    monkeypatch: pytest.MonkeyPatch, cached: bool, starts: int
 ) -> None:
-    """Compiling is announced, so it waits until the runs are known; an engine without kernels needs no cached ones."""
-    monkeypatch.setattr(pool.scheduling, "is_cached", lambda names: cached[0] and names == [pool.scheduling.FIRST])
-    monkeypatch.setattr(pool.simulation, "is_cached", lambda: cached[1])
+    """Compiling is announced, so it waits until the runs are known; other machines load their own."""
+    monkeypatch.setattr(pool.scheduling, "is_cached", lambda names: cached and names == [pool.scheduling.FIRST])
     started: list[int] = []
     monkeypatch.setattr(multiprocessing.forkserver, "ensure_running", lambda: started.append(1))
-    load_early(argparse.Namespace(dask="", dask_jobqueue=""), {Engine(line)})
-    load_early(argparse.Namespace(dask="tcp://x:1", dask_jobqueue=""), {Engine(line)})
+    load_early(argparse.Namespace(dask="", dask_jobqueue=""))
+    load_early(argparse.Namespace(dask="tcp://x:1", dask_jobqueue=""))
     assert len(started) == starts
 
 

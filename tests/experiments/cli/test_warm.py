@@ -6,7 +6,6 @@ import io
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -65,7 +64,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     """One line before it begins; then nothing more if there is no terminal."""
     written = io.StringIO()
     at_begin: list[str] = []
-    monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: at_begin.append(written.getvalue()))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names: at_begin.append(written.getvalue()))
     warm.ensure(Console(file=written, width=40))
     assert at_begin == [f"{warm.scheduling.ANNOUNCEMENT}\n"] == [written.getvalue()]
 
@@ -74,7 +73,7 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_sees_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line there changes with each module."""
     written = io.StringIO()
-    monkeypatch.setattr(warm, "warm_up", lambda report, names, fluid: report(3, 9))
+    monkeypatch.setattr(warm, "warm_up", lambda report, names: report(3, 9))
     warm.ensure(Console(file=written, width=120, force_terminal=True))
     assert "3 of 9" in written.getvalue()
 
@@ -100,21 +99,6 @@ def test_what_finds_place_for_lives_is_compiled_where_burst_buffers_have_them() 
     plain = set(warm.needed(["easy"], ["with-nodes"]))
     assert set(warm.needed(["easy"], ["with-nodes", "two-reservations:margin=2"])) == plain | {warm.OF_LIVES}
     assert warm.OF_LIVES in warm.needed(["plan"], ["with-nodes"])
-
-
-def test_runs_without_contention_compile_no_kernel_of_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine ``fixed`` has no kernels, and compiling the fluid engine's takes two fifths of the time."""
-    parts: list[list[str]] = []
-    monkeypatch.setattr(warm.scheduling, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(1))
-    monkeypatch.setattr(warm.scheduling, "_compile", lambda modules: parts.append(list(modules)))
-    monkeypatch.setattr(warm.scheduling, "is_cached", lambda names: False)
-    console = Console(file=io.StringIO())
-    warm.ensure(console, warm.needed(["easy"]), fluid=False)
-    without = [name for part in parts for name in part]
-    assert set(without) == set(warm.needed(["easy"]))
-    parts.clear()
-    warm.ensure(console, warm.needed(["easy"]))
-    assert {name for part in parts for name in part} == {*without, *warm.simulation.KERNEL_MODULES}
 
 
 def test_what_is_compiled_is_not_announced() -> None:

@@ -115,6 +115,17 @@ def test_a_policy_in_a_file_of_the_users(tmp_path: Path, monkeypatch: pytest.Mon
     assert code_of(module.__name__) != before
 
 
+def test_the_compiled_core_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the sources that it was built from; code that does not import it has no other hash for that."""
+    code_of.cache_clear()
+    before = code_of(RUN), code_of("spillway.base.files")
+    monkeypatch.setattr(codehash, "core_code", lambda: "another")
+    code_of.cache_clear()
+    assert code_of(RUN) != before[0]
+    assert code_of("spillway.base.files") == before[1]
+    code_of.cache_clear()
+
+
 def test_what_is_claimed_makes_no_result() -> None:
     """Failed before: every change of the judge made the results of all studies those of other code."""
     covered = modules_of("spillway.experiments.studies.measures").keys()

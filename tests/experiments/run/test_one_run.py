@@ -133,11 +133,9 @@ def test_a_plain_script_needs_no_main_guard(policies: list[str], tmp_path: Path)
         assert [row["policy"] for row in csv.DictReader(stream)] == policies
 
 
-@pytest.mark.parametrize(
-    ("engine", "kernels"), [("fixed", set()), ("fluid", {"spillway.simulator.engines.fluid_kernels"})]
-)
-def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_path: Path) -> None:
-    """A run without figures, clusters and proofs loads no package for them; it loads Numba only for its kernels."""
+@pytest.mark.parametrize("engine", ["fixed", "fluid"])
+def test_nothing_is_loaded_that_is_not_used(engine: str, tmp_path: Path) -> None:
+    """A run without figures, clusters and proofs loads no package for them."""
     script = (
         "import sys\nfrom spillway.experiments.cli import main\n"
         "code = main(sys.argv[1:])\nprint('LOADED', *sys.modules)\nsys.exit(code)\n"
@@ -154,13 +152,13 @@ def test_nothing_is_loaded_that_is_not_used(engine: str, kernels: set[str], tmp_
     slow = {"matplotlib", "seaborn", "pandas", "scipy", "dask", "distributed", "z3", "zmq", "ssl", "pycparser"}
     slow |= {"networkx", "PIL", "requests", "docker", "pyarrow", "gymnasium", "IPython", "shtab"}
     assert not loaded & slow
-    assert {name for name in loaded if name.startswith("spillway.simulator.") and name.endswith("_kernels")} == kernels
 
 
-def test_an_engine_without_kernels_needs_no_numba() -> None:
-    """Neither the modules that check tasks nor the engine of given durations load Numba or compiled modules."""
-    code = "import sys, spillway.simulator.engines.fixed; print(*sys.modules)"
+@pytest.mark.parametrize("engine", ["fixed", "fluid", "waterfill"])
+def test_an_engine_needs_no_numba(engine: str) -> None:
+    """Neither the modules that check tasks nor the engines load it."""
+    code = f"import sys, spillway.simulator.engines.{engine}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "numpy" in loaded
-    assert not loaded & {"numba", "llvmlite", "spillway.simulator.engines.fluid_state"}
+    assert not loaded & {"numba", "llvmlite"}

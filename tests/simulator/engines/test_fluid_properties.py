@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import Network
 from spillway.experiments.campaign.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
 from spillway.platforms.generate import generate
-from spillway.simulator.engines import fluid, routes
 from spillway.simulator.engines.base import AllToAll, Engine, Matrix, TaskSpec
-from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.route_groups import KnownGroups
+from spillway.simulator.engines.fluid import FluidEngine, network_of
 from tests.oracle.tasks import platform_text, play, random_script, random_task
 from tests.reference.fluid import ReferenceEngine
 
@@ -123,8 +122,7 @@ def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
     n = min(n, len(platform.hosts))
     hosts = tuple(rng.permutation(len(platform.hosts))[:n].tolist())
     amount = float(10 ** rng.uniform(3, 9))
-    by_pairs, by_groups, by_matrix = (FluidEngine(platform) for _ in range(3))
-    by_groups._routes.group(range(len(platform.hosts)))
+    by_pairs, by_groups, by_matrix = FluidEngine(platform), grouped(platform), FluidEngine(platform)
     for engine in (by_pairs, by_groups):
         engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
         engine.advance(math.inf)
@@ -133,14 +131,33 @@ def test_counting_by_groups_is_exact(name: str, seed: int, n: int) -> None:
     assert by_groups.clock == by_pairs.clock == by_matrix.clock
 
 
+def grouped(platform: Platform) -> FluidEngine:
+    """An engine that knows the groups of all hosts."""
+    network = network_of(platform)
+    network.group(range(len(platform.hosts)))
+    return FluidEngine(platform, network)
+
+
+def large(platform: Platform, alike: list[list[int]]) -> Network:
+    """A machine that counts as too large for a search of groups, with these groups by construction."""
+    return Network(
+        platform.speeds.tolist(),
+        platform.cores.tolist(),
+        platform.bandwidths.tolist(),
+        platform.fatpipe.tolist(),
+        platform.route,
+        platform.finder.find,
+        lambda: alike,
+        most_hosts=1,
+        many=1,
+    )
+
+
 def test_a_host_twice_is_counted_by_pairs() -> None:
     """Also if the groups of all hosts are known; their sizes count hosts once."""
     platform = MACHINES["torus"]
     ends = []
-    for grouped in (False, True):
-        engine = FluidEngine(platform)
-        if grouped:
-            engine._routes.group(range(len(platform.hosts)))
+    for engine in (FluidEngine(platform), grouped(platform)):
         engine.start(TaskSpec((0, 0, 1), 0.0, AllToAll(1e7)))
         engine.advance(math.inf)
         ends.append(engine.clock)
@@ -187,51 +204,34 @@ def test_room_grows_for_tasks_of_many_parts() -> None:
     assert engine.clock - begin == pytest.approx(5000 * 1e6 / 2e9)
 
 
-def test_routes_are_looked_up_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many as the list of missing ones has places for, besides their number; nothing else changes."""
-    looked_up: list[int] = []
-    add = routes.RouteTable.add
-    monkeypatch.setattr(routes.RouteTable, "add", lambda self, keys: (looked_up.append(len(keys)), add(self, keys))[1])
-    task = TaskSpec(tuple(range(6)), 0.0, AllToAll(1e7))
-    ends = []
-    for places in (8, 4096):
-        monkeypatch.setattr(fluid, "_MISSING_AT_ONCE", places)
-        engine = FluidEngine(MACHINES["torus"])
-        engine.start(task)
-        engine.advance(math.inf)
-        ends.append(engine.clock)
-    assert looked_up == [7, 7, 7, 7, 2, 30]
-    assert ends[0] == ends[1] > 0
-
-
 @pytest.mark.parametrize(("name", "groups"), [("dragonfly", 18), ("star", 1)])
 def test_hosts_of_a_router_are_alike(name: str, groups: int) -> None:
     """From the routes: hosts of one router, hosts of one star."""
     platform = parse_platform(platform_text(name))
-    engine = FluidEngine(platform)
-    engine._routes.group(range(len(platform.hosts)))
-    group = engine._routes.arrays[5].tolist()
-    assert sorted(set(group)) == list(range(groups))
+    network = network_of(platform)
+    network.group(range(len(platform.hosts)))
+    assert sorted(set(network.groups)) == list(range(groups))
 
 
 @pytest.mark.parametrize("name", ["torus", "fat-tree"])
 def test_where_no_hosts_are_alike_pairs_are_counted(name: str) -> None:
     """In a torus each host is a router; a fat-tree's ports depend on the very host that a route leads to."""
-    engine = FluidEngine(MACHINES[name])
-    engine._routes.group(range(len(MACHINES[name].hosts)))
-    assert (engine._routes.arrays[5] == -1).all()
+    network = network_of(MACHINES[name])
+    network.group(range(len(MACHINES[name].hosts)))
+    assert set(network.groups) == {-1}
 
 
 def test_groups_are_looked_for_when_they_pay() -> None:
     """After enough pairs have been visited, and only among hosts that took part."""
     platform = MACHINES["dragonfly"]
-    engine = FluidEngine(platform)
-    for _ in range(30):
+    network = network_of(platform)
+    engine = FluidEngine(platform, network)
+    for number in range(30):
+        assert (set(network.groups) == {-1}) == (number < 20)
         engine.start(TaskSpec(tuple(range(20)), 0.0, AllToAll(1.0)))
         engine.advance(math.inf)
-    group = engine._routes.arrays[5]
-    assert (group[:20] >= 0).all()
-    assert (group[20:] == -1).all()
+    assert min(network.groups[:20]) >= 0
+    assert set(network.groups[20:]) == {-1}
 
 
 FITTED = parse_platform(generate(sized(50, CAPACITY)))
@@ -244,34 +244,29 @@ def test_known_groups_are_exact(name: str, draws: list[tuple[int, int]]) -> None
     """On a machine too large for a search, groups that hold by construction equal pairs, to the last bit."""
     platform = FITTED if name == "fitted" else parse_platform(platform_text(name))
     nodes = [host for alike in platform.alike() for host in alike]
-    by_pairs = FluidEngine(platform)
-    by_pairs._routes._known = KnownGroups(platform)
-    by_pairs._routes._known._group_of.clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routes, "MOST_HOSTS", 1)
-        patch.setattr(routes, "MANY", 1)
-        by_groups = FluidEngine(platform)
-        for seed, n in draws:
-            rng = np.random.default_rng(seed)
-            hosts = tuple(np.array(nodes)[rng.permutation(len(nodes))[: min(n, len(nodes))]].tolist())
-            amount = float(10 ** rng.uniform(3, 9))
-            for engine in (by_pairs, by_groups):
-                engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
-                engine.advance(math.inf)
-            assert by_groups.clock == by_pairs.clock
+    pairs, groups = large(platform, []), large(platform, platform.alike())
+    by_pairs, by_groups = FluidEngine(platform, pairs), FluidEngine(platform, groups)
+    for seed, n in draws:
+        rng = np.random.default_rng(seed)
+        hosts = tuple(np.array(nodes)[rng.permutation(len(nodes))[: min(n, len(nodes))]].tolist())
+        amount = float(10 ** rng.uniform(3, 9))
+        for engine in (by_pairs, by_groups):
+            engine.start(TaskSpec(hosts, 1e9, AllToAll(amount)))
+            engine.advance(math.inf)
+        assert by_groups.clock == by_pairs.clock
     if any(n > 8 for _, n in draws):
-        assert (by_groups._routes.arrays[5] >= 0).any()
-        assert (by_pairs._routes.arrays[5] == -1).all()
+        assert max(groups.groups) >= 0
+        assert set(pairs.groups) == {-1}
 
 
 def test_routes_that_are_not_as_said_are_not_grouped() -> None:
     """Each host's routes are checked before its group is used."""
     platform = parse_platform(platform_text("dragonfly"))
-    known = KnownGroups(platform)
-    known._groups = [[0, 5]]  # hosts of two routers
-    known._group_of = {0: 0, 5: 0}
-    assert known.include([0, 5]) is None
-    assert known.include([0, 5]) is None
+    network = large(platform, [[0, 5]])  # hosts of two routers
+    engine = FluidEngine(platform, network)
+    for _ in range(2):
+        engine.start(TaskSpec((0, 5), 0.0, AllToAll(1e6)))
+        assert set(network.groups) == {-1}
 
 
 @settings(max_examples=25)

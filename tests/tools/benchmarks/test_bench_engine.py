@@ -13,7 +13,7 @@ import pytest
 
 from spillway.platforms import load_platform
 from spillway.simulator.engines.base import AllToAll, EngineUnavailable, Pairs, TaskSpec
-from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.engines.fluid import FluidEngine, network_of
 from spillway.simulator.engines.simgrid import find_binding
 from tools.benchmarks.engine_load import Load, cpu_s, draw_jobs, make_engine, write_platform
 
@@ -67,10 +67,11 @@ def test_cost_of_an_all_to_all_of_the_whole_machine(tmp_path: Path) -> None:
     hosts = tuple(platform.host_index[f"node_{k}"] for k in range(108) if k % 9)
     cost = {}
     for groups in (False, True):
-        engine = FluidEngine(platform)
+        network = network_of(platform)
+        engine = FluidEngine(platform, network)
         engine.start(TaskSpec(hosts, 0.0, AllToAll(1.0)))
         if groups:
-            engine._routes.group(hosts)
+            network.group(hosts)
         times = []
         for _ in range(9):
             begin = time.perf_counter()
