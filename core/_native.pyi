@@ -1,10 +1,21 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
+
+from spillway.protocol.messages import JobState, JsonObject, Request
+from spillway.schedulers.core.execution import Step
+from spillway.schedulers.jobmodels.base import JobModel, Place
+from spillway.schedulers.jobmodels.gates import IoOrder
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.restarts import Restarts
+from spillway.schedulers.jobmodels.streams import Streams
+from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
+from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.staging import StageLimits
 
 SOURCE_DIGEST: str
 """SHA-256 over the C++ sources that the module was built from, as hexadecimal digits."""
@@ -679,3 +690,387 @@ def run_gang(jobs: Sequence[tuple[int, int, int, int, int]], clock: GangClock, r
     width
         Columns: the nodes.
     """
+
+@final
+class Transfer:
+    """Move bytes.
+
+    Attributes
+    ----------
+    source, destination
+        Ends of the transfer. Between burst buffers and another place each node's bytes move separately; nodes write to
+        or read from the file system together. A striped buffer belongs to all nodes: its stripes are filled and emptied
+        side by side, and each node writes or reads an equal part of each.
+    bytes_per_node
+        Bytes of each node, at least 0; of a striped buffer bytes of each stripe.
+    stage
+        Stage to which time and bytes are added in the job's record.
+    nodes
+        Node indices, ascending; ``None``: all nodes that the job was granted.
+    abandoned
+        Whether a job that fails ends without this transfer, if it runs beside a computation.
+    began
+        Called with the time at which the first bytes move.
+    """
+
+    __match_args__: tuple[str, ...]
+
+    def __init__(
+        self,
+        source: Place,
+        destination: Place,
+        bytes_per_node: float,
+        stage: str,
+        nodes: tuple[int, ...] | None = None,
+        abandoned: bool = False,
+        began: Callable[[float], None] | None = None,
+    ) -> None: ...
+    @property
+    def source(self) -> Place: ...
+    @property
+    def destination(self) -> Place: ...
+    @property
+    def bytes_per_node(self) -> float: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def nodes(self) -> tuple[int, ...] | None: ...
+    @property
+    def abandoned(self) -> bool: ...
+    @property
+    def began(self) -> Callable[[float], None] | None: ...
+    @property
+    def shared(self) -> bool:
+        """Whether it uses the parallel file system, and so passes the I/O gate."""
+
+@final
+class Compute:
+    """Run a profile.
+
+    Attributes
+    ----------
+    profile
+        In Batsim's terms (``delay``, ``parallel_homogeneous`` ...).
+    nodes
+        Node indices, ascending; ``None``: all nodes that the job was granted.
+    stage
+        Stage to which the time is added in the job's record.
+    beside
+        A transfer that begins with it, or with its turn if it uses the file system. The program continues meanwhile;
+        the job ends only with it.
+    turn_bytes
+        ``None``, or the bytes that the profile represents: it then waits for its turn at the I/O gate. With several I/O
+        nodes each turn has the part of its nodes.
+    may_fail
+        Whether a failure (return code above 0) is handed to the program instead of ending the job.
+    began
+        Called with the time at which it begins.
+
+    Raises
+    ------
+    ValueError
+        It would wait for a turn, and has a transfer beside it.
+    """
+
+    __match_args__: tuple[str, ...]
+
+    def __init__(
+        self,
+        profile: JsonObject,
+        nodes: tuple[int, ...] | None = None,
+        stage: str = "compute",
+        beside: Transfer | None = None,
+        turn_bytes: float | None = None,
+        may_fail: bool = False,
+        began: Callable[[float], None] | None = None,
+    ) -> None: ...
+    @property
+    def profile(self) -> JsonObject: ...
+    @property
+    def nodes(self) -> tuple[int, ...] | None: ...
+    @property
+    def stage(self) -> str: ...
+    @property
+    def beside(self) -> Transfer | None: ...
+    @property
+    def turn_bytes(self) -> float | None: ...
+    @property
+    def may_fail(self) -> bool: ...
+    @property
+    def began(self) -> Callable[[float], None] | None: ...
+
+@final
+class Done:
+    """Result of an operation: times at which it was reached, began (in its turn) and ended (s), and its final state."""
+
+    __match_args__: tuple[str, ...]
+
+    def __init__(
+        self,
+        ready_s: float,
+        began_s: float,
+        ended_s: float,
+        state: JobState | None = None,
+        return_code: int = 0,
+    ) -> None: ...
+    @property
+    def ready_s(self) -> float: ...
+    @property
+    def began_s(self) -> float: ...
+    @property
+    def ended_s(self) -> float: ...
+    @property
+    def state(self) -> JobState: ...
+    @property
+    def return_code(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int) -> Any: ...
+
+@final
+class Turn:
+    """One transfer that waits or runs at a gate.
+
+    Attributes
+    ----------
+    key
+        Name that the caller chose, unique while the turn waits or runs.
+    application
+        Job that it belongs to.
+    node
+        I/O node, from 0.
+    volume_bytes
+        Bytes to transfer, >= 0.
+    requested_s
+        Time of the request.
+    number
+        Rank among all requests.
+    """
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def application(self) -> str: ...
+    @property
+    def node(self) -> int: ...
+    @property
+    def volume_bytes(self) -> float: ...
+    @property
+    def requested_s(self) -> float: ...
+    @property
+    def number(self) -> int: ...
+
+@final
+class Account:
+    """Account of an application at a gate.
+
+    Attributes
+    ----------
+    entered_s
+        Time of its start, or of its first request (s).
+    waited_s
+        Time during which at least one of its turns waited, closed intervals only (see :meth:`waited`).
+    turns
+        Turns that began.
+    waiting, moving
+        Turns that wait now; turns that have begun and not been released.
+    """
+
+    def __init__(self, entered_s: float) -> None: ...
+    @property
+    def entered_s(self) -> float: ...
+    @property
+    def waited_s(self) -> float: ...
+    @property
+    def turns(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def moving(self) -> int: ...
+    def waited(self, now_s: float) -> float:
+        """Time spent waiting so far (s), the present wait included."""
+
+    def stretch(self, now_s: float) -> float:
+        """Time since the start over the part of it that was not waiting, >= 1; infinite if it only waited."""
+
+class Gate:
+    """A gate in front of the I/O nodes, from which the runtime requests turns (``core/session/gate.hpp``)."""
+
+    def enter(self, application: str, now_s: float) -> None:
+        """Open the account of a job at its start; without this it opens with the first request."""
+
+    def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
+        """Request a turn; returns the keys of the turns that begin now: this one, or ().
+
+        Raises
+        ------
+        ValueError
+            The key is in use.
+        """
+
+    def release(self, key: str, now_s: float) -> tuple[str, ...]:
+        """Release the turn of a transfer that has ended in any way; returns the keys of the turns that begin now.
+
+        Raises
+        ------
+        ValueError
+            No turn of that key has begun.
+        """
+
+    def withdraw(self, application: str, now_s: float) -> tuple[str, ...]:
+        """Drop the waiting turns of a job that is killed and return their keys.
+
+        Its running transfers continue: their turns are released when they have really ended.
+        """
+
+    def leave(self, application: str, now_s: float) -> Account:
+        """Close and return the account of a job that has ended (an empty one if it had no account).
+
+        Raises
+        ------
+        ValueError
+            It still waits or transfers.
+        """
+
+@final
+class Shared(Gate):
+    """Every turn begins at once."""
+
+    def __init__(self) -> None: ...
+
+@final
+class Exclusive(Gate):
+    """One turn at a time per I/O node, never preempted.
+
+    Parameters
+    ----------
+    order
+        Order of the turns; ``None``: first come, first served.
+    """
+
+    def __init__(self, order: IoOrder | None = None) -> None: ...
+    def holder(self, node: int) -> Turn | None:
+        """The turn that has begun at an I/O node."""
+
+    def waiting(self, node: int) -> tuple[Turn, ...]:
+        """The turns that wait at an I/O node, in order of their requests."""
+
+    def check(self) -> None:
+        """Prove that no application waits at a free I/O node and that the accounts agree."""
+
+@final
+class Hosts:
+    """Hosts of a machine as Batsim numbers them, by the indices that schedulers use.
+
+    Parameters
+    ----------
+    nodes, storages
+        Batsim's id of each compute node, and of each storage node.
+    pfs
+        Of the parallel file system's host, if there is one.
+    io_node
+        I/O node of each compute node, from 0.
+    """
+
+    def __init__(
+        self, nodes: Sequence[int], storages: Sequence[int], pfs: int | None, io_node: Sequence[int]
+    ) -> None: ...
+
+@final
+class ProgramRuntime:
+    """The runtime of job models (``core/session/program_runtime.hpp``).
+
+    See :class:`spillway.schedulers.jobmodels.runtime.ProgramRuntime`, which has the same methods.
+
+    Parameters
+    ----------
+    model, gate, on_record, limits
+        As there.
+    streams, restarts
+        Streams beside submitted jobs; checkpoints of killed attempts, or ``None``: no job resumes.
+    """
+
+    def __init__(
+        self,
+        model: JobModel,
+        gate: Gate,
+        streams: Streams,
+        restarts: Restarts | None,
+        on_record: Callable[[JobRecord], None] | None,
+        limits: StageLimits | None,
+    ) -> None: ...
+    @property
+    def idle(self) -> bool:
+        """Whether no job and no sub-job is left."""
+
+    def begin(self, machine: Machine, hosts: Hosts, reuse: bool) -> None:
+        """Take the machine; ``reuse``: whether the simulator lets profiles be used more than once."""
+
+    def stage(self, job: Job, allocation: Allocation, now_s: float) -> Step: ...
+    def unstage(self, job: Job, now_s: float) -> Step: ...
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Step: ...
+    def without_nodes(self, job: Job, now_s: float) -> Step: ...
+    def kill(self, job: Job, now_s: float) -> Step: ...
+    def completed(self, job_id: str, state: JobState, return_code: int, now_s: float) -> Step | None: ...
+    def submitted(self, job_id: str, now_s: float) -> Step | None: ...
+    def called(self, now_s: float) -> Step | None: ...
+    def outage(self, closed: Set[int], now_s: float) -> Step: ...
+    def give_up(self, job: Job, nodes: Set[int], now_s: float) -> Step | None: ...
+    def published(self) -> tuple[Any, ...]: ...
+    def shown(self, job_id: str) -> Any: ...
+    def take_reports(self) -> tuple[Any, ...]: ...
+    def fault(self) -> str:
+        """Inconsistency of processes, sub-jobs and turns, or an empty text."""
+
+@final
+class SubJobs:
+    """The sub-jobs of one job (``core/session/sub_jobs.hpp``).
+
+    Parameters
+    ----------
+    job_id
+        The job.
+    reuse
+        Whether a profile may be used twice; otherwise Batsim deletes it with its job, and it is registered anew.
+
+    Attributes
+    ----------
+    deadline_s
+        End of the job's walltime (s); infinity without a walltime.
+    count
+        Number of sub-jobs so far.
+    """
+
+    deadline_s: float
+
+    def __init__(self, job_id: str, reuse: bool = True) -> None: ...
+    @property
+    def count(self) -> int: ...
+    def overdue(self, now_s: float) -> bool:
+        """Whether no time is left."""
+
+    def run(
+        self, profile: JsonObject, tasks: Sequence[Task], walltime_s: float, now_s: float, requests: list[Request]
+    ) -> list[str]:
+        """Run a profile as sub-jobs side by side: append the requests, return the ids.
+
+        Parameters
+        ----------
+        walltime_s
+            Time that they may take; infinity for no limit.
+        """
+
+def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, hosts: Hosts) -> Lowered:
+    """Return the sub-jobs of a transfer for these nodes of an allocation (indices, ascending).
+
+    Raises
+    ------
+    ValueError
+        The transfer needs a burst buffer that the job lacks, or a file system that the platform lacks.
+    """
+
+def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
+    """Bytes that a transfer moves for ``nodes`` nodes; for a striped buffer, or without nodes, on all storages."""
+
+def profile_key(profile: JsonObject) -> Hashable:
+    """Key of a profile, equal for equal profiles; profiles with lists or objects count by identity."""

@@ -62,7 +62,7 @@ class World:
         if parse_life(settings.bb_life).apart:
             raise OptionError(f"bb_life={settings.bb_life}: here a job is given its nodes and its buffer together")
         chooser = Chooser(reference, self.window, self.guard_s)
-        return chooser, spec.session(observer, direct=True, policy=chooser)
+        return chooser, spec.session(observer, policy=chooser)
 
 
 class Episode:

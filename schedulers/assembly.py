@@ -343,7 +343,6 @@ def assemble(
     on_record: Callable[[JobRecord], None] | None = None,
     on_conflict: Callable[[Conflict], None] | None = None,
     explain: bool = False,
-    direct: bool = False,
 ) -> Session:
     """Assemble a session.
 
@@ -365,8 +364,6 @@ def assemble(
         Receives the record of every ended job.
     on_conflict
         Receives every predicted collision of I/O phases (model ``malleable``).
-    direct
-        Whether the simulator runs in this process and takes a job's operations without messages for each.
 
     Raises
     ------
@@ -376,7 +373,7 @@ def assemble(
     model = model if model is not None else _default_model(policy, literal=literal)
     life = parse_life(settings.bb_life)
     _check(policy, settings, model, life, literal=literal)
-    runtime, steering = _plays(policy, settings, model, life, on_record, on_conflict, direct=direct)
+    runtime, steering = _plays(policy, settings, model, life, on_record, on_conflict)
     deciding, refuses = _around(policy, settings, model, life, runtime.refuses)
     cadence = cadence or (Cadence.EVENT if literal else Cadence.MESSAGE)
     return Session(
@@ -397,8 +394,6 @@ def _plays(
     life: Life,
     on_record: Callable[[JobRecord], None] | None,
     on_conflict: Callable[[Conflict], None] | None,
-    *,
-    direct: bool,
 ) -> tuple[Runtime, Steering | None]:
     """Make the runtime of started jobs, and the controllers that resize them where the model has any."""
     programs = ProgramRuntime(
@@ -406,7 +401,6 @@ def _plays(
         make_gate(settings.io_control, settings.io_order),
         settings.io_node_depth,
         on_record,
-        direct=direct,
         limits=life.limits(),
         restarts=settings.restart is Restart.CHECKPOINT,
     )
@@ -416,7 +410,7 @@ def _plays(
     if not model.shares_nodes:
         return programs, steering
     sharing: Callable[[], Sharing] = getattr(policy, "sharing", _whole_machine)
-    return TimeShared(*sharing(), on_record, direct=direct), steering
+    return TimeShared(*sharing(), on_record), steering
 
 
 def _around(
@@ -583,7 +577,6 @@ class SessionSpec:
         *,
         on_record: Callable[[JobRecord], None] | None = None,
         explain: bool = False,
-        direct: bool = False,
         policy: Policy | None = None,
     ) -> Session:
         """Assemble the session (see :func:`assemble`), with ``policy`` in place of the selected one if given.
@@ -602,7 +595,6 @@ class SessionSpec:
             observer=observer,
             on_record=on_record,
             explain=explain,
-            direct=direct,
         )
 
 

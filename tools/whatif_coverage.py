@@ -103,7 +103,7 @@ def _mean_wait(workload: Workload, platform: Platform) -> float:
     submitted = {f"w0!{job.name}": job.subtime for job in workload.jobs}
     waits: list[float] = []
     session = SessionSpec("easy").session(
-        on_record=lambda record: waits.append(record.start_s - submitted[record.job.id]), direct=True
+        on_record=lambda record: waits.append(record.start_s - submitted[record.job.id])
     )
     jobs = [{**job.to_object(), "id": job.name} for job in workload.jobs]
     loaded = workload_from_object({"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)})

@@ -13,5 +13,8 @@ void bind_subset(nanobind::module_& module);
 void bind_job(nanobind::module_& module);
 void bind_lives(nanobind::module_& module);
 void bind_network(nanobind::module_& module);
+void bind_gates(nanobind::module_& module);
+void bind_operations(nanobind::module_& module);
+void bind_runtime(nanobind::module_& module);
 
 }  // namespace spillway::bindings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from spillway.base import durable
@@ -14,16 +14,17 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, Played, walltimes
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Player, RunSpec
 from spillway.experiments.run.stopwatch import TimedSession
 from spillway.experiments.run.uncontended_jobs import model_alone
 from spillway.platforms.xml_reader import load_platform
+from spillway.protocol.messages import Message, Reply
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.events import drains
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.links import InProcessLink, Link, WireLink
 
 
 def play(
@@ -71,7 +72,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             platform,
             [workload],
             engine,
-            InProcessLink(session.handle),
+            _LINKS[run.player](session.handle),
             SimulationOptions(
                 export=str(folder / PREFIX),
                 dynamic_jobs=needs.dynamic_jobs,
@@ -85,6 +86,12 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
         simulation.run()
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
+
+
+_LINKS: Mapping[Player, Callable[[Callable[[Message], Reply]], Link]] = {
+    Player.DIRECT: InProcessLink,
+    Player.WIRE: WireLink,
+}
 
 
 @contextlib.contextmanager

@@ -131,7 +131,6 @@ def make_session(
     on_record: Callable[[JobRecord], None] | None = None,
     *,
     explain: bool = False,
-    direct: bool = False,
 ) -> Session:
     """Assemble the session that a run describes.
 
@@ -145,9 +144,5 @@ def make_session(
         Receives the record of every job that has ended.
     explain
         Whether every pass notes why jobs wait.
-    direct
-        Whether the simulator runs in this process and receives operations without a message for each.
     """
-    return session_spec(run.policy, run.model, run.seed).session(
-        observer, on_record=on_record, explain=explain, direct=direct
-    )
+    return session_spec(run.policy, run.model, run.seed).session(observer, on_record=on_record, explain=explain)

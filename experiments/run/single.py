@@ -42,7 +42,7 @@ from spillway.experiments.run.player_files import Played
 from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
 from spillway.experiments.run.sessions import make_session, model_of
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, Player, RunSpec
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, RunSpec
 from spillway.experiments.run.stopwatch import TimedSession
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
@@ -173,7 +173,6 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
         recorder,
         keep,
         explain=task.explain,
-        direct=task.run.player is Player.DIRECT and not task.simulator,
     )
 
     def tell(time_s: float) -> None:

@@ -49,9 +49,9 @@ ENGINE_WORDS: Mapping[Engine, str] = {
 
 
 class Player(enum.Enum):
-    """Ways in which a job's operations reach the simulator: messages for each sub-job, or calls in the same process.
+    """Forms of the messages between scheduler and simulator in one process: objects, or bytes of Batsim 4's protocol.
 
-    ``direct`` and ``wire`` give the same tables. Batsim and a simulator in a separate process always receive messages.
+    ``direct`` and ``wire`` give the same tables. Batsim and a simulator in a separate process always receive bytes.
     """
 
     DIRECT = "direct"
@@ -185,7 +185,7 @@ class Playing:
     transport: Transport = option(Transport.DIRECT, help="calls in one process, or ZeroMQ between two")
     player: Player = option(
         Player.DIRECT,
-        help="operations of jobs as calls in this process, or as messages for each sub-job, as for a real Batsim; "
+        help="messages in this process as objects, or as bytes of Batsim 4's protocol, as for a real Batsim; "
         "the tables are the same",
     )
     image: str = option(

@@ -150,7 +150,7 @@ def play_one_by_one(
     from spillway.simulator.engines.fluid import FluidEngine
 
     ended: list[JobRecord] = []
-    session = assemble(policy, settings, model, on_record=ended.append, direct=True)
+    session = assemble(policy, settings, model, on_record=ended.append)
     with FluidEngine(platform) as engine:
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()

@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from spillway.core import Hosts
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import BatsimConfig, JsonObject, SimulationBegins
 from spillway.schedulers.jobmodels.base import Compute, Done, Granted, JobModel, Program, Transfer
+from spillway.schedulers.jobmodels.hosts import hosts_of
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, profile_key
-from spillway.schedulers.jobmodels.transfers import Lowered, Task, lower
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, Lowered, Task, lower, profile_key
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.simulator.engines.base import Engine, TaskSpec
@@ -86,6 +87,7 @@ class UncontendedTimes:
         self._machine = Machine.from_simulation_begins(
             SimulationBegins(0.0, machines.compute_infos, machines.storage_infos, BatsimConfig(), False, True, {}, {})
         )
+        self._hosts = hosts_of(self._machine)
         self._free_s = 0.0
 
     @property
@@ -110,7 +112,7 @@ class UncontendedTimes:
         NotCalculated
             Only a simulation can play it; no task of it is left in the engine.
         """
-        lone = _LoneJob(self._engine, self._machines, self._machine, job, allocation)
+        lone = _LoneJob(self._engine, self._machines, self._machine, self._hosts, job, allocation)
         try:
             lone.play(self._model, max(submitted_s, self._free_s))
         finally:
@@ -122,11 +124,14 @@ class UncontendedTimes:
 class _LoneJob:
     """One job, its running operations, and the messages to the server: ends and the scheduler's requests."""
 
-    def __init__(self, engine: Engine, machines: Machines, machine: Machine, job: Job, allocation: Allocation) -> None:
+    def __init__(
+        self, engine: Engine, machines: Machines, machine: Machine, hosts: Hosts, job: Job, allocation: Allocation
+    ) -> None:
         self._engine = engine
         self._machines = machines
         self._own_s = machines.own_message_s
         self._machine = machine
+        self._hosts = hosts
         self._job = job
         self._allocation = allocation
         self._tasks: dict[int, _Start] = {}
@@ -336,7 +341,7 @@ class _LoneJob:
             if isinstance(operation, Compute):
                 lowered = Lowered(operation.profile, (Task(self._machine.alloc_ids(nodes)),))
             else:
-                lowered = lower(operation, nodes, self._allocation, self._machine)
+                lowered = lower(operation, nodes, self._allocation, self._hosts)
             key = profile_key(lowered.profile)
             found = self._layouts[same] = _Layout(key, lowered.profile, list(self._starts(lowered)))
         return found

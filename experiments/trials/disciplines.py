@@ -47,6 +47,6 @@ CHECKS: Mapping[str, str] = {
     "view": "the policy does not change the view",
     "clock and chance": "no clock, no randomness but view.rng",
     "same again": "the same seed gives the same tables, in this process and with other hash seeds",
-    "players": "the direct player and messages over the wire give the same tables",
+    "players": "messages as objects and as bytes of Batsim's protocol give the same tables",
 }
 """Checks of a policy in this process, independent of its discipline, in the order of the report."""

@@ -20,7 +20,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.policykit.view import Holding, Running
 from spillway.simulator.errors import Deadlock
-from spillway.simulator.wire.links import InProcessLink
+from spillway.simulator.wire.links import InProcessLink, WireLink
 
 TABLES = ("jobs.csv", "allocations.csv", "rejections.csv")
 
@@ -39,7 +39,7 @@ class Examined:
     name
         Name, ``FILE.py:CLASS`` or ``MODULE:CLASS``.
     direct
-        Whether operations of jobs are calls, or messages for each sub-job.
+        Whether messages are objects, or bytes of Batsim 4's protocol.
     cpu_s
         Seconds of CPU time after which the play of a world is interrupted.
     """
@@ -72,7 +72,6 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
     session = spec.session(
         watch,
         on_record=lambda record: records.update({record.job.id: record}),
-        direct=direct,
         policy=watched,
     )
     watched.session = watch.session = session
@@ -92,7 +91,7 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
         return reply
 
     try:
-        spans = simulate(world, InProcessLink(handle), folder, spec.needs())
+        spans = simulate(world, InProcessLink(handle) if direct else WireLink(handle), folder, spec.needs())
     except Deadlock:
         raise Fault("ends", f"no job runs or arrives any more, and {watch.story()}") from None
     finally:

@@ -208,7 +208,7 @@ class Ours:
         except OptionError as error:
             raise NotPlayed(str(error)) from None
         needs = spec.needs()
-        session = spec.session(seen, direct=needs.dynamic_jobs)
+        session = spec.session(seen)
         simulate(case.world, InProcessLink(session.handle), needs=needs)
         return case.from_first(seen.at_s)
 

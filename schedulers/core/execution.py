@@ -71,8 +71,7 @@ class Step(msgspec.Struct):
     """Consequences of one event, for the simulator and for jobs.
 
     ``requests`` to send, in order; ``ended`` jobs; resources ``released`` by running jobs, and their new ``expected``
-    ends; waiting jobs with a finished or failed stage-in (``staged``); of an event that states several ends, the
-    ``rest`` that was not handled. A runtime may fill a step in until it returns it.
+    ends; waiting jobs with a finished or failed stage-in (``staged``).
     """
 
     requests: Sequence[Request] = ()
@@ -80,7 +79,6 @@ class Step(msgspec.Struct):
     released: Sequence[Released] = ()
     expected: Sequence[Expected] = ()
     staged: Sequence[Staged] = ()
-    rest: Event | None = None
 
 
 NOTHING = Step()

@@ -39,7 +39,6 @@ from spillway.protocol.messages import (
     ResourceStateChanged,
     SimulationBegins,
     SimulationEnds,
-    SubJobsCompleted,
 )
 from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.consequences import Consequences
@@ -190,16 +189,14 @@ class Session:
             if handler is None or records.machine is None or self.finished:
                 self._check_order(event, f"$.events[{index}]")
             assert handler is not None
-            rest: Event | None = event
-            while rest is not None:
-                try:
-                    rest = handler(self, rest)
-                except RemoteProtocolError as error:
-                    if error.path.startswith("$.events"):
-                        raise
-                    raise error.under(f"$.events[{index}].data") from None
-                if self._each_event and (self._submissions.release() or records.dirty):
-                    yield from self._pass()
+            try:
+                handler(self, event)
+            except RemoteProtocolError as error:
+                if error.path.startswith("$.events"):
+                    raise
+                raise error.under(f"$.events[{index}].data") from None
+            if self._each_event and (self._submissions.release() or records.dirty):
+                yield from self._pass()
         if records.outages.affected:
             self._losses.kill_affected()
         if not self.finished and records.machine is not None:
@@ -270,20 +267,6 @@ class Session:
             raise RemoteProtocolError(f"JOB_COMPLETED of {shown(job_id)}, which does not run", "$.job_id")
         self._consequences.enact(step)
 
-    def _sub_jobs_completed(self, event: SubJobsCompleted) -> Event | None:
-        """Process ends of sub-jobs up to the first with consequences; return an event with the others, or ``None``."""
-        records = self._records
-        step = self._runtime.handle(event, records.now_s)
-        seen = event.job_ids
-        if step is not None and isinstance(step.rest, SubJobsCompleted):
-            seen = seen[: -len(step.rest.job_ids)]
-        if step is None or not records.wire.completed(seen):
-            raise RemoteProtocolError(
-                f"the end of sub-jobs {shown(list(seen))}, but one of them does not run", "$.job_ids"
-            )
-        self._consequences.enact(step)
-        return step.rest
-
     def _killed(self, event: JobKilled) -> None:
         records = self._records
         records.arrivals.check_progress(event)
@@ -327,12 +310,11 @@ class Session:
     def _asked(self, event: EstimateQuery) -> None:
         self._records.requests.append(AnswerEstimate(self._records.now_s, event.job_id, 0.0))
 
-    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], Event | None]]] = {
+    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         SimulationBegins: _begin,
         SimulationEnds: _end,
         JobSubmitted: _submitted,
         JobCompleted: _completed,
-        SubJobsCompleted: _sub_jobs_completed,
         JobKilled: _killed,
         RequestedCall: _called,
         Notify: _notified,

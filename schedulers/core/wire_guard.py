@@ -20,7 +20,6 @@ from spillway.protocol.messages import (
     RegisterProfile,
     RejectJob,
     Request,
-    RunSubJobs,
     SetJobMetadata,
     SetResourceState,
     ToJobMsg,
@@ -184,15 +183,6 @@ class WireGuard:
             raise DecisionRefused(job_id, f"its walltime must be positive, got {walltime}")
         self._submitted.add(job_id)
 
-    def _run_sub_jobs(self, request: RunSubJobs) -> None:
-        self._need_registration("RunSubJobs", request.workload_name)
-        running = self._running
-        for sub_id, (hosts, _) in zip(request.ids, request.tasks, strict=True):
-            if self._closed:
-                self._check_open(sub_id, hosts)
-            running[sub_id] = hosts
-        self._unsent.update(request.ids)
-
     def _need_registration(self, what: str, name: str) -> None:
         if not self._registration_open:
             why = "its registration is finished" if self._dynamic else self._remedy
@@ -238,5 +228,4 @@ class WireGuard:
         QueryEnergy: _nothing,
         AnswerEstimate: _nothing,
         ToJobMsg: _nothing,
-        RunSubJobs: _run_sub_jobs,
     }

@@ -23,10 +23,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Generator, Mapping, Set
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, make_dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from spillway.protocol.messages import JobState, JsonObject
+from spillway.core import Compute as Compute
+from spillway.core import Done as Done
+from spillway.core import Transfer as Transfer
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.jobmodels.record import Checkpoints as Checkpoints
 from spillway.schedulers.jobmodels.record import JobRecord
@@ -83,80 +85,6 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
-    """Move bytes.
-
-    Attributes
-    ----------
-    source, destination
-        Ends of the transfer. Between burst buffers and another place each node's bytes move separately; nodes write to
-        or read from the file system together. A striped buffer belongs to all nodes: its stripes are filled and emptied
-        side by side, and each node writes or reads an equal part of each.
-    bytes_per_node
-        Bytes of each node, at least 0; of a striped buffer bytes of each stripe.
-    stage
-        Stage to which time and bytes are added in the job's record.
-    nodes
-        Node indices, ascending; ``None``: all nodes that the job was granted.
-    abandoned
-        Whether a job that fails ends without this transfer, if it runs beside a computation.
-    began
-        Called with the time at which the first bytes move.
-    """
-
-    source: Place
-    destination: Place
-    bytes_per_node: float
-    stage: str
-    nodes: tuple[int, ...] | None = None
-    abandoned: bool = False
-    began: Callable[[float], None] | None = None
-
-    @property
-    def shared(self) -> bool:
-        """Whether it uses the parallel file system, and so passes the I/O gate."""
-        return Place.PFS in (self.source, self.destination)
-
-
-@dataclass(frozen=True, slots=True)
-class Compute:
-    """Run a profile.
-
-    Attributes
-    ----------
-    profile
-        In Batsim's terms (``delay``, ``parallel_homogeneous`` ...).
-    nodes
-        Node indices, ascending; ``None``: all nodes that the job was granted.
-    stage
-        Stage to which the time is added in the job's record.
-    beside
-        A transfer that begins with it, or with its turn if it uses the file system. The program continues meanwhile;
-        the job ends only with it.
-    turn_bytes
-        ``None``, or the bytes that the profile represents: it then waits for its turn at the I/O gate. With several I/O
-        nodes each turn has the part of its nodes.
-    may_fail
-        Whether a failure (return code above 0) is handed to the program instead of ending the job.
-    began
-        Called with the time at which it begins.
-    """
-
-    profile: JsonObject
-    nodes: tuple[int, ...] | None = None
-    stage: str = "compute"
-    beside: Transfer | None = None
-    turn_bytes: float | None = None
-    may_fail: bool = False
-    began: Callable[[float], None] | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a combination that no runtime plays."""
-        if self.beside is not None and self.turn_bytes is not None:
-            raise ValueError("a Compute that waits for a turn (turn_bytes) cannot have a transfer beside it")
-
-
-@dataclass(frozen=True, slots=True)
 class GiveBack:
     """Give resources back for good, and continue with the rest.
 
@@ -204,17 +132,11 @@ class Wait:
     stage: str
 
 
-Operation = Submitted | Compute | Transfer | GiveBack | Publish | Report | Wait
+_FIELDS = "__dataclass_fields__"
+for _native in (Transfer, Compute):  # `dataclasses.replace` takes them
+    setattr(_native, _FIELDS, getattr(make_dataclass(_native.__name__, _native.__match_args__), _FIELDS))
 
-
-class Done(NamedTuple):
-    """Result of an operation: times at which it was reached, began (in its turn) and ended (s), and its final state."""
-
-    ready_s: float
-    began_s: float
-    ended_s: float
-    state: JobState = JobState.COMPLETED_SUCCESSFULLY
-    return_code: int = 0
+Operation: TypeAlias = Submitted | Compute | Transfer | GiveBack | Publish | Report | Wait
 
 
 Program = Generator[Operation, Done, None]

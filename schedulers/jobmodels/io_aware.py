@@ -97,10 +97,10 @@ class IoAware(JobModel):
         drain = Transfer(Place.BURST_BUFFER, Place.PFS, part, "drain", abandoned=self.early_release)
         yield from self._read_back(resumed, part)
         undrained = resumed is not None and resumed.buffered > resumed.drained
-        yield Compute(compute, beside=replace(drain) if undrained else None)
+        yield Compute(compute, beside=drain if undrained else None)
         for _ in range(phases - through - 1):
             yield checkpoint
-            yield Compute(compute, beside=replace(drain))
+            yield Compute(compute, beside=drain)
 
     def stage_in(self, job: Job) -> Program:
         """Stage in the whole burst buffer, or the bytes that the job states."""

@@ -97,16 +97,6 @@ class JobRecord(msgspec.Struct):
         """Add to a stage's time."""
         self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
-    def reached(self, stage: str, seconds: float) -> None:
-        """Count an operation of a stage that has ended."""
-        self.through[stage] = self.through.get(stage, 0) + 1
-        if stage == "compute":
-            self.computed_s.append(seconds)
-
-    def moved(self, stage: str, size: float) -> None:
-        """Add to a stage's bytes."""
-        self.moved_bytes[stage] = self.moved_bytes.get(stage, 0) + size
-
     def cells(self, stages: Sequence[str], moved: Sequence[str], gate: bool) -> dict[str, str]:
         """Texts of the columns that :func:`columns` names; empty texts for a job that ran in one piece."""
         if self.whole:

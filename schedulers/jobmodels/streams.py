@@ -11,7 +11,7 @@ Herbein et al., HPDC 2016 (DOI 10.1145/2907294.2907316), section 3.1: burst buff
 
 from __future__ import annotations
 
-from spillway.protocol.messages import AdditionalIoJob, ExecuteJob, JsonObject
+from spillway.protocol.messages import AdditionalIoJob, JsonObject
 from spillway.schedulers.model.job import Job
 
 MERGED = ("parallel_homogeneous", "parallel_homogeneous_total", "parallel")
@@ -19,7 +19,7 @@ MERGED = ("parallel_homogeneous", "parallel_homogeneous_total", "parallel")
 
 
 class Streams:
-    """Executions of jobs as they were submitted, with their streams.
+    """Streams beside jobs that run as they were submitted.
 
     A profile is sent once per shape (nodes, bytes, place of the file system among the hosts) and workload; later jobs
     refer to it by name.
@@ -28,13 +28,8 @@ class Streams:
     def __init__(self) -> None:
         self._sent: set[tuple[str, str]] = set()
 
-    def execute(
-        self, job: Job, hosts: tuple[int, ...], bytes_per_node: float, pfs_id: int | None, now_s: float
-    ) -> ExecuteJob:
-        """Execute a job on its hosts (Batsim ids, ascending); 0 bytes: without a stream."""
-        if not bytes_per_node:
-            target = _stream_target(job, pfs_id) if job.profile.get("type") == "io_stream" else None
-            return ExecuteJob(now_s, job.id, hosts, storage_mapping=target)
+    def beside(self, job: Job, hosts: tuple[int, ...], bytes_per_node: float, pfs_id: int | None) -> AdditionalIoJob:
+        """Return the stream of a job on its hosts (Batsim ids, ascending)."""
         assert pfs_id is not None, "refused before: a stream on a platform without a file system"
         among = tuple(sorted((*hosts, pfs_id)))
         place = among.index(pfs_id)
@@ -42,12 +37,7 @@ class Streams:
         known = (job.workload, name) in self._sent
         self._sent.add((job.workload, name))
         profile = None if known else stream_profile(len(hosts), bytes_per_node, place)
-        return ExecuteJob(now_s, job.id, hosts, additional_io_job=AdditionalIoJob(among, name, profile))
-
-
-def _stream_target(job: Job, pfs_id: int | None) -> dict[str, int] | None:
-    """Target of the stream of an ``io_stream`` profile: its storage label means the parallel file system."""
-    return None if pfs_id is None else {str(job.profile.get("storage", "pfs")): pfs_id}
+        return AdditionalIoJob(among, name, profile)
 
 
 def stream_profile(nodes: int, bytes_per_node: float, place: int) -> JsonObject:

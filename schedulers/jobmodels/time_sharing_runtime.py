@@ -40,8 +40,7 @@ from spillway.protocol.messages import (
 from spillway.schedulers.core.execution import NOTHING, Ended, Staged, Step
 from spillway.schedulers.jobmodels.record import JobRecord, without_nodes
 from spillway.schedulers.jobmodels.slices import Remaining, remaining_of, unscalable
-from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, require_dynamic_jobs
-from spillway.schedulers.jobmodels.transfers import Task
+from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, SubJobs, Task, require_dynamic_jobs
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.timesharing.bandwidth import Links, Room
@@ -93,8 +92,6 @@ class TimeShared:
         Time at which moved jobs restart on their new columns.
     on_record
         Called with each job's record when the job has ended.
-    direct
-        Whether the simulator runs in the same process and takes slices without messages for each.
     """
 
     def __init__(
@@ -103,11 +100,8 @@ class TimeShared:
         costs: Costs,
         migration_start: MigrationStart = MigrationStart.NEXT_QUANTUM,
         on_record: Callable[[JobRecord], None] | None = None,
-        *,
-        direct: bool = False,
     ) -> None:
         self._on_record = on_record
-        self._direct = direct
         self._slices = slices
         self._migration_start = migration_start
         self._costs = costs
@@ -143,7 +137,7 @@ class TimeShared:
         rows, columns = self._place(allocation)
         files = file_columns(job, len(self._machine.nodes))
         remaining = remaining_of(job, self._costs, local=not files or files == columns)
-        sub_jobs = SubJobs.of(job.id, reuse=False, direct=self._direct)
+        sub_jobs = SubJobs(job.id, reuse=False)
         record = JobRecord(job, allocation, now_s, preempted=True)
         self._jobs[job.id] = _Shared(
             job, files, rows, columns, columns, remaining, sub_jobs, job.walltime_s, record, allocation.io_rate

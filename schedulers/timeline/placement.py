@@ -17,21 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spillway.core import Resource as Resource
 from spillway.schedulers.model.machine import Machine, common_length
-
-
-class Resource(enum.Flag):
-    """A kind of resource; a reservation covers a union of kinds."""
-
-    NODES = 1
-    """Compute nodes, by identity."""
-    BURST_BUFFERS = 2
-    """Bytes on storage nodes."""
-    BANDWIDTH = 4
-    """Bytes per second on the links above the nodes."""
-    POOLS = 8
-    """Counted pools (licenses)."""
-    ALL = NODES | BURST_BUFFERS | BANDWIDTH | POOLS
 
 
 class NodeOrder(enum.Enum):

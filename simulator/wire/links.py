@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from spillway.protocol.batsim4 import codec
 from spillway.protocol.messages import Message, Reply
 
 
@@ -29,6 +30,27 @@ class InProcessLink:
 
     def __init__(self, handle: Callable[[Message], Reply]) -> None:
         self.exchange = handle
+
+    def close(self) -> None:
+        """Do nothing: no resource is open."""
+
+
+class WireLink:
+    """A scheduler in the same process that gets messages as bytes of Batsim 4's protocol, and gives replies so.
+
+    Parameters
+    ----------
+    handle
+        Answers a message.
+    """
+
+    def __init__(self, handle: Callable[[Message], Reply]) -> None:
+        self._handle = handle
+
+    def exchange(self, message: Message) -> Reply:
+        """Pass a message on, and its reply back."""
+        reply = self._handle(codec.decode_message(codec.encode_message(message)))
+        return codec.decode_reply(codec.encode_reply(reply))
 
     def close(self) -> None:
         """Do nothing: no resource is open."""

@@ -132,7 +132,7 @@ LAW: Mapping[str, Rule] = {
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
-        "schedulers.model.*", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache",
+        "schedulers.model.*", "schedulers.timeline.*", "core", "schedulers.search.random64", "base.kernel_cache",
         "base.lazy_modules",
         others="numpy numba",
     ),
@@ -165,9 +165,9 @@ LAW: Mapping[str, Rule] = {
     ),
     # Of the core only the interface to a session, never the ledger or the session itself.
     "schedulers.jobmodels.*": _rule(
-        "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "schedulers.applications.*",
-        "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.timeline", "protocol.messages",
-        "protocol.limits", "base.options", "base.errors",
+        "schedulers.model.*", "schedulers.jobmodels.*", "schedulers.core.execution", "core",
+        "schedulers.applications.*", "schedulers.controllers.*", "schedulers.timesharing.*", "schedulers.timeline",
+        "protocol.messages", "protocol.limits", "base.options", "base.errors",
         others="numpy msgspec",
     ),
     "schedulers.controllers.*": _rule(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spillway.protocol.messages import JobCompleted, JobState, Message, SubJobsCompleted
+from spillway.protocol.messages import JobCompleted, JobState, Message
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.jobmodels.sub_jobs import SEPARATOR
@@ -59,15 +59,11 @@ class Account(Observer):
     # ------------------------------------------------------------------ events
 
     def heard(self, message: Message) -> None:
-        """Note the events that the session receives; ``SubJobsCompleted`` becomes one end per sub-job, at the message's
-        time.
-        """
+        """Note the events that the session receives; ends of sub-jobs at the message's time."""
         self.story.append((message.now, "message", ""))
         for event in message.events:
             job_id = getattr(event, "job_id", "")
-            if isinstance(event, SubJobsCompleted):
-                self.story.extend((message.now, JobCompleted.__name__, one) for one in event.job_ids)
-            elif isinstance(event, JobCompleted) and SEPARATOR in job_id:
+            if isinstance(event, JobCompleted) and SEPARATOR in job_id:
                 self.story.append((message.now, JobCompleted.__name__, job_id))
             else:
                 self.story.append((event.timestamp, type(event).__name__, job_id))

@@ -239,7 +239,7 @@ def play_jobs(case: Case, spec: SessionSpec, data: dict[str, Any], text: str = "
     """Play jobs and outages on a case's machine, with everything proven after every message."""
     account = Account(case, limit)
     needs = spec.needs()
-    session = spec.session(account, direct=needs.dynamic_jobs and case.way in ("whole", BY_ITS_CLOCK))
+    session = spec.session(account)
     account.session = session
     messages = 0
 

@@ -25,7 +25,7 @@ def play_checked(
     All replies are added to ``replies``.
     """
     needs = spec.needs()
-    session = spec.session(observer, explain=explain, direct=needs.dynamic_jobs)
+    session = spec.session(observer, explain=explain)
 
     def handle(message: Message) -> Reply:
         reply = session.handle(message)

@@ -145,7 +145,6 @@ def play(
     changes: list[Change],
     *,
     platform: str = "tiny",
-    direct: bool = True,
     deadlock: bool = False,
     drains: Sequence[Drain] = (),
 ) -> Played:
@@ -153,7 +152,7 @@ def play(
     (root / "w.json").write_text(json.dumps(data), encoding="utf-8")
     (root / "p.xml").write_text(generate(describe(platform)), encoding="utf-8")
     watch, records = Watch(), dict[str, JobRecord]()
-    session = spec.session(watch, on_record=lambda record: records.update({record.job.id: record}), direct=direct)
+    session = spec.session(watch, on_record=lambda record: records.update({record.job.id: record}))
     watch.session = session
 
     def handle(message: Message) -> Reply:

@@ -80,12 +80,12 @@ def test_every_combination(model: str, policy: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "filler", "sjf-easy", "gang", "gang-io", "gang-io-migrate"])
 @pytest.mark.parametrize("rule", ["continue", "kill", "requeue"])
 def test_everything_goes_and_comes_back(policy: str, rule: str, tmp_path: Path) -> None:
-    """All hosts at once, at the instant of a submission, then again while jobs wait; both players of the wire."""
+    """All hosts at once, at the instant of a submission, then again while jobs wait."""
     model = "timeshared" if policy.startswith("gang") else "io"
     everything = (*NODES, *STORAGES, FILE_SYSTEM)
     changes: list[Change] = [(5.0, False, everything), (60.0, True, everything)]
     spec = SessionSpec(policy, model=model, settings={"on_outage": rule}, thesis_literal=rule == "continue")
-    settled(play(tmp_path, spec, workload(model, JOBS), changes, direct=False), len(JOBS))
+    settled(play(tmp_path, spec, workload(model, JOBS), changes), len(JOBS))
 
 
 CHANGES = st.lists(
@@ -143,7 +143,7 @@ def test_random_outages(
     if not playable(spec):
         return
     with tempfile.TemporaryDirectory() as folder:
-        played = play(Path(folder), spec, workload(model, jobs), as_events(drawn), direct=data.draw(st.booleans()))
+        played = play(Path(folder), spec, workload(model, jobs), as_events(drawn))
     settled(played, len(jobs))
 
 
@@ -243,12 +243,11 @@ def test_a_node_returns_under_a_job(tmp_path: Path) -> None:
     """Node 0 is out from 10 to 20 s under a job; a job of all nodes at 1500 s starts, as on Batsim 4.2.1."""
     jobs = [(0, 4, 30.0, 0, 0, 100, False), (1500, 8, 5.0, 0, 0, 100, False)]
     changes: list[Change] = [(10.0, False, (0,)), (20.0, True, (0,))]
-    for direct in (True, False):
-        played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes, direct=direct)  # type: ignore[arg-type]
-        starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
-        assert starts["w0!1"] == pytest.approx(1500.0, abs=1e-3)
-        assert played.result.figures["time_unavailable"] == "10.000000"
-        assert played.rows["1"]["allocated_resources"] == "0-7"
+    played = play(tmp_path, SessionSpec("easy", model="rigid"), workload("rigid", jobs), changes)  # type: ignore[arg-type]
+    starts = {name: time_s for time_s, what, name in played.watch.story if what == "started"}
+    assert starts["w0!1"] == pytest.approx(1500.0, abs=1e-3)
+    assert played.result.figures["time_unavailable"] == "10.000000"
+    assert played.rows["1"]["allocated_resources"] == "0-7"
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def play(
 ) -> tuple[Any, ...]:  # fmt: skip
     """All that happens to jobs, all replies, and how far the generator was used."""
     story, replies, needs = Story(), list[Reply](), spec.needs()
-    session = spec.session(story, explain=explain, direct=needs.dynamic_jobs)
+    session = spec.session(story, explain=explain)
     if whole:
         session._policy = Whole(session._policy)
 

@@ -175,7 +175,7 @@ def played(data: dict[str, Any], machine: Platform, spec: SessionSpec) -> Promis
     """Promises to a workload's jobs on the embedded simulator, with message latency, and their starts."""
     promises = Promises()
     needs = spec.needs()
-    session = spec.session(promises, explain=True, direct=needs.dynamic_jobs)
+    session = spec.session(promises, explain=True)
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
     with FluidEngine(machine) as engine:
         Simulation(machine, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()

@@ -209,7 +209,7 @@ class Watch(Story):
 def play(world: World, *, whole: bool = False, explain: bool = False) -> tuple[Watch, list[Reply], Session]:
     """Play a world; queue, book and runtime agree after every message, and no user has too much."""
     spec, watch, replies, needs = world.spec, Watch(), list[Reply](), world.spec.needs()
-    session = spec.session(watch, explain=explain, direct=needs.dynamic_jobs)
+    session = spec.session(watch, explain=explain)
     if whole:
         session._policy = Whole(session._policy)
 

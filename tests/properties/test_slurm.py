@@ -144,7 +144,7 @@ def played(policy: SlurmBackfill, settings: dict[str, Any], data: dict[str, Any]
     """All that happens, and all replies."""
     seen = Everything()
     spec = SessionSpec("slurm-backfill", settings=settings)
-    session = spec.session(seen, explain=explain, policy=policy, direct=True)
+    session = spec.session(seen, explain=explain, policy=policy)
     needs = spec.needs()
     replies: list[Any] = []
 

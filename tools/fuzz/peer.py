@@ -35,7 +35,6 @@ from spillway.protocol.messages import (
     Reply,
     RequestedCall,
     ResourceInfo,
-    RunSubJobs,
     SetJobMetadata,
     SimulationBegins,
     SimulationEnds,
@@ -362,15 +361,6 @@ class Peer:
         if self.world.acknowledged:
             self._pending.append(JobSubmitted(self.clock_s, request.job_id, request.job))
 
-    def _run_sub_jobs(self, request: RunSubJobs) -> None:
-        if not request.known:
-            name = request.profile_name
-            self._register_profile(RegisterProfile(request.timestamp, request.workload_name, name, request.profile))
-        profile = self.profiles[request.workload_name][request.profile_name]
-        for job_id, (hosts, _) in zip(request.ids, request.tasks, strict=True):
-            self.jobs[job_id] = Job(len(hosts), request.walltime, profile, request.profile_name)
-            self._start(job_id, hosts)
-
     def _need_registration(self) -> None:
         if not self.world.dynamic or self._finished_registration:
             raise Illegal("a registration that is not allowed")
@@ -392,7 +382,6 @@ class Peer:
         CallMeLater: _call,
         RegisterProfile: _register_profile,
         RegisterJob: _register_job,
-        RunSubJobs: _run_sub_jobs,
         NotifyRegistration: _registration,
         SetJobMetadata: _metadata,
         AnswerEstimate: _nothing,

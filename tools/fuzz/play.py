@@ -165,7 +165,7 @@ def _assemble(rng: Random, policy: str, model: str, *, outages: bool) -> tuple[S
         setup = draw(rng, policy, model, outages=outages)
         kept = Kept()
         try:
-            session = setup.spec.session(kept, on_record=kept.record, direct=setup.direct)
+            session = setup.spec.session(kept, on_record=kept.record)
         except OptionError:
             continue  # drawn options that exclude each other
         return setup, session, kept

@@ -41,12 +41,11 @@ PAIRS = tuple((policy, model) for model in MODELS for policy in POLICIES if poli
 class Setup:
     """A set-up: the parts of the session, and the world.
 
-    ``direct``: sub-jobs have no messages of their own. ``protocol``: messages are bytes of Batsim 4 or 5; 0: objects.
+    ``protocol``: messages are bytes of Batsim 4 or 5; 0: objects.
     """
 
     spec: SessionSpec
     world: World
-    direct: bool
     protocol: int
 
     def codecs(self) -> tuple[SchedulerSide, SimulatorSide]:
@@ -69,7 +68,7 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
     """Draw a set-up; OptionError if the drawn options exclude each other."""
     needs = MODELS[model].needs
     dynamic = needs.dynamic_jobs or rng.random() < 0.5
-    direct = needs.dynamic_jobs and rng.random() < 0.3
+    objects = needs.dynamic_jobs and rng.random() < 0.3
     spec = SessionSpec(
         policy,
         _options(rng, _infos(POLICIES[policy].cls), 0.12, preset=POLICIES[policy].preset),
@@ -80,14 +79,14 @@ def draw(rng: Random, policy: str, model: str, *, outages: bool = True) -> Setup
         cadence=rng.choice((None, None, *Cadence)),
         seed=rng.randrange(1 << 30),
     )
-    protocol = 0 if direct or rng.random() < 0.4 else rng.choice((4, 5))
+    protocol = 0 if objects or rng.random() < 0.4 else rng.choice((4, 5))
     if protocol == 5 and model == "stream":  # Batsim 5 has no I/O jobs beside others
         protocol = 4
     jobs = rng.choice((rng.randint(1, 12), rng.randint(12, 80)))
     drawn = world(rng, model, dynamic=dynamic, outages=outages, jobs=jobs)
     if spec.make_settings().on_outage.requeues:
         drawn = replace(drawn, dynamic=True, reuse=True)
-    return Setup(spec, _of_batsim_5(drawn) if protocol == 5 else drawn, direct, protocol)
+    return Setup(spec, _of_batsim_5(drawn) if protocol == 5 else drawn, protocol)
 
 
 _OWN = frozenset({"id", "subtime", "res", "walltime", "profile", "type", "delay", "cpu", "com"})

@@ -126,7 +126,7 @@ def play_product(point: Point, workload: Workload) -> list[JobRecord]:
 
     records: list[JobRecord] = []
     gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
-    runtime = ProgramRuntime(Sequenced(), gate, 0, records.append, direct=True)
+    runtime = ProgramRuntime(Sequenced(), gate, 0, records.append)
     session = Session(_policy(point), runtime, passes=Passes(estimator=Requested()))
     platform = _platform(protocol_of(point).platform)
     data = {

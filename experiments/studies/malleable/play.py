@@ -142,7 +142,6 @@ def play(
         observer=diary,
         on_record=keep,
         on_conflict=conflicts.append,
-        direct=True,
     )
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     from spillway.simulator.engines.fluid import FluidEngine

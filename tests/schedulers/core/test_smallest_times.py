@@ -17,14 +17,13 @@ NEARLY_S = 8e9
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("direct", [False, True])
-def test_a_delay_that_is_printed_as_0(model: str, *, direct: bool) -> None:
+def test_a_delay_that_is_printed_as_0(model: str) -> None:
     """Batsim plays a nanosecond, says 0 s, and refuses delays of 0 s that we would register."""
     profiles: dict[str, Any] = {"d": {"type": "delay", "delay": 1e-9}, "e": {"type": "delay", "delay": 5.0}}
     if model == "operations":
         profiles["e"]["operations"] = [{"compute_s": 1e-9}, {"compute_s": 4e-7}, {"compute_s": 1.0}]
     jobs = [job("0", 5, 1, "d", walltime=15), job("1", 6, 1, "e", walltime=15)]
-    story = play(TINY, SessionSpec("fcfs", model=model), jobs, profiles, direct=direct)
+    story = play(TINY, SessionSpec("fcfs", model=model), jobs, profiles)
     assert story.ends == {"0": SUCCESS, "1": SUCCESS}
     assert not story.reasons
 

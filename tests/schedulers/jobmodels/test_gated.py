@@ -157,14 +157,10 @@ class Writes(JobModel):
 
 def test_the_parts_of_a_phase_share_its_volume() -> None:
     """Failed before: the part at each I/O node counted with all 90 bytes, although 2 of 3 nodes have 60 of them."""
-    volumes: list[tuple[int, float]] = []
-
-    class Noting(Shared):
-        def request(self, key: str, application: str, node: int, volume_bytes: float, now_s: float) -> tuple[str, ...]:
-            volumes.append((node, volume_bytes))
-            return super().request(key, application, node, volume_bytes, now_s)
-
-    wire = Wire(ProgramRuntime(Writes(), Noting(), 1), machine(4, racks=2))
+    gate = Exclusive()
+    wire = Wire(ProgramRuntime(Writes(), gate, 1), machine(4, racks=2))
     wire.start(Job("w0!0", 0, 0.0, math.inf, 3, 0, 0, "p", {}), Allocation((0, 1, 2)))
+    turns = gate.holder(0), gate.holder(1)
+    assert [turn.volume_bytes for turn in turns if turn is not None] == [60.0, 30.0]
     wire.run()
-    assert volumes == [(0, 60.0), (1, 30.0)]
+    assert (gate.holder(0), gate.holder(1)) == (None, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import takewhile
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from spillway.base.errors import OptionError, RemoteProtocolError
 from spillway.base.options import build
 from spillway.protocol.messages import (
     BatsimConfig,
-    Event,
     ExecuteJob,
     JobCompleted,
     JobState,
@@ -25,7 +23,6 @@ from spillway.protocol.messages import (
     ResourceInfo,
     SetJobMetadata,
     SimulationBegins,
-    SubJobsCompleted,
 )
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.execution import Ended
@@ -99,18 +96,6 @@ class Wire:
         assert step is not None
         self.apply(step.requests)
         self.ended += step.ended
-
-    def complete_together(self, count: int, now_s: float) -> None:
-        """End the first sub-jobs that run, and state it in one event."""
-        ids, self.running = self.running[:count], self.running[count:]
-        event: Event | None = SubJobsCompleted(now_s, ids)
-        self.guard.completed(ids)
-        while event is not None:
-            step = self.phased.handle(event, now_s)
-            assert step is not None
-            self.apply(step.requests)
-            self.ended += step.ended
-            event = step.rest
 
     def start(self, a_job: Job) -> None:
         """Start the job at time 0."""
@@ -358,41 +343,4 @@ def test_every_sequence_of_ends_and_kills_ends_the_job_once(
         wire.complete(index, now_s, state)
     assert len(wire.ended) == 1
     assert len(wire.records) == 1
-    assert not wire.phased._processes
-    assert not wire.phased._parts
-
-
-@given(
-    cpu=st.floats(1e11, 4e13),
-    nodes=st.integers(1, 4),
-    early=st.booleans(),
-    killed_at=st.integers(0, 8),
-    counts=st.lists(st.integers(1, 6), max_size=40),
-)
-def test_ends_stated_in_one_event(cpu: float, nodes: int, early: bool, killed_at: int, counts: list[int]) -> None:
-    """The same follows from them as from an event for each: requests, ends and record."""
-    one, together = Wire(IoAware(early_release=early)), Wire(IoAware(early_release=early))
-    a_job = job(cpu, 1e5, nodes, GB)
-    for wire in (one, together):
-        wire.start(a_job)
-    now_s, pending = 0.0, list(counts)
-    while one.running:
-        now_s += 7.0
-        if len(counts) - len(pending) == killed_at and not one.ended:
-            for wire in (one, together):
-                step = wire.phased.kill(a_job, now_s)
-                wire.apply(step.requests)
-                wire.ended += step.ended
-        count = pending.pop() if pending else 9
-        alive = [*takewhile(lambda sub_id: sub_id not in one.killed, one.running)][:count]
-        count = max(len(alive), 1)
-        if alive:
-            together.complete_together(count, now_s)
-        else:
-            together.complete(0, now_s)
-        for _ in range(count):
-            one.complete(0, now_s)
-        one.phased.check()
-        together.phased.check()
-        assert (one.log, one.ended, one.running) == (together.log, together.ended, together.running)
-    assert one.records == together.records
+    assert wire.phased.core.idle

@@ -11,8 +11,9 @@ from spillway.base.errors import OptionError
 from spillway.protocol.messages import JobState, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.jobmodels.base import Place, Transfer
+from spillway.schedulers.jobmodels.hosts import hosts_of
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.jobmodels.transfers import lower, volume
+from spillway.schedulers.jobmodels.sub_jobs import lower, volume
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Machine
 from tests.properties.outage_world import Played, play
@@ -35,7 +36,7 @@ BUFFER = Allocation((0, 1, 2), (0, 1), 6, striped=True)
 def test_staging_has_a_task_per_stripe() -> None:
     """Six bytes each way for each stripe, on any nodes."""
     transfer = Transfer(Place.PFS, Place.BURST_BUFFER, 6, "stage_in")
-    lowered = lower(transfer, BUFFER.nodes, BUFFER, machine())
+    lowered = lower(transfer, BUFFER.nodes, BUFFER, hosts_of(machine()))
     assert [task.hosts for task in lowered.tasks] == [(2, 3), (2, 4)]
     assert [task.storage for task in lowered.tasks] == [
         {"source": 2, "destination": 3},
@@ -49,7 +50,7 @@ def test_staging_has_a_task_per_stripe() -> None:
 def test_each_node_has_an_equal_part_of_each_stripe(writes: bool) -> None:
     """Three nodes, two stripes of six bytes: two bytes for each pair, 12 in all, and nothing else moves."""
     ends = (Place.NODES, Place.BURST_BUFFER) if writes else (Place.BURST_BUFFER, Place.NODES)
-    lowered = lower(Transfer(*ends, 6, "checkpoint"), BUFFER.nodes, BUFFER, machine())
+    lowered = lower(Transfer(*ends, 6, "checkpoint"), BUFFER.nodes, BUFFER, hosts_of(machine()))
     [task] = lowered.tasks
     assert task.hosts == (0, 1, 3, 4, 5)
     com, size = lowered.profile["com"], len(task.hosts)

@@ -96,7 +96,6 @@ def play(
     outages: tuple[Path, list[Change]] | None = None,
     *,
     deadlock: bool = False,
-    direct: bool = False,
 ) -> Story:
     """Play jobs to their end, with outages; all books agree after every message.
 
@@ -106,11 +105,9 @@ def play(
         A file to write them to, and times and machines of the changes.
     deadlock
         Whether jobs may wait in the end; else that is an error.
-    direct
-        Whether the simulator takes the sub-jobs of an operation in one request.
     """
     story, needs, platform = Story(), spec.needs(), machine(description)
-    session = spec.session(story, direct=direct)
+    session = spec.session(story)
     messages = 0
 
     def handle(message: Message) -> Reply:
