@@ -24,6 +24,7 @@ from spillway.core._native import (
     GangRun,
     Gate,
     Hosts,
+    IoTree,
     Job,
     Lives,
     Network,
@@ -34,6 +35,7 @@ from spillway.core._native import (
     SubsetChoice,
     Transfer,
     Turn,
+    WaterfillEngine,
     branch_and_bound,
     lower,
     profile_key,
@@ -41,9 +43,8 @@ from spillway.core._native import (
     run_gang,
     set_leak_warnings,
     volume,
+    water_fill,
 )
-from spillway.core.refusals import Overbooked
-from spillway.core.resources import Resource
 
 __all__ = [
     "SOURCE_DIGEST",
@@ -64,18 +65,18 @@ __all__ = [
     "GangRun",
     "Gate",
     "Hosts",
+    "IoTree",
     "Job",
     "Lives",
     "Network",
-    "Overbooked",
     "Packer",
     "ProgramRuntime",
-    "Resource",
     "Shared",
     "SubJobs",
     "SubsetChoice",
     "Transfer",
     "Turn",
+    "WaterfillEngine",
     "branch_and_bound",
     "lower",
     "profile_key",
@@ -83,4 +84,5 @@ __all__ = [
     "run_gang",
     "set_leak_warnings",
     "volume",
+    "water_fill",
 ]

@@ -394,6 +394,84 @@ class FluidEngine(Engine):
     def check(self) -> str | None:
         """The first of the engine's own invariants that does not hold."""
 
+class IoTree:
+    """Links between compute hosts and the file system, and each host's share of their bandwidth
+    (``core/engines/io_tree.hpp``).
+
+    Parameters
+    ----------
+    bytes_per_s, parents
+        Bandwidth of each link, and the number of the link above it, -1 at a root; every link comes after its parent.
+    above
+        The innermost link above each host, or -1.
+    whole_units
+        Whether shares are cut to whole MB/s.
+    """
+
+    def __init__(
+        self, bytes_per_s: Sequence[float], parents: Sequence[int], above: Sequence[int], whole_units: bool = False
+    ) -> None: ...
+    def change_demand(self, hosts: Sequence[int], bytes_per_s: Sequence[float], sign: float = 1.0) -> None:
+        """Add to (``sign`` -1: take from) the bandwidth that hosts request, whole bytes/s."""
+
+    @property
+    def contended(self) -> bool:
+        """Whether the requests of any link exceed its bandwidth."""
+
+    def share(self) -> None:
+        """Find the interference factors of all hosts."""
+
+    def factor(self, host: int) -> float:
+        """Share of the time that a job on a host computes; the host has a request, and a link above it."""
+
+def water_fill(requests: Sequence[float], peak: float, whole: bool = False) -> list[float]:
+    """Bandwidth that each child gets: its request, or an equal share of the rest that smaller requests leave.
+
+    Parameters
+    ----------
+    requests
+        Requests of the children, >= 0, in any order.
+    peak
+        Bandwidth of the resource, >= 0, in the same unit.
+    whole
+        Whether shares are cut to whole units; the remainder goes to the children served last.
+    """
+
+class WaterfillEngine(Engine):
+    """Constant I/O streams beside computation, under the contention model of Herbein et al. (HPDC 2016, section 4.4).
+
+    Parameters
+    ----------
+    speeds, stores
+        flop/s of one core, and whether it is a storage host, by host.
+    tree
+        The links above the hosts.
+    keep_streams
+        Whether to record every task that ends.
+
+    Attributes
+    ----------
+    contended_s
+        Time so far during which some task got less than it requested.
+    busy_s
+        Time so far during which some task ran.
+    streams
+        First host, start, end and seconds of computation of every task that ended or was removed, if they are kept.
+    """
+
+    def __init__(
+        self, speeds: Sequence[float], stores: Sequence[bool], tree: IoTree, keep_streams: bool = False
+    ) -> None: ...
+    def plays(self, tasks: Batch) -> bool:
+        """Whether all tasks have constant rates: none moves bytes to or from a storage host without computing."""
+
+    @property
+    def contended_s(self) -> float: ...
+    @property
+    def busy_s(self) -> float: ...
+    @property
+    def streams(self) -> list[tuple[int, float, float, float]]: ...
+
 class Packer:
     """Packs whole units into bins, or proves that they do not fit (``core/search/packing.hpp``).
 

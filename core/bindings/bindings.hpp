@@ -16,5 +16,6 @@ void bind_network(nanobind::module_& module);
 void bind_gates(nanobind::module_& module);
 void bind_operations(nanobind::module_& module);
 void bind_runtime(nanobind::module_& module);
+void bind_waterfill(nanobind::module_& module);
 
 }  // namespace spillway::bindings

@@ -12,6 +12,7 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_job(module);
   spillway::bindings::bind_network(module);
   spillway::bindings::bind_engines(module);
+  spillway::bindings::bind_waterfill(module);
   spillway::bindings::bind_gang(module);
   spillway::bindings::bind_packing(module);
   spillway::bindings::bind_subset(module);

@@ -38,7 +38,10 @@ class NativeEngine(Engine):
 
     def start_many(self, tasks: Sequence[TaskSpec]) -> list[int]:
         """See :meth:`spillway.simulator.engines.base.Engine.start_many`."""
-        return self._native.start_many(core.Batch(*listed(tasks, self._hosts)))
+        return self._native.start_many(self._batch(tasks))
+
+    def _batch(self, tasks: Sequence[TaskSpec]) -> core.Batch:
+        return core.Batch(*listed(tasks, self._hosts))
 
     def sleep(self, seconds: float) -> int:
         """See :meth:`spillway.simulator.engines.base.Engine.sleep`."""
@@ -70,7 +73,7 @@ class NativeEngine(Engine):
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
         """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
-        batch = core.Batch(*listed([task for task in tasks if task is not None], self._hosts))
+        batch = self._batch([task for task in tasks if task is not None])
         found = self._native.advance_through(moments, [task is not None for task in tasks], batch)
         self.clock = self._native.clock_s
         return found

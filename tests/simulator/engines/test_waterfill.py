@@ -10,7 +10,7 @@ import pytest
 from spillway.platforms import Platform, platform_from
 from spillway.simulator.engines.base import Pairs, TaskError, TaskSpec
 from spillway.simulator.engines.fluid import FluidEngine
-from spillway.simulator.engines.waterfill import Stream, WaterfillEngine
+from spillway.simulator.engines.waterfill import WaterfillEngine
 
 MB = 1_000_000
 
@@ -50,8 +50,7 @@ def test_computing_and_blocked_time_of_an_over_allocation() -> None:
     12.25 s, 2.25 s of them blocked.
     """
     platform = platform_from("herbein-small")
-    reported: list[Stream] = []
-    engine = WaterfillEngine(platform, on_end=reported.append)
+    engine = WaterfillEngine(platform, keep_streams=True)
     one, two, three, four = names(platform)
     engine.start_many([stream(platform, [one], 64, 9), stream(platform, [two, three, four], 128, 10)])
     assert engine.advance(4.0) == []
@@ -61,7 +60,7 @@ def test_computing_and_blocked_time_of_an_over_allocation() -> None:
     assert engine.clock == pytest.approx(9.0)
     assert engine.advance(math.inf) == [1]
     assert engine.clock == pytest.approx(12.25)
-    assert [(part.end_s - part.start_s, part.computing_s) for part in reported] == [
+    assert [(part.end_s - part.start_s, part.computing_s) for part in engine.streams] == [
         (pytest.approx(9.0), 9.0), (pytest.approx(12.25), 10.0)
     ]  # fmt: skip
     assert engine.contended_s == pytest.approx(9.0)
@@ -71,13 +70,12 @@ def test_computing_and_blocked_time_of_an_over_allocation() -> None:
 def test_a_cancelled_task_tells_what_it_computed() -> None:
     """Taken away after 8 s at a factor of 0.75 it has computed 6 s."""
     platform = platform_from("herbein-small")
-    reported: list[Stream] = []
-    engine = WaterfillEngine(platform, on_end=reported.append)
+    engine = WaterfillEngine(platform, keep_streams=True)
     one, *others = names(platform)
     engine.start_many([stream(platform, [one], 64, 100), stream(platform, others, 128, 10)])
     engine.advance(8.0)
     assert engine.cancel(1) == pytest.approx(0.6)
-    assert reported[0].computing_s == pytest.approx(6.0)
+    assert engine.streams[0].computing_s == pytest.approx(6.0)
     assert engine.next_completion() == pytest.approx(100.0)
 
 
