@@ -45,6 +45,8 @@ from spillway.core._native import (
     volume,
     water_fill,
 )
+from spillway.core.refusals import Overbooked
+from spillway.core.resources import Resource
 
 __all__ = [
     "SOURCE_DIGEST",
@@ -69,8 +71,10 @@ __all__ = [
     "Job",
     "Lives",
     "Network",
+    "Overbooked",
     "Packer",
     "ProgramRuntime",
+    "Resource",
     "Shared",
     "SubJobs",
     "SubsetChoice",
