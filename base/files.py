@@ -14,10 +14,12 @@ import stat
 import tarfile
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
+
+import msgspec
 
 from spillway.base.limits import DESCRIPTION_BYTES, DIGITS, EXPANSION, FILE_BYTES, NESTING, InputError, Limit
 from spillway.base.near import nearest
@@ -275,24 +277,39 @@ _TOML_ENDS_OF_KEYS = re.compile(r"[=,{}\[\]#]")
 _TOML_KEY = re.compile(r"(?:\s*+[\w-]++\s*+\.)*+\s*+[\w-]++\s*+")
 
 
+_LISTS_AND_TABLES = frozenset({dict, list})
+
+
 def refuse_nesting(value: Any) -> None:
     """Raise :class:`InputError` if lists and tables nest deeper than :data:`~spillway.base.limits.NESTING` levels."""
-    level = [value]
+    level: Iterable[Any] = (value,)
     for _ in range(NESTING.value):
-        level = [
-            part
-            for item in level
-            for part in (item.values() if isinstance(item, dict) else item)
-            if isinstance(part, dict | list)
-        ]
-        if not level:
+        parts = [*itertools.chain.from_iterable(item.values() if isinstance(item, dict) else item for item in level)]
+        if _LISTS_AND_TABLES.isdisjoint(map(type, parts)):  # most files end here: without a loop in Python
             return
+        level = [part for part in parts if isinstance(part, dict | list)]
     raise InputError(NESTING.text())
 
 
 def number_fault(error: ValueError) -> str:
     """Text for Python's error about a number with too many digits; for any other error its own text."""
     return DIGITS.text() if "integer string conversion" in str(error) else str(error)
+
+
+def plain_json(data: bytes) -> dict[str, Any] | None:
+    """Read a JSON object that needs no remark: names occur once in each object, numbers are finite, limits are kept.
+
+    ``None``: the text is no such object, or has escapes by number (``\\u0041``), and :func:`parse_json` with its hooks
+    must read it. A repeated name is lost when it is read; the text then has more colons than the object written again.
+    """
+    try:
+        value = None if b"\\u" in data else msgspec.json.decode(data)
+        if not isinstance(value, dict) or msgspec.json.encode(value).count(b":") != data.count(b":"):
+            return None
+        refuse_nesting(value)
+    except (ValueError, RecursionError, OverflowError):
+        return None
+    return value
 
 
 def parse_json(text: str | bytes, **hooks: Any) -> Any:

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Meta
 
 from spillway.base.errors import shown
-from spillway.protocol.limits import time_fault
+from spillway.protocol.limits import LATEST_S, time_fault
 from spillway.protocol.messages import JsonObject
 
 INT32 = 2**31 - 1
+_INT63 = 2**63 - 1
+
+WHOLE: TypeAlias = Annotated[int, Meta(ge=-_INT63, le=_INT63)]
+"""Type of what :func:`is_whole` accepts."""
+
+NUMBER: TypeAlias = WHOLE | float
+"""Type of numbers as :meth:`Fields.number` reads them, but for integers of more digits than a file has."""
+
+AMOUNT: TypeAlias = Annotated[int, Meta(ge=0, le=_INT63)] | Annotated[float, Meta(ge=0.0)]
+"""Type of numbers as :meth:`Fields.amount` reads them."""
+
+INSTANT: TypeAlias = Annotated[int, Meta(ge=0, le=int(LATEST_S))] | Annotated[float, Meta(ge=0.0, le=LATEST_S)]
+"""Type of times from 0 on as :meth:`Fields.time` reads them."""
+
+DURATION: TypeAlias = Annotated[int, Meta(gt=0, le=int(LATEST_S))] | Annotated[float, Meta(gt=0.0, le=LATEST_S)]
+"""Type of times as :meth:`Fields.duration` reads them."""
 
 
 def is_number(value: Any) -> bool:

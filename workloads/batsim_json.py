@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from spillway.base.files import number_fault, refuse_nesting
+import msgspec
+from msgspec import Meta
+
+from spillway.base.files import number_fault, plain_json, refuse_nesting
 from spillway.base.limits import NESTING, InputError
-from spillway.protocol.fields import is_whole
+from spillway.protocol.fields import AMOUNT, INSTANT, INT32, NUMBER, WHOLE, is_whole
 from spillway.protocol.jobs import ID_STOPS, NO_WALLTIME, check_size, read_job
 from spillway.workloads.batsim5 import READ_AS_4, from_batsim5
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import plain_name, read_bytes, write_bytes
-from spillway.workloads.profiles import Located, check_profile, check_references
+from spillway.workloads.profiles import Located, are_plain, check_profile, check_references
 from spillway.workloads.workload import BEGINS_FIELD, Workload, WorkloadJob
 
 _JOB_FIELDS = frozenset({"id", "subtime", "walltime", "res", "profile"})
@@ -55,7 +58,8 @@ def parse_batsim(
     folder
         Folder of the trace files; ``None``: they are not searched for.
     """
-    top = _decode(data, where)
+    text = data if isinstance(data, bytes) else data.encode(errors="surrogatepass")
+    top = plain_json(text) or _decode(data, where)
     if not isinstance(top, dict):
         raise WorkloadError(f"a workload must be a JSON object, got {_shown(top)}", f"{where}: $")
     for key in ("nb_res", "jobs", "profiles"):
@@ -169,6 +173,8 @@ def _refuse_repeated(value: Any, where: str) -> None:
 def _profiles(value: Any, where: str, folder: Path | None) -> dict[str, dict[str, Any]]:
     if not isinstance(value, dict):
         raise WorkloadError(f"must be an object of profiles by name, got {_shown(value)}", where)
+    if are_plain(value):
+        return value
     for name, profile in value.items():
         check_profile(profile, f"{where}.{name}", folder)
     check_references(value, where)
@@ -178,6 +184,9 @@ def _profiles(value: Any, where: str, folder: Path | None) -> dict[str, dict[str
 def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[WorkloadJob, ...]:
     if not isinstance(value, list):
         raise WorkloadError(f"must be a list of jobs, got {_shown(value)}", where)
+    plain = _plain_jobs(value, profiles)
+    if plain is not None:
+        return plain
     seen: dict[str, int] = {}
     jobs: list[WorkloadJob] = []
     for index, item in enumerate(value):
@@ -190,6 +199,41 @@ def _jobs(value: Any, profiles: dict[str, dict[str, Any]], where: str) -> tuple[
 
 
 _FORBIDDEN_IN_ID = f"!{ID_STOPS}"
+
+
+class _Row(msgspec.Struct, gc=False):
+    """A job whose members have the usual types and values; :func:`_job` words the faults of all others."""
+
+    id: Annotated[str, Meta(min_length=1, pattern=f"^[^{_FORBIDDEN_IN_ID}]*$")] | WHOLE
+    subtime: INSTANT
+    res: Annotated[int, Meta(ge=0, le=INT32)]
+    profile: str
+    walltime: NUMBER = NO_WALLTIME
+    bb: AMOUNT = 0
+
+
+def _plain_jobs(value: list[Any], profiles: dict[str, dict[str, Any]]) -> tuple[WorkloadJob, ...] | None:
+    """The jobs if all are plain and no profile asks for a number of nodes; else ``None``."""
+    try:
+        rows = msgspec.convert(value, list[_Row])
+    except msgspec.ValidationError:
+        return None
+    names = {str(row.id) for row in rows}
+    if len(names) < len(rows) or not profiles.keys() >= {row.profile for row in rows}:
+        return None
+    if any(profile["type"] == "parallel" for profile in profiles.values()):
+        return None
+    jobs = []
+    for row, item in zip(rows, value, strict=True):
+        walltime = None if row.walltime == NO_WALLTIME else row.walltime
+        if walltime is not None and walltime <= 0:
+            return None
+        if item.keys() <= _JOB_FIELDS:
+            jobs.append(WorkloadJob(row.id, row.subtime, row.res, row.profile, walltime))
+        else:
+            extras = {key: member for key, member in item.items() if key not in _JOB_FIELDS}
+            jobs.append(WorkloadJob(row.id, row.subtime, row.res, row.profile, walltime, extras))
+    return tuple(jobs)
 
 
 def _is_id(value: Any) -> bool:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from spillway.protocol.fields import Fields
+import msgspec
+from msgspec import Meta
+
+from spillway.protocol.fields import AMOUNT, DURATION, INT32, Fields
 from spillway.protocol.profiles import PROFILE_FIELDS, PartsFault, parts_first, read_fields, refuse_large
 from spillway.workloads.errors import WorkloadError
 
@@ -37,6 +42,37 @@ class Located(Fields):
     def fault(self, key: str, text: str) -> ValueError:
         """The error for a member with the fault ``text``."""
         return WorkloadError(f"{key!r} {text}", f"{self.where}.{key}")
+
+
+_TYPES: dict[Any, Any] = {Fields.amount: AMOUNT, Fields.duration: DURATION, Fields.text: str}
+"""Types of members by their readers; types of profiles with another reader, or rules of their own, are not plain."""
+
+
+@functools.cache
+def _plain_types() -> Any:
+    """Type of all plain profiles by name."""
+    common = [("ret", Annotated[int, Meta(ge=0, le=INT32)], 0), ("bb", AMOUNT, 0)]
+    types = []
+    for kind, fields in PROFILE_FIELDS.items():
+        if kind in _AT_LEAST_ONE or kind in _TRACES or not _TYPES.keys() >= {field.read for field in fields}:
+            continue
+        members = [
+            (f"_{field.name}", _TYPES[field.read], msgspec.NODEFAULT if field.default is None else field.default)
+            for field in fields
+        ]
+        names = {f"_{field.name}": field.name for field in fields}
+        tagged: dict[str, Any] = {"tag_field": "type", "tag": kind}
+        types.append(msgspec.defstruct(kind, [*members, *common], **tagged, rename=names, gc=False, kw_only=True))
+    return dict[str, functools.reduce(operator.or_, types)]  # type: ignore[misc]
+
+
+def are_plain(profiles: dict[str, Any]) -> bool:
+    """Whether profiles are of types and values that need no further check; :func:`check_profile` words their faults."""
+    try:
+        msgspec.convert(profiles, _plain_types())
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def check_profile(profile: Any, where: str, folder: Path | None = None) -> None:

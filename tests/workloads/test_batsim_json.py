@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spillway.workloads import Workload, WorkloadError, WorkloadJob, read_batsim, write_batsim
+from spillway.base.files import plain_json
+from spillway.workloads import Workload, WorkloadError, WorkloadJob, batsim_json, read_batsim, write_batsim
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from tests.workloads.conftest import DATA
 
@@ -206,3 +207,69 @@ def _digits(value: Any) -> str:
         return json.dumps(value)
     finally:
         sys.set_int_max_str_digits(limit)
+
+
+NUMBERS = (0, 1, 1.0, -1, -1.0, -0.0, 0.5, 2**31, 2**33, 2**33 + 1, 2**63, -(2**63), 10**400, 1e300)
+TEXTS = ("", "a", "a!b", "1", "a\n", "parallel", "delay", "recv", "parallel_homogeneous")
+VALUES = (None, True, *NUMBERS, *TEXTS, [], [1], {}, {"a": 1}, {"type": "delay"})
+"""Values of members that are plain, unusual or faulty."""
+
+MEMBERS = st.dictionaries(
+    st.sampled_from(
+        ["id", "subtime", "res", "profile", "walltime", "bb", "user", "type", "delay", "cpu", "com", "ret"]
+    ),
+    st.sampled_from(VALUES),
+    max_size=3,
+)
+
+
+@given(MEMBERS, MEMBERS, st.booleans())
+@example({"subtime": 1.0, "walltime": -1, "user": 1.0}, {}, False)
+def test_whole_files_are_accepted_at_once_as_member_by_member(
+    job: dict[str, Any], profile: dict[str, Any], indented: bool
+) -> None:
+    """Types accept what the checks of members accept, with the same result."""
+    given_job = {"id": 7, "subtime": 3, "walltime": 10, "res": 1, "profile": "p", **job}
+    profiles = {
+        "p": {"type": "parallel_homogeneous", "cpu": 5, "com": 0, **profile},
+        "a": {"type": "delay", "delay": 1},
+    }
+    other = {"id": "other", "subtime": 0.5, "res": 2, "profile": "a"}
+    top = {"nb_res": 4, "jobs": [other, given_job], "profiles": profiles}
+    text = json.dumps(top, indent=1 if indented else None)
+    told = _told(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batsim_json, "plain_json", lambda data: None)
+        patch.setattr(batsim_json, "are_plain", lambda profiles: False)
+        patch.setattr(batsim_json, "_plain_jobs", lambda jobs, profiles: None)
+        assert _told(text) == told
+
+
+def _told(text: str) -> str:
+    """The text of what was read, or of the error."""
+    try:
+        return format_batsim(parse_batsim(text))
+    except WorkloadError as error:
+        return f"error: {error}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1, "a": 2}', None),
+        ('{"a": {"b": 1, "b": 1}}', None),
+        ('{"a": "\\u003a", "a": 1}', None),
+        ('{"a": "\\":", "b:": ":\\":"}', {"a": '":', "b:": ':":'}),
+        ('{"a": NaN}', None),
+        ('{"a": 1e400}', None),
+        ('{"a": "\\ud800"}', None),
+        ('{"a":' + "[" * 200 + "]" * 200 + "}", None),
+        ('{"a":' + "[" * 9000 + "]" * 9000 + "}", None),
+        ('{"a":' + "1" * 5000 + "}", None),
+        ("[1]", None),
+        ('{"a": [-0.0, 1.0, 12345678901234567890]}', {"a": [-0.0, 1.0, 12345678901234567890]}),
+    ],
+)
+def test_objects_that_need_no_remark(text: str, expected: Any) -> None:
+    """Whatever needs a remark, or might, is not read at once."""
+    assert repr(plain_json(text.encode())) == repr(expected)
