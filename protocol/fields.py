@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta
@@ -14,6 +15,7 @@ from spillway.protocol.messages import JsonObject
 
 INT32 = 2**31 - 1
 _INT63 = 2**63 - 1
+_LARGEST = sys.float_info.max
 
 WHOLE: TypeAlias = Annotated[int, Meta(ge=-_INT63, le=_INT63)]
 """Type of what :func:`is_whole` accepts."""
@@ -78,6 +80,9 @@ class Fields:
     def number(self, key: str, default: float | None = None) -> float:
         """A finite number."""
         value = self.data.get(key, default) if default is not None else self.required(key)
+        kind = type(value)
+        if (kind is float or kind is int) and -_LARGEST <= value <= _LARGEST:  # nearly all numbers; false for nan
+            return float(value)
         return self.as_number(value, key)
 
     def as_number(self, value: Any, key: str) -> float:

@@ -180,7 +180,12 @@ def as_printed(value: Any) -> Any:
             return value
         return as_printed(float(value) if abs(value) < 10**308 else math.inf)
     if kind is dict:
-        return {key: item if type(item) is str else as_printed(item) for key, item in value.items()}
+        return {
+            key: item
+            if type(item) is str or (type(item) is int and -(1 << 63) <= item < 1 << 64)  # without a call
+            else as_printed(item)
+            for key, item in value.items()
+        }
     if kind in (list, tuple):
         return [as_printed(item) for item in value]
     raise ValueError(f"a value of type {kind.__name__} is no JSON")

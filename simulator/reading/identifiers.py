@@ -8,6 +8,7 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.protocol.jobs import ID_STOPS
 
+_NESTED = (dict, list)
 _SEPARATORS = re.compile("!+")
 _STOPS = re.compile(f"[{ID_STOPS}]")
 
@@ -35,7 +36,10 @@ def with_full_id(data: Any, full_id: str) -> Any:
     Batsim replaces ids by a search in the text, so members called ``id`` deeper in the object get the job's id, too.
     """
     if isinstance(data, dict):
-        return {key: full_id if key == "id" else with_full_id(value, full_id) for key, value in data.items()}
+        return {
+            key: full_id if key == "id" else with_full_id(value, full_id) if type(value) in _NESTED else value
+            for key, value in data.items()
+        }
     if isinstance(data, list):
         return [with_full_id(item, full_id) for item in data]
     return data

@@ -8,7 +8,7 @@ from sys import intern
 from typing import Any
 
 from spillway.base.errors import shown
-from spillway.base.files import parse_json, read_file
+from spillway.base.files import parse_json, plain_json, read_file
 from spillway.base.limits import InputError
 from spillway.protocol.batsim5.profiles import PROFILES, from_file
 from spillway.protocol.fields import Fields
@@ -41,7 +41,8 @@ def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -
     """
     file = Path(path)
     try:
-        data = parse_json(read_file(file), object_pairs_hook=_object, parse_constant=_constant)
+        content = read_file(file)
+        data = plain_json(content) or parse_json(content, object_pairs_hook=_object, parse_constant=_constant)
     except InputError as fault:
         raise SimulatorInputError(f"workload {str(path)!r}: {fault}") from None
     return _checked(data, name, str(file.absolute()), rules)
@@ -80,6 +81,8 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
     profiles = fields.mapping("profiles")
     for profile_name in list(profiles):
         profile = profiles.pop(profile_name)
+        if isinstance(profile, dict) and type(profile.get("type")) is str:
+            profile["type"] = intern(profile["type"])  # one object for the profiles of a type
         profile = profile if rules.old_words else _in_old_words(profile_name, profile)
         workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
     link_parts(workload.profiles)
@@ -137,9 +140,6 @@ def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
             if key in seen:
                 raise ValueError(f"the name {key!r} occurs twice in one object")
             seen.add(key)
-    kind = members.get("type")
-    if type(kind) is str:
-        members["type"] = intern(kind)  # one object for the profiles of a type
     return members
 
 
