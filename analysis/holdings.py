@@ -6,17 +6,13 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from spillway.analysis.tables import Floats, JobTable, parse_intervals, parse_storages
+from spillway.analysis.tables import Floats, Ints, JobTable, Rows, parse_intervals, parse_storage_columns
 from spillway.base.limits import HOSTS
-
-TEXTS = 4096
-"""Parsed texts of storage nodes that are kept: some occur in many rows, on a large machine few do."""
 
 
 class NodeSpan(NamedTuple):
@@ -59,20 +55,25 @@ def node_spans(table: JobTable) -> list[NodeSpan]:
             )
         ]
     most = HOSTS.value
-    return [
-        NodeSpan(job, parse_intervals(what, most), start_s, end_s)
-        for job, what, start_s, end_s in _held(table, range(len(table)), table.node_lives, table.allocated)
-    ]
+    jobs, texts, start_s, end_s = _held(table, np.arange(len(table)), table.node_lives, table.allocated)
+    rows = zip(jobs.tolist(), texts, start_s.tolist(), end_s.tolist(), strict=True)
+    return [NodeSpan(job, parse_intervals(what, most), begin_s, finish_s) for job, what, begin_s, finish_s in rows]
 
 
 def storage_spans(table: JobTable) -> Iterator[StorageSpan]:
     """Bytes held by the jobs of a table (which must have run), in the order of the jobs' starts."""
-    sizes: list[float] = table.bb_bytes.tolist()
-    order: list[int] = table.start_s.argsort(kind="stable").tolist()
-    parsed = functools.lru_cache(TEXTS)(parse_storages)
-    for job, what, start_s, end_s in _held(table, order, table.storage_lives, table.storages):
-        for storage, count in parsed(what).items():
-            yield StorageSpan(job, storage, int(count * sizes[job]), start_s, end_s)
+    job, storage, size, start_s, end_s = _storage_columns(table)
+    columns = job.tolist(), storage.tolist(), map(int, size.tolist()), start_s.tolist(), end_s.tolist()
+    return map(StorageSpan._make, zip(*columns, strict=True))
+
+
+def _storage_columns(table: JobTable) -> tuple[Rows, Ints, Floats, Floats, Floats]:
+    """Columns of :class:`StorageSpan`; sizes are whole numbers."""
+    order = table.start_s.argsort(kind="stable")
+    jobs, texts, start_s, end_s = _held(table, order, table.storage_lives, table.storages)
+    place, storage, count = parse_storage_columns(texts)
+    job = jobs[place]
+    return job, storage, np.trunc(count * table.bb_bytes[job]), start_s[place], end_s[place]
 
 
 def node_seconds(table: JobTable) -> float:
@@ -93,9 +94,10 @@ def byte_seconds_by_storage(table: JobTable) -> Floats:
     """Byte-seconds that jobs held on each storage node, in the order of the machine's storage nodes."""
     place = {storage.id: index for index, storage in enumerate(table.machine.storages)}
     held = np.zeros(len(place))
-    for span in storage_spans(table.ran()):
-        if span.storage in place:
-            held[place[span.storage]] += span.size * (span.end_s - span.start_s)
+    _, storage, size, start_s, end_s = _storage_columns(table.ran())
+    places = np.array([place.get(one, -1) for one in storage.tolist()], np.intp)
+    known = places >= 0
+    np.add.at(held, places[known], (size * (end_s - start_s))[known])  # in this order: the sums are published
     return held
 
 
@@ -117,17 +119,20 @@ def held_bytes(table: JobTable) -> tuple[Floats, Floats, Floats]:
 
 
 def _held(
-    table: JobTable, jobs: Iterable[int], lives: Sequence[str], whole: Sequence[str]
-) -> Iterator[tuple[int, str, float, float]]:
-    """Resources of jobs with their intervals, by a column of lives; from start to end where that is empty."""
-    starts_s: list[float] = table.start_s.tolist()
-    ends_s: list[float] = table.finish_s.tolist()
-    for job in jobs:
-        if lives and lives[job]:
-            for what, start_s, end_s in _parse_lives(lives[job]):
-                yield job, what, start_s, end_s
-        else:
-            yield job, whole[job], starts_s[job], ends_s[job]
+    table: JobTable, jobs: Rows, lives: Sequence[str], whole: Sequence[str]
+) -> tuple[Rows, list[str], Floats, Floats]:
+    """Resources of jobs with their intervals, by a column of lives; from start to end where that is empty.
+
+    Columns: row of the job, resources, start and end of the interval (s).
+    """
+    if not any(lives):
+        return jobs, [whole[job] for job in jobs.tolist()], table.start_s[jobs], table.finish_s[jobs]
+    found: list[tuple[int, str, float, float]] = []
+    for job in jobs.tolist():
+        stays = _parse_lives(lives[job]) or [(whole[job], float(table.start_s[job]), float(table.finish_s[job]))]
+        found += [(job, *stay) for stay in stays]
+    rows, texts, starts_s, ends_s = zip(*found, strict=True)
+    return np.array(rows, np.intp), list(texts), np.array(starts_s), np.array(ends_s)
 
 
 def _columns(rows: list[tuple[float, float, int]]) -> tuple[Floats, Floats, Floats]:

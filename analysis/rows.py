@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -72,6 +74,30 @@ def read_lines(path: Path, missing: str) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, cells
         except (csv.Error, UnicodeDecodeError) as error:
             raise AnalysisError(f"{path}, line {max(reader.line_num, 1)}: no line of a table: {error}") from None
+
+
+def read_parts(path: Path, missing: str, rows: int) -> Iterator[list[list[str]]]:
+    """Lines of a CSV file in lists: the header alone, then at most ``rows`` lines at a time.
+
+    Raises
+    ------
+    AnalysisError
+        As :func:`read_lines`, which also finds the place of the fault.
+    """
+    try:
+        stream = open_regular(path)
+    except InputError as error:
+        raise AnalysisError(f"{path}: {error}; {missing}") from None
+    with contextlib.suppress(csv.Error, UnicodeDecodeError), io.TextIOWrapper(stream, "utf-8", newline="") as text:
+        reader = csv.reader(text)
+        header = next(reader, [])
+        yield [header]
+        while (part := list(itertools.islice(reader, rows))) and set(map(len, part)) == {len(header)}:
+            yield part
+        if not part:
+            return
+    for _ in read_lines(path, missing):
+        pass
 
 
 def read_rows(path: Path, columns: Sequence[str], missing: str) -> Iterator[Row]:

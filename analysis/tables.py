@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.analysis.errors import AnalysisError
-from spillway.analysis.rows import read_lines
+from spillway.analysis.rows import read_lines, read_parts
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import HOSTS, shown
 
@@ -187,9 +187,10 @@ class JobTable:
         """Requests for burst buffer of ``bb_bytes`` each: one per node, or those of a striped buffer (``storages``)."""
         if not any(self.storages):
             return self.nodes
-        counts = {text: sum(parse_storages(text).values()) for text in set(self.storages)}
-        rows = zip(self.storages, self.nodes.tolist(), strict=True)
-        return np.array([counts[text] or nodes for text, nodes in rows], np.int64)
+        rows, _, counts = parse_storage_columns(self.storages)
+        stated = np.zeros(len(self), np.int64)
+        np.add.at(stated, rows, counts)
+        return np.where(stated > 0, stated, self.nodes)
 
     @property
     def executed(self) -> Mask:
@@ -387,7 +388,26 @@ def parse_intervals(text: str, most: int | None = None) -> list[int]:
 
 def parse_storages(text: str) -> dict[int, int]:
     """Expand ``"96:3 98:1"`` to ``{96: 3, 98: 1}``: the number of requests on each storage node."""
-    return {int(storage): int(count) for storage, _, count in (part.partition(":") for part in text.split())}
+    return {int(storage): int(count) for storage, count in [part.split(":") for part in text.split()]}
+
+
+def parse_storage_columns(texts: Sequence[str]) -> tuple[Rows, Ints, Ints]:
+    """Expand texts as :func:`parse_storages` to columns: index of the text, storage node, number of requests."""
+    kept: dict[str, dict[int, int]] = {}
+    columns: list[tuple[Ints, Ints, Ints]] = []
+    for begin in range(0, len(texts), ROWS_AT_A_TIME):
+        part = texts[begin : begin + ROWS_AT_A_TIME]
+        found = [kept.get(text) or kept.setdefault(text, parse_storages(text)) for text in part]
+        storages = np.fromiter(itertools.chain.from_iterable(found), np.int64)
+        counts = np.fromiter(itertools.chain.from_iterable(map(dict.values, found)), np.int64)
+        rows = np.repeat(np.arange(begin, begin + len(part)), np.fromiter(map(len, found), np.int64))
+        columns.append((rows, storages, counts))
+        if len(kept) > ROWS_AT_A_TIME:  # some texts occur in many rows; on a large machine few do
+            kept = {}
+    if not columns:
+        return np.zeros(0, np.intp), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    rows, storages, counts = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return rows, storages, counts
 
 
 def _read_turns(table: JobTable, path: Path) -> Turns:
@@ -408,19 +428,23 @@ def _with_allocations(table: JobTable, path: Path) -> JobTable:
     columns = _read_columns(
         path, ("job_id", "workload_name", "user", "bb_bytes", "storages"), (*LIVES_COLUMNS, PARTITION)
     )
-    sizes = _numbers(path, "bb_bytes", columns["bb_bytes"])
-    row_of = {key: row for row, key in enumerate(zip(columns["workload_name"], columns["job_id"], strict=True))}
-    rows = [row_of.get(key, -1) for key in zip(table.workload, table.job_id, strict=True)]
+    sizes = np.append(_numbers(path, "bb_bytes", columns["bb_bytes"]), 0.0)
+    row_of = dict(zip(zip(columns["workload_name"], columns["job_id"], strict=True), itertools.count()))
+    rows = list(map(row_of.get, zip(table.workload, table.job_id, strict=True), itertools.repeat(-1)))
+
+    def of_jobs(name: str) -> list[str]:
+        """The cells of a column by job: those of the added row, the last one, where a job never started."""
+        cells = [*columns[name], ""]
+        return [cells[row] for row in rows] if columns[name] else []
+
     return replace(
         table,
-        bb_bytes=np.array([sizes[row] if row >= 0 else 0.0 for row in rows]),
-        storages=[columns["storages"][row] if row >= 0 else "" for row in rows],
-        user=[columns["user"][row] if row >= 0 else "" for row in rows],
-        node_lives=[columns["node_lives"][row] if row >= 0 else "" for row in rows] if columns["node_lives"] else (),
-        storage_lives=(
-            [columns["storage_lives"][row] if row >= 0 else "" for row in rows] if columns["storage_lives"] else ()
-        ),
-        partition=[columns[PARTITION][row] if row >= 0 else "" for row in rows] if columns[PARTITION] else (),
+        bb_bytes=sizes[np.array(rows, np.intp)],
+        storages=of_jobs("storages") or [""] * len(table),
+        user=of_jobs("user") or [""] * len(table),
+        node_lives=of_jobs("node_lives") or (),
+        storage_lives=of_jobs("storage_lives") or (),
+        partition=of_jobs(PARTITION) or (),
     )
 
 
@@ -437,8 +461,8 @@ def _header(path: Path) -> list[str]:
 
 def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()) -> dict[str, list[str]]:
     """Read columns by name; optional columns that are missing are empty."""
-    lines = read_lines(path, MISSING)
-    header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(lines, (1, []))[1]]
+    parts = read_parts(path, MISSING, ROWS_AT_A_TIME)
+    header = [next((new for new, old in _OLD_NAMES.items() if old == name), name) for name in next(parts)[0]]
     missing = [name for name in names if name not in header]
     if missing:
         found = shown(", ".join(header) or "nothing", 400)
@@ -446,8 +470,7 @@ def _read_columns(path: Path, names: Sequence[str], optional: Sequence[str] = ()
     present = [*names, *(name for name in optional if name in header)]
     places = [header.index(name) for name in present]
     columns: list[list[str]] = [[] for _ in present]
-    rows = (fields for _, fields in lines)
-    while part := list(itertools.islice(rows, ROWS_AT_A_TIME)):
+    for part in parts:
         for column, place in zip(columns, places, strict=True):
             column += map(itemgetter(place), part)
     return {name: [] for name in optional} | dict(zip(present, columns, strict=True))
