@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta
@@ -15,7 +14,7 @@ from spillway.protocol.messages import JsonObject
 
 INT32 = 2**31 - 1
 _INT63 = 2**63 - 1
-_LARGEST = sys.float_info.max
+_LARGEST = math.nextafter(math.inf, 0.0)
 
 WHOLE: TypeAlias = Annotated[int, Meta(ge=-_INT63, le=_INT63)]
 """Type of what :func:`is_whole` accepts."""
