@@ -18,6 +18,8 @@ from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration
 from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between
 from tests.reference.small_timelines import booking, duration_s, job, small
 
+pytestmark = pytest.mark.slow
+
 MOST_LINES = 350
 """A specification is short."""
 

@@ -325,7 +325,8 @@ def maxutil(table: Table, queue: Sequence[Job], depth: int = 1, balance: float =
         begun = {name for name, _ in fill(table.copy(), order)}
         return use(table, queue, [job for job in order if job.id in begun], balance)
 
-    return starts + fill(table, max(permutations(queue[depth:]), key=score))
+    best: tuple[Job, ...] = max(permutations(queue[depth:]), key=score)
+    return starts + fill(table, best)
 
 
 def plan(table: Table, order: Iterable[Job]) -> list[Fit]:
