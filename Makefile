@@ -13,10 +13,10 @@ WARM := $(VENV)/.spillway-warm
 CPP_FILES := $(shell find core tests/core -name '*.cpp' -o -name '*.hpp')
 CORE_SOURCES := $(shell find core -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake')
 # The machine's compiler; where there is none, the package `ziglang` brings one (make setup installs it then).
-COMPILER := $(firstword $(foreach name,$(CXX) c++ g++ clang++,$(shell command -v $(firstword $(name)) 2>/dev/null)))
-ZIG := $(VENV)/zig
+COMPILER := $(if $(filter-out default,$(origin CXX)),$(CXX),$(firstword $(foreach name,c++ g++ clang++,$(shell command -v $(name) 2>/dev/null))))
+ZIG := $(VENV)/.spillway-zig
 ZIGLANG := 0.17.1
-WITH_COMPILER := $(if $(COMPILER),CXX="$(COMPILER)",PATH="$(CURDIR)/$(ZIG):$$PATH" CXX="$(CURDIR)/$(ZIG)/c++")
+WITH_COMPILER := $(if $(COMPILER),CXX="$(COMPILER)",ZIG_PYTHON="$(CURDIR)/$(BIN)/python" PATH="$(CURDIR)/tools/zig:$$PATH" CXX="$(CURDIR)/tools/zig/c++")
 KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
 # Processes that run the tests: one more than cores, as some tests wait for containers; each needs some 700 MB.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
@@ -47,15 +47,12 @@ $(INSTALLED): requirements.lock.txt
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, where pip takes one
 	@touch $@
 
-$(ZIG)/c++: $(INSTALLED)
+$(ZIG): $(INSTALLED)
 	@echo "setup: no C++ compiler was found; installing ziglang, which has one"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang==$(ZIGLANG)
-	@mkdir -p $(ZIG)
-	@for tool in ar ranlib; do printf '#!/bin/sh\nexec "%s" -m ziglang %s "$$@"\n' "$(CURDIR)/$(BIN)/python" $$tool > $(ZIG)/$$tool; done
-	@printf '#!/bin/sh\nexec "%s" -m ziglang c++ -mcpu=baseline "$$@"\n' "$(CURDIR)/$(BIN)/python" > $@
-	@chmod +x $(ZIG)/ar $(ZIG)/ranlib $@
+	@touch $@
 
-$(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG)/c++)
+$(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG))
 	@$(BIN)/python -c 'import os, sys, sysconfig; path = sysconfig.get_path("include"); sys.exit(0 if os.path.exists(os.path.join(path, "Python.h")) else "setup: Python.h is not in %s. On Debian and Ubuntu: apt-get install python3-dev" % path)'
 	@echo "setup: compiling the core"
 	@$(WITH_COMPILER) $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -63,7 +60,7 @@ $(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG)
 
 # Only what changed; CMake looks for new files itself.
 $(CORE): $(EDITABLE) $(CORE_SOURCES)
-	@$(BIN)/cmake --build build/editable --parallel 2 -- --quiet
+	@$(WITH_COMPILER) $(BIN)/cmake --build build/editable --parallel 2 -- --quiet
 	@touch $@
 
 $(WARM): $(CORE) $(KERNEL_SOURCES)

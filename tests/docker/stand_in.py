@@ -20,7 +20,7 @@ from tests.docker.engine import in_memory
 
 ROOT = Path(__file__).parents[2]
 SUITE = "bookworm"
-INCLUDED = "python3,python3-pip,python3-venv,ca-certificates"
+INCLUDED = "python3,python3-dev,python3-pip,python3-venv,ca-certificates"
 RECIPE = "1"
 """Part of the cached file's name; changes with its recipe."""
 

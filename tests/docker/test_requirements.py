@@ -6,6 +6,8 @@ import importlib.metadata
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 DIRECT = ("msgspec", "numba", "numpy", "pyzmq", "rich", "z3-solver")
 """Packages that schedulers/, simulator/, platforms/ and workloads/ import, except for pictures."""
@@ -42,8 +44,18 @@ def test_pins_are_closed() -> None:
     assert set(pins(ROOT / "docker" / "requirements.txt")) == closure(DIRECT)
 
 
-def test_every_package_of_the_image_has_checksums() -> None:
+@pytest.mark.parametrize("name", ["requirements.txt", "build-requirements.txt"])
+def test_every_package_of_the_image_has_checksums(name: str) -> None:
     """Two wheels or one that serves both architectures: pip refuses a list in which a single one is missing."""
-    text = (ROOT / "docker" / "requirements.txt").read_text(encoding="utf-8")
+    text = (ROOT / "docker" / name).read_text(encoding="utf-8")
     pinned = re.findall(r"^\S+==\S+((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE)
-    assert len(pinned) == len(pins(ROOT / "docker" / "requirements.txt"))
+    assert len(pinned) == len(pins(ROOT / "docker" / name))
+
+
+def test_the_core_is_compiled_by_the_same_packages_as_outside() -> None:
+    """Those of the lock file; the compiler's version is that of ``make setup`` where there is none."""
+    build = pins(ROOT / "docker" / "build-requirements.txt")
+    zig = re.search(r"^ZIGLANG := (\S+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert zig is not None
+    assert build.pop("ziglang") == zig[1]
+    assert build.items() <= pins(ROOT / "requirements.lock.txt").items()
