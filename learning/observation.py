@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from spillway.learning.chooser import Turn
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.timeline.layout import FREE_BYTES, FREE_NODES
 
 Table = npt.NDArray[np.float32]
 Observation = dict[str, Table]
@@ -58,21 +57,20 @@ class Eyes:
         self._nodes = len(machine.nodes)
         self._sizes = np.array([max(storage.capacity_bytes, 1) for storage in machine.storages], np.float64)
         self._bytes = float(max(sum(storage.capacity_bytes for storage in machine.storages), 1))
-        self._horizons = np.array(_HORIZONS_S)
         self._quantiles = np.linspace(0, max(len(self._sizes) - 1, 0), QUANTILES).round().astype(np.intp)
         self._scale = np.array([self._nodes, self._bytes])
 
     def see(self, turn: Turn) -> Observation:
         """The observation of a turn."""
-        times, rows, tables = turn.view.timeline.arrays
-        ahead = rows[np.searchsorted(times, turn.view.now_s + self._horizons, side="right") - 1]
-        releases = (ahead[:, FREE_NODES : FREE_BYTES + 1] / self._scale).astype(np.float32)
-        next_s = float(times[1]) - turn.view.now_s if len(times) > 1 else math.inf
+        timeline, now_s = turn.view.timeline, turn.view.now_s
+        ahead = np.array(timeline.totals_at([now_s + after_s for after_s in _HORIZONS_S]))
+        releases = (ahead / self._scale).astype(np.float32)
+        next_s = timeline.next_change_s() - now_s
         return {
             "jobs": self._jobs(turn),
             "machine": self._machine(turn, next_s),
             "releases": releases,
-            "storages": self._storages(rows[0, tables.storages]),
+            "storages": self._storages(np.array(timeline.free_storage_now(), np.int64)),
         }
 
     def _jobs(self, turn: Turn) -> Table:

@@ -61,8 +61,7 @@ from spillway.schedulers.policykit.windows import (
     reservations_of,
 )
 from spillway.schedulers.site_file import site_setting
-from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
-from spillway.schedulers.timeline.published_timeline import PublishedTimeline
+from spillway.schedulers.timeline import NodeOrder, Placement, PublishedTimeline, StorageOrder, Timeline
 from spillway.schedulers.timesharing.costs import Costs
 from spillway.schedulers.timesharing.sharing import Sharing
 from spillway.schedulers.timesharing.slices import Slices

@@ -38,6 +38,10 @@ struct type_caster<spillway::bindings::Covering> {
     Py_DECREF(number);
     return true;
   }
+
+  static handle from_cpp(spillway::bindings::Covering covering, rv_policy, cleanup_list*) {
+    return spillway::bindings::resource_of(covering.kinds).release();
+  }
 };
 
 }  // namespace nanobind::detail

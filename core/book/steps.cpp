@@ -123,6 +123,20 @@ std::int64_t Steps::split(double time_s) {
   return at;
 }
 
+void Steps::subtract(std::int64_t segment, const std::int64_t* usage) {
+  std::uint64_t* cells = words_of(writable(segment));
+  const std::uint64_t* taken = words_of(usage);  // unsigned: a word's highest bit is a node, too
+  for (std::size_t column = 0; column < width_; column++) cells[column] -= taken[column];
+  note(segment);
+}
+
+void Steps::add(std::int64_t segment, const std::int64_t* usage) {
+  std::uint64_t* cells = words_of(writable(segment));
+  const std::uint64_t* given = words_of(usage);
+  for (std::size_t column = 0; column < width_; column++) cells[column] += given[column];
+  note(segment);
+}
+
 void Steps::book(double start_s, double end_s, const std::int64_t* usage, int sign) {
   std::int64_t begin = segment_at(start_s);
   if (time(begin) < start_s) {
@@ -135,15 +149,12 @@ void Steps::book(double start_s, double end_s, const std::int64_t* usage, int si
     insert(last + 1);
     times_[static_cast<std::size_t>(last + 1)] = end_s;
   }
-  const std::uint64_t* taken = words_of(usage);  // unsigned: a word's highest bit is a node, too
   for (std::int64_t segment = begin; segment <= last; segment++) {
-    std::uint64_t* cells = words_of(writable(segment));
     if (sign > 0) {
-      for (std::size_t column = 0; column < width_; column++) cells[column] -= taken[column];
+      subtract(segment, usage);
     } else {
-      for (std::size_t column = 0; column < width_; column++) cells[column] += taken[column];
+      add(segment, usage);
     }
-    note(segment);
   }
   if (last + 1 < size() && equal(last, last + 1)) erase(last + 1);
   if (begin > 0 && equal(begin - 1, begin)) erase(begin);
@@ -208,6 +219,20 @@ Steps Steps::copy() const {
   return other;
 }
 
+Steps Steps::only(const std::vector<std::int64_t>& segments) const {
+  Steps other;
+  other.width_ = width_;
+  other.shift_ = shift_;
+  for (const std::int64_t segment : segments) {
+    other.places_.push_back(static_cast<std::uint32_t>(other.times_.size()));
+    other.times_.push_back(time(segment));
+    other.totals_.push_back(totals_[static_cast<std::size_t>(segment)]);
+    other.marks_.push_back(0);
+    other.pool_.insert(other.pool_.end(), row(segment), row(segment) + width_);
+  }
+  return other;
+}
+
 Steps Steps::widened(const Machine& machine) const {
   Steps other = copy();
   const auto width = static_cast<std::size_t>(machine.width);
@@ -235,10 +260,10 @@ void Steps::restore(const Checkpoint& from) {
   epoch_++;
 }
 
-void Steps::sweep(const std::vector<Checkpoint>& kept) {
+void Steps::sweep(const std::vector<const Checkpoint*>& kept) {
   std::vector<bool> named(marks_.size(), false);
-  for (const Checkpoint& checkpoint : kept) {
-    for (const std::uint32_t place : checkpoint.places) named[place] = true;
+  for (const Checkpoint* checkpoint : kept) {
+    for (const std::uint32_t place : checkpoint->places) named[place] = true;
   }
   spare_.clear();
   for (std::size_t place = named.size(); place-- > 0;) {

@@ -36,6 +36,8 @@ class Steps {
   const std::int64_t* row(std::int64_t segment) const {
     return &pool_[static_cast<std::size_t>(places_[static_cast<std::size_t>(segment)]) * width_];
   }
+  // A row of the pool by its place there, as checkpoints name it.
+  const std::int64_t* row_at(std::uint32_t place) const { return &pool_[place * width_]; }
   const Totals* totals() const { return totals_.data(); }
   const std::vector<double>& times() const { return times_; }
   std::int32_t units_of(std::int64_t bytes) const { return static_cast<std::int32_t>(bytes >> shift_); }
@@ -49,6 +51,8 @@ class Steps {
 
   // Take (sign 1) or release (-1) a usage over [start_s, end_s), which is not empty; nothing is checked.
   void book(double start_s, double end_s, const std::int64_t* usage, int sign);
+  // Take a usage in one segment alone.
+  void subtract(std::int64_t segment, const std::int64_t* usage);
   // Let a segment begin at a time, from the first one's begin on; returns it.
   std::int64_t split(double time_s);
   // Row of a segment to be written to; add_up() must follow.
@@ -60,6 +64,8 @@ class Steps {
 
   // A compact copy: rows in order, none shared.
   Steps copy() const;
+  // Some of the segments alone, ascending.
+  Steps only(const std::vector<std::int64_t>& segments) const;
   // The same with further columns of the machine, free.
   Steps widened(const Machine& machine) const;
 
@@ -69,13 +75,14 @@ class Steps {
   // Whether the pool is so full that rows should be swept.
   bool is_full() const { return spare_.empty() && rows_in_pool() > swept_at_; }
   // Give rows back that no checkpoint names; the present state is lost unless it was kept.
-  void sweep(const std::vector<Checkpoint>& kept);
+  void sweep(const std::vector<const Checkpoint*>& kept);
 
  private:
   Steps() = default;
   std::size_t rows_in_pool() const { return marks_.size(); }
   std::uint32_t new_place();
   void note(std::int64_t segment);
+  void add(std::int64_t segment, const std::int64_t* usage);
   void insert(std::int64_t at);
   void erase(std::int64_t at);
   bool equal(std::int64_t one, std::int64_t other) const;

@@ -113,17 +113,16 @@ Demand Timeline::demand_of(const Job& job) const {
   return demand;
 }
 
-std::int64_t Timeline::first_fit_now(const std::vector<const Job*>& jobs, const Demand* demands,
-                                     const double* durations_s, Allocation& found) const {
-  const auto count = static_cast<std::int64_t>(jobs.size());
+std::int64_t Timeline::first_fit_now(const std::function<const Job&(std::int64_t)>& job_at, const Demand* demands,
+                                     const double* durations_s, std::int64_t count, Allocation& found) const {
   if (longer_ || machine_->racks) {  // their windows share nothing
     for (std::int64_t place = 0; place < count; place++) {
-      if (fit_now(*jobs[at(place)], durations_s[place], ALL_KINDS, found)) return place;
+      if (fit_now(job_at(place), durations_s[place], ALL_KINDS, found)) return place;
     }
     return -1;
   }
   const std::int64_t place = first_that_fits(steps_, *machine_, demands, durations_s, count);
-  if (place >= 0) found = chosen(*jobs[at(place)], ALL_KINDS);
+  if (place >= 0) found = chosen(job_at(place), ALL_KINDS);
   return place;
 }
 

@@ -4,6 +4,7 @@
 // thesis (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -91,9 +92,9 @@ class Timeline {
                       Allocation& found) const;
   // A job's demand for first_fit_now and plans; one that nothing meets, if the empty machine cannot hold it.
   Demand demand_of(const Job& job) const;
-  // First of some jobs without lives that fits now, -1 without one.
-  std::int64_t first_fit_now(const std::vector<const Job*>& jobs, const Demand* demands, const double* durations_s,
-                             Allocation& found) const;
+  // First of `count` jobs without lives that fits now, -1 without one. Jobs are asked for only as far as needed.
+  std::int64_t first_fit_now(const std::function<const Job&(std::int64_t)>& job_at, const Demand* demands,
+                             const double* durations_s, std::int64_t count, Allocation& found) const;
 
   // Book an allocation over [start_s, end_s); an empty interval books nothing. Where its parts have lives of their own, it
   // starts with the burst buffer, and the interval is as long as that of the nodes. On a partly drained storage node the

@@ -459,8 +459,7 @@ class Book:
 
     def _check_timeline(self, time_s: float) -> None:
         """Assert that the timeline equals the bookings at a time: nothing over-committed, nothing leaked."""
-        machine, (_, rows, tables) = self.machine, self.timeline.arrays
-        row = rows[0] if time_s < math.inf else rows[-1]
+        machine, row = self.machine, self.timeline.free_at(time_s)
         free = set(range(len(machine.nodes))) - self.nodes_out
         storage = [storage.capacity_bytes for storage in machine.storages]
         links = [link.capacity_bytes_per_s for link in machine.links]
@@ -479,15 +478,14 @@ class Book:
                     links[link] -= part.io_rate
             if part.pools and Resource.POOLS in kinds:
                 pools[: len(part.pools)] -= part.pools
-        assert row[tables.pools].tolist() == pools.tolist(), f"at {time_s} s other amounts of pools are free"
+        assert row.pools == pools.tolist(), f"at {time_s} s other amounts of pools are free"
         assert min(storage, default=0) >= 0, f"a storage node is over-committed: {storage}"
         for one, drained in self.drained.items():
             storage[one] = max(0, storage[one] - drained)
         storage = [0 if one in self.storages_out else free_bytes for one, free_bytes in enumerate(storage)]
-        bits = np.unpackbits(row[tables.words].view(np.uint8), bitorder="little")
-        assert set(np.flatnonzero(bits).tolist()) == free, f"at {time_s} s other nodes are free than {sorted(free)}"
-        assert row[tables.storages].tolist() == storage, f"at {time_s} s other bytes are free than {storage}"
-        assert row[tables.links].tolist() == links, f"at {time_s} s other bandwidth is free than {links}"
+        assert set(row.nodes) == free, f"at {time_s} s other nodes are free than {sorted(free)}"
+        assert row.free_bytes == storage, f"at {time_s} s other bytes are free than {storage}"
+        assert row.bandwidths == links, f"at {time_s} s other bandwidth is free than {links}"
 
     # ------------------------------------------------------------------ steps
 

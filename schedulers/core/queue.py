@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core import DemandRow
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.waiting_jobs import NOWHERE, Columns, Shown, WaitingJobs
-from spillway.schedulers.timeline.layout import Demand, Row
+
+_COLUMNS = 6
+"""Numbers of a request."""
 
 _FEWEST_PLACES = 32
 _MOST_GAPS = 64
@@ -38,7 +41,7 @@ class Queue:
         Number of times that a job left, or came anywhere but at the end.
     """
 
-    def __init__(self, demand_of: Callable[[Job], Row], few: int = 256) -> None:
+    def __init__(self, demand_of: Callable[[Job], DemandRow], few: int = 256) -> None:
         self._demand_of = demand_of
         self._few = few
         self.jobs: dict[str, Job] = {}
@@ -96,12 +99,12 @@ class Queue:
             assert (columns.nodes[place], columns.walltimes_s[place]) == (job.nodes, job.walltime_s)
         assert np.count_nonzero(columns.nodes[: len(columns.jobs)] < NOWHERE) == len(there), "a job has gone in part"
 
-    def _append(self, job: Job, demand: Row) -> None:
+    def _append(self, job: Job, demand: DemandRow) -> None:
         columns, place = self._columns, len(self._columns.jobs)
         if place == len(columns.nodes):
             more = max(place, _FEWEST_PLACES)
             columns.nodes = np.concatenate((columns.nodes, np.empty(more, np.int64)))
-            columns.demands = np.concatenate((columns.demands, np.empty((more, len(Demand._fields)), np.int64)))
+            columns.demands = np.concatenate((columns.demands, np.empty((more, _COLUMNS), np.int64)))
             columns.walltimes_s = np.concatenate((columns.walltimes_s, np.empty(more)))
         columns.jobs.append(job)
         columns.nodes[place], columns.walltimes_s[place] = job.nodes, job.walltime_s
@@ -110,7 +113,7 @@ class Queue:
 
     def _lay_out(self, jobs: Iterable[Job]) -> None:
         """Lay out new columns for these jobs; passes that have the old columns keep them."""
-        self._use(Columns([], np.empty(0, np.int64), np.empty((0, len(Demand._fields)), np.int64), np.empty(0)))
+        self._use(Columns([], np.empty(0, np.int64), np.empty((0, _COLUMNS), np.int64), np.empty(0)))
         for job in jobs:
             self._append(job, self._demand_of(job))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from spillway.base.errors import OptionError
+from spillway.core import DemandRow
 from spillway.protocol.messages import Request, SimulationBegins
 from spillway.schedulers.core.admission import Admission
 from spillway.schedulers.core.arrivals import Arrivals
@@ -27,7 +28,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator
-from spillway.schedulers.timeline.layout import Row
 
 
 class Records:
@@ -140,7 +140,7 @@ class Records:
         elsewhere = self.queue.jobs.keys() | self.book.running.keys()
         assert elsewhere.isdisjoint(self.dependents.held), "a job is held by others, and waits or runs at once"
 
-    def _demand_row(self, job: Job) -> Row:
+    def _demand_row(self, job: Job) -> DemandRow:
         return self.book.timeline.demand_of(job)
 
     def _alive(self, job_id: str) -> bool:

@@ -61,7 +61,7 @@ class Ground:
     placement
         Choice of nodes and storage nodes for a request.
     timeline
-        Class of the timeline; :class:`spillway.schedulers.timeline.published_timeline.PublishedTimeline` reproduces
+        Class of the timeline; :class:`spillway.core.PublishedTimeline` reproduces
         published numbers.
     """
 

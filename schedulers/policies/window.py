@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from spillway.base.errors import OptionError
 from spillway.base.options import option
+from spillway.core import Free
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.balance import nodes_first
-from spillway.schedulers.policykit.instant import Free, free_until
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order, start_on, try_start
 from spillway.schedulers.policykit.view import View
@@ -169,7 +169,7 @@ class Window:
     def _choose(self, view: View, window: Sequence[Job], ages: dict[str, int], chosen: list[Job]) -> Iterator[Start]:
         """Start the best set; append its jobs to ``chosen``."""
         longest_s = max(view.estimate_s(job) for job in window)
-        free = free_until(view.timeline, view.now_s + longest_s)
+        free = view.timeline.free_until(view.now_s + longest_s)
         mandatory = tuple(i for i, job in enumerate(window[: self.depth]) if ages[job.id] >= self.max_age)
         first = nodes_first(view.machine, view.queue, self.balance)
         problem = problem_of(view, window, free, first, mandatory)

@@ -10,21 +10,14 @@ each link, with the timeline's own rules of placement.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.lazy_modules import late
+from spillway.core import FillSearch
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.instant import narrow_points
 from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.layout import Demand
-
-if TYPE_CHECKING:
-    from spillway.schedulers.timeline import filling_kernels
-else:
-    filling_kernels = late("spillway.schedulers.timeline.filling_kernels")
 
 Order = npt.NDArray[np.int64]
 """An order: positions in the list of jobs."""
@@ -73,30 +66,21 @@ class Filling:
     ) -> None:
         self.jobs = jobs
         self.evaluations = 0
-        times, rows, tables = timeline.arrays
-        points = narrow_points(rows, tables.words)
         now_s, number = timeline.now_s, len(jobs)
-        demands = np.array([timeline.demand_of(job) for job in jobs], np.int64).reshape(number, len(Demand._fields))
+        demands = np.array([timeline.demand_of(job) for job in jobs], np.int64).reshape(number, 6)
         spans = np.array([(estimate_s(job), now_s - job.submit_time_s) for job in jobs], np.float64).reshape(number, 2)
-        self._never_fits = np.zeros(number, np.bool_)
-        picture = filling_kernels.Picture(times[points], rows[points], demands, spans, self._never_fits, nodes_first)
-        self._picture = (tuple(picture), tables.for_kernels, tables.scratch)
-        self._left, self._scratch = np.empty((len(points), rows.shape[1]), np.int64), np.empty(3)
-        free, score = timeline.free_nodes_now(), np.empty(3)
-        for index in range(number):
-            self._never_fits[index] = demands[index, 0] > free or self._climb(np.array([index]), 0, score)[1] < 0
+        self._search = FillSearch(timeline, demands, spans, nodes_first)
 
     @property
     def anything_starts(self) -> bool:
         """Whether any job fits now."""
-        return not self._never_fits.all()
+        return not all(self._search.never_fits)
 
     def score(self, order: Order) -> tuple[Score, int]:
         """Score of an order, and the position of the last job that starts (-1 if no job does)."""
         self.evaluations += 1
-        score = np.empty(3)
-        last = self._climb(order, 0, score)[1]
-        return Score(*score.tolist()), last
+        _, last, score = self._search.climb(order, 0)
+        return Score(*score), last
 
     def best_of(self, orders: Iterable[Order]) -> tuple[Order, Score]:
         """Best order and its score; the first of equals wins. Raises ValueError for no orders."""
@@ -110,10 +94,7 @@ class Filling:
 
         The compiled form of :func:`spillway.schedulers.search.hill_climbing.climb`.
         """
-        best, score = order.copy(), np.empty(3)
-        self.evaluations += self._climb(best, budget, score)[0]
-        return best, Score(*score.tolist())
-
-    def _climb(self, order: Order, budget: int, score: npt.NDArray[np.float64]) -> tuple[int, int]:
-        steps, last = filling_kernels.climb(order, budget, *self._picture, self._left, score, self._scratch)
-        return int(steps), int(last)
+        best = order.copy()
+        steps, _, score = self._search.climb(best, budget)
+        self.evaluations += steps
+        return best, Score(*score)

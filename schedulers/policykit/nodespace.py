@@ -24,7 +24,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.view import Running, Taken, View
 from spillway.schedulers.timeline import Resource
-from spillway.schedulers.timeline.tables import bitset
 
 if TYPE_CHECKING:
     from spillway.schedulers.timeline import nodespace_kernels as kernels
@@ -476,6 +475,13 @@ class Held:
             numbers = np.append(numbers, [one.number for one in started])
         order = np.lexsort((numbers, ends_s))
         return places[order], ends_s[order], numbers[order]
+
+
+def bitset(nodes: Iterable[int], words: int) -> npt.NDArray[np.int64]:
+    """Convert node indices to a bitset of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``."""
+    bits = np.zeros(words * 64, np.uint8)
+    bits[list(nodes)] = 1
+    return np.packbits(bits, bitorder="little").view(np.int64)
 
 
 def sets_of(machine: Machine) -> npt.NDArray[np.int64]:

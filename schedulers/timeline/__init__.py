@@ -1,6 +1,27 @@
-"""Free resources over time: the timeline (the public interface of the package), its kernels, the rules of placement."""
+"""Free resources over time: the timeline (compiled, in :mod:`spillway.core`), the rules of placement."""
 
+from spillway.core import (
+    Fit,
+    NodeOrder,
+    Overbooked,
+    Placement,
+    PublishedTimeline,
+    Resource,
+    Snapshot,
+    StorageOrder,
+    Timeline,
+)
 from spillway.schedulers.timeline.placement import choose_storages
-from spillway.schedulers.timeline.timeline import Fit, NodeOrder, Placement, Resource, Snapshot, StorageOrder, Timeline
 
-__all__ = ["Fit", "NodeOrder", "Placement", "Resource", "Snapshot", "StorageOrder", "Timeline", "choose_storages"]
+__all__ = [
+    "Fit",
+    "NodeOrder",
+    "Overbooked",
+    "Placement",
+    "PublishedTimeline",
+    "Resource",
+    "Snapshot",
+    "StorageOrder",
+    "Timeline",
+    "choose_storages",
+]

@@ -11,9 +11,7 @@ from typing import Any
 
 from numba import types
 
-from spillway.base.kernel_cache import compile_for_callers, drop_older_than, njit
-from spillway.schedulers.timeline import layout
-from spillway.schedulers.timeline.layout import Demand, Grant, Machine, Scratch, Tree
+from spillway.base.kernel_cache import compile_for_callers, njit
 
 ROW, ROWS, TIMES, TIME_ROWS = (
     types.Array(types.int64, 1, "C"),
@@ -40,17 +38,6 @@ def plain(*fields: types.Type) -> types.Type:
     return types.BaseTuple.from_types(fields)
 
 
-_DEMAND = (types.int64,) * len(Demand._fields)
-_MACHINE = (*(types.int64,) * 4, TABLE, INDICES, INDICES, INDICES, ROWS, ROWS)
-_TREE = (types.int64, types.int64, INDICES, INDICES, ROW, ROW)
-_SCRATCH = (ROWS, ROW, TABLE)
-DEMAND, MACHINE, SCRATCH = named(Demand, *_DEMAND), named(Machine, *_MACHINE), named(Scratch, *_SCRATCH)
-PLAIN_DEMAND, PLAIN_MACHINE, PLAIN_SCRATCH = plain(*_DEMAND), plain(*_MACHINE), plain(*_SCRATCH)
-_GRANT = (INDICES, INDICES, *(types.int64,) * 3)
-TREE, PLAIN_TREE = named(Tree, *_TREE), plain(*_TREE)
-GRANT, PLAIN_GRANT = named(Grant, *_GRANT), plain(*_GRANT)
-"""Types of the groups."""
-
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Options of the kernels. They allocate nothing; without ``_nrt=False`` each call would count references to its array
 arguments with atomic instructions, which took two thirds of the time. They are not called through pointers; compiling
@@ -69,12 +56,3 @@ def inner(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]
         return kept
 
     return declared
-
-
-@njit(cache=True)
-def _anchor() -> None:
-    """Never compiled: it has the folder of the cache."""
-
-
-# Files of the cache that contain former names cannot even be read.
-drop_older_than(_anchor.stats.cache_path, __file__, layout.__file__)

@@ -27,11 +27,12 @@ same in plain Python.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import boolean, float64, int64, void
+from numba.extending import intrinsic
 
 from spillway.base.kernel_cache import njit
 from spillway.schedulers.timeline.kernel_types import (
@@ -46,7 +47,6 @@ from spillway.schedulers.timeline.kernel_types import (
     named,
     plain,
 )
-from spillway.schedulers.timeline.placement_kernels import popcount
 
 SEGMENTS, LEAVING, CODE, LOOKED, ENDED = 0, 1, 2, 3, 4
 """Places of ``state``."""
@@ -107,6 +107,16 @@ class Rules(NamedTuple):
     one_each: int
     ends_up: int
     starts_only: int
+
+
+@intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def popcount(_context: Any, word: Any) -> Any:
+    """Return the number of bits set in an integer."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return word(word), generate
 
 
 _SPACE = (ROWS, TIMES, ROW, TIMES, INDICES, ROWS, TIME_ROWS, ROWS, ROWS, TIMES, ROW, ROW, ROW, ROW, TABLE)

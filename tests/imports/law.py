@@ -119,8 +119,8 @@ LAW: Mapping[str, Rule] = {
     # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
     # Options: a site's parameters become those of a policy.
     "schedulers.policykit.*": _rule(
-        "schedulers.model.*", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors", "base.lazy_modules",
-        "base.options", "base.units", "base.dates", "protocol.intervals",
+        "schedulers.model.*", "core", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors",
+        "base.lazy_modules", "base.options", "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
@@ -132,7 +132,7 @@ LAW: Mapping[str, Rule] = {
     ),
     # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
     "schedulers.timeline.*": _rule(
-        "schedulers.model.*", "schedulers.timeline.*", "core", "schedulers.search.random64", "base.kernel_cache",
+        "schedulers.model.*", "core", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache",
         "base.lazy_modules",
         others="numpy numba",
     ),
@@ -142,7 +142,7 @@ LAW: Mapping[str, Rule] = {
     # Of the policies' helpers: their input. Of the protocol: neutral messages, no codec. Of the controllers: their
     # input and the changes that steering makes. weakref: a copy is made only while a view of the queue is in use.
     "schedulers.core.*": _rule(
-        "schedulers.model.*", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
+        "schedulers.model.*", "core", "schedulers.core.*", "schedulers.timeline.*", "schedulers.policykit.view",
         "schedulers.policykit.estimates", "schedulers.policykit.history", "schedulers.policykit.waiting_jobs",
         "schedulers.controllers.prediction", "schedulers.controllers.running_application",
         "schedulers.controllers.scene", "protocol.messages", "protocol.drains", "protocol.intervals",
@@ -234,7 +234,7 @@ LAW: Mapping[str, Rule] = {
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
         "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
         "schedulers.timeline",
-        "schedulers.timeline.layout", "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
+        "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
         "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
         "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",
         others="numpy numpy.random gymnasium",

@@ -10,7 +10,7 @@ Busy = tuple[float, float, int, int]
 
 
 def easy_starts(free: Sequence[tuple[float, int, int]], waiting: Sequence[tuple[int, int, float]]) -> list[float]:
-    """Start of each job in the order given, as :func:`spillway.schedulers.timeline.easy_kernels.easy_starts` has them.
+    """Start of each job in the order given, as :func:`spillway.core.easy_starts` has them.
 
     ``free``: starts of segments with nodes and bytes free from then on; ``waiting``: nodes, bytes, duration (s).
     """

@@ -37,8 +37,7 @@ from spillway.schedulers.model.explanations import Binding
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.policykit.passes import binding_now, reserve, try_start
 from spillway.schedulers.policykit.view import Holding, Running, View
-from spillway.schedulers.timeline import Resource
-from spillway.schedulers.timeline.published_timeline import PublishedTimeline
+from spillway.schedulers.timeline import PublishedTimeline, Resource
 
 BUFFER = {"capacity_bytes": "10", "storage_kind": "burst_buffer"}
 MACHINE = SimulationBegins(

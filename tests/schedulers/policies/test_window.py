@@ -15,7 +15,6 @@ from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Link, Machine, Node, simple_machine
 from spillway.schedulers.policies.window import AGES, CHOICES, Choices, Window, problem_of
 from spillway.schedulers.policykit.balance import nodes_first
-from spillway.schedulers.policykit.instant import free_until
 from tests.reference.search import every_set, pack_plain
 from tests.schedulers.policies.scenes import GB, job, numbers, started, view
 
@@ -170,7 +169,7 @@ def test_feasible_optimal_and_the_same_twice(
     assert runs[0] == runs[1]
     window = seen.queue[:6]
     mandatory = tuple(range(min(depth, len(window)))) if age >= 5 else ()
-    free = free_until(seen._timeline_source(), 120.0)
+    free = seen._timeline_source().free_until(120.0)
     problem = problem_of(seen, window, free, nodes_first(MACHINE, seen.queue, 1.0), mandatory)
     best = every_set(problem, pack_plain)
     begun = [i for i, one in enumerate(window) if one.number in numbers(runs[0])]

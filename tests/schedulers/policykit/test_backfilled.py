@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.core import easy_starts
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Planner
 from spillway.schedulers.timeline import Timeline
-from spillway.schedulers.timeline.easy_kernels import easy_starts
 from tests.reference.easy import easy_starts as plain_starts
 
 NODES, GB, ROOM_GB = 8, 10**9, 10
@@ -41,15 +41,10 @@ def world(running: list[tuple[int, int, float]], waiting: list[tuple[int, int, f
 
 def starts_of(timeline: Timeline, jobs: list[Job]) -> list[float]:
     """Starts by the kernel, in order of submission."""
-    times, rows, _ = timeline.arrays
-    count, number = len(times), len(jobs)
-    begin, free = np.zeros(count + number), np.zeros((count + number, 2), np.int64)
-    begin[:count], free[:count] = times, rows[:, :2]
-    demands = np.array([(job.nodes, job.nodes * job.bb_bytes) for job in jobs], np.int64)
-    durations = np.array([job.walltime_s for job in jobs])
-    starts = np.empty(number)
-    easy_starts(begin, count, free, np.arange(number, dtype=np.int32), demands, durations, starts)
-    return [float(start_s) for start_s in starts]
+    times = timeline.breakpoints()
+    demands = [(job.nodes, job.nodes * job.bb_bytes) for job in jobs]
+    durations_s = [job.walltime_s for job in jobs]
+    return easy_starts(times, timeline.totals_at(times), list(range(len(jobs))), demands, durations_s)
 
 
 @settings(max_examples=60)
@@ -59,8 +54,8 @@ def test_starts_are_those_of_the_plain_definition(
 ) -> None:
     """Kernel and plain reference agree on every start."""
     timeline, jobs = world(running, waiting)
-    times, rows, _ = timeline.arrays
-    free = [(float(at_s), int(row[0]), int(row[1])) for at_s, row in zip(times, rows, strict=True)]
+    times = timeline.breakpoints()
+    free = [(at_s, *totals) for at_s, totals in zip(times, timeline.totals_at(times), strict=True)]
     demands = [(job.nodes, job.nodes * job.bb_bytes, job.walltime_s) for job in jobs]
     assert starts_of(timeline, jobs) == plain_starts(free, demands)
 

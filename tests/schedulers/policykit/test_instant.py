@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from spillway.core import narrow_points
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, simple_machine
-from spillway.schedulers.policykit.instant import free_until, narrow_points
 from spillway.schedulers.timeline import Timeline
 
 MACHINE = simple_machine(70, 2, 100, (Link("pfs", 50, -1),), (0,) * 70)
@@ -21,16 +21,16 @@ def booked() -> Timeline:
 
 def test_free_until() -> None:
     """A reservation counts only for intervals that reach into it; running jobs count although they end."""
-    assert free_until(booked(), 20.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
-    assert free_until(booked(), 20.5) == ((65, 66, 67, 68), [35, 70], [25])
-    assert free_until(booked(), 0.0) == ((65, 66, 67, 68, 69), [35, 100], [50])
+    assert booked().free_until(20.0) == ((65, 66, 67, 68, 69), [35, 100], [50], [])
+    assert booked().free_until(20.5) == ((65, 66, 67, 68), [35, 70], [25], [])
+    assert booked().free_until(0.0) == ((65, 66, 67, 68, 69), [35, 100], [50], [])
 
 
 def test_narrow_points() -> None:
     """The present and the beginning of the reservation; not the ends of anything."""
-    times, rows, tables = booked().arrays
-    assert times.tolist() == [0.0, 10.0, 20.0, 30.0]
-    assert narrow_points(rows, tables.words) == [0, 2]
+    timeline = booked()
+    assert timeline.breakpoints() == [0.0, 10.0, 20.0, 30.0]
+    assert narrow_points(timeline) == [0, 2]
 
 
 def test_wider_later_is_no_narrow_point() -> None:
@@ -38,5 +38,4 @@ def test_wider_later_is_no_narrow_point() -> None:
     timeline = Timeline(MACHINE, 0.0)
     timeline.reserve(0.0, 10.0, Allocation((3,)))
     timeline.reserve(10.0, 20.0, Allocation((3,)))
-    _, rows, tables = timeline.arrays
-    assert narrow_points(rows, tables.words) == [0]
+    assert narrow_points(timeline) == [0]

@@ -13,8 +13,7 @@ from spillway.schedulers.model.job import Job, Lives, replaced
 from spillway.schedulers.model.machine import Link, Machine, simple_machine
 from spillway.schedulers.policykit.objectives import Objective
 from spillway.schedulers.policykit.planning import Annealing, Order, Planner
-from spillway.schedulers.timeline import Placement, StorageOrder, Timeline
-from spillway.schedulers.timeline.published_timeline import PublishedTimeline
+from spillway.schedulers.timeline import Placement, PublishedTimeline, StorageOrder, Timeline
 
 GB = 10**9
 MACHINE = simple_machine(

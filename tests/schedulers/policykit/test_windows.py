@@ -147,8 +147,8 @@ def test_what_is_taken_from_a_timeline(booked: list[tuple[int, int, int]], data:
         here, there = timeline.copy(), before.copy()
         here.advance(time_s)
         there.advance(time_s)
-        free = {node for node in range(4) if there.snapshot().rows[0, 2] >> node & 1}
-        left = {node for node in range(4) if here.snapshot().rows[0, 2] >> node & 1}
+        free = set(there.free_at(there.now_s).nodes)
+        left = set(here.free_at(here.now_s).nodes)
         assert left == (free - nodes if start_s <= time_s < start_s + length_s else free)
 
 

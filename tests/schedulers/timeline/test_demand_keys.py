@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spillway.schedulers.timeline.demand_keys import DemandKeys, demand_keys
+from spillway.core import demand_keys
 
 PARTS = st.integers(1, 6).flatmap(
     lambda parts: st.lists(
@@ -15,20 +17,29 @@ PARTS = st.integers(1, 6).flatmap(
 )
 
 
+class DemandKeys(NamedTuple):
+    """Keys as the smaller and the larger one of a comparison, the guard bits, and a key that is below no demand."""
+
+    below: list[int]
+    above: list[int]
+    guards: int
+    nothing: int
+
+
 def no_more(keys: DemandKeys, one: int, other: int) -> bool:
     """Whether one demand compares as one that requests no more of anything than another."""
-    left = (int(keys.above[other]) | keys.guards) - int(one)
+    left = (keys.above[other] | keys.guards) - one
     return ~left & keys.guards == 0
 
 
 @given(PARTS)
 def test_keys_compare_as_all_parts_do(demands: list[list[int]]) -> None:
     """Every pair, and the key that is below no other."""
-    keys = demand_keys(np.array(demands, np.int64).T)
+    keys = DemandKeys(*demand_keys([list(part) for part in zip(*demands, strict=True)]))
     for k, mine in enumerate(demands):
         for j, theirs in enumerate(demands):
             expected = all(a <= b for a, b in zip(mine, theirs, strict=True))
-            assert no_more(keys, int(keys.below[k]), j) == expected
+            assert no_more(keys, keys.below[k], j) == expected
         assert not no_more(keys, keys.nothing, k)
 
 
@@ -37,10 +48,11 @@ def test_with_more_values_than_bits_no_pair_compares_wrongly() -> None:
     rng = np.random.default_rng(5)
     parts = rng.permuted(np.tile(np.arange(5000), (6, 1)), axis=1)
     parts[:, 1] = parts[:, 0] + 100  # one that is above another by more than ranks are made coarse
-    keys = demand_keys(parts)
+    keys = DemandKeys(*demand_keys(parts.tolist()))
+    below = np.array(keys.below, np.int64)
     assert keys.guards.bit_length() <= 63
-    assert no_more(keys, int(keys.below[0]), 1)
+    assert no_more(keys, keys.below[0], 1)
     for j in range(200):
-        left = (int(keys.above[j]) | keys.guards) - keys.below
+        left = (keys.above[j] | keys.guards) - below
         compared = (~left & keys.guards) == 0
         assert not (compared & (parts > parts[:, j : j + 1]).any(axis=0)).any()

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from spillway.core import Free
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, nearest_first, simple_machine
 from spillway.schedulers.timeline import Fit, Timeline
@@ -15,10 +16,9 @@ from tests.reference.placement import carried_nodes
 from tests.schedulers.machine_strategies import job
 
 
-def state(timeline: Timeline) -> tuple[bytes, bytes]:
-    """A timeline's state, byte for byte."""
-    snapshot = timeline.snapshot()
-    return snapshot.times.tobytes(), snapshot.rows.tobytes()
+def state(timeline: Timeline) -> list[tuple[float, Free]]:
+    """A timeline's state."""
+    return timeline.segments()
 
 
 def test_an_empty_machine_gives_the_first_nodes_now() -> None:

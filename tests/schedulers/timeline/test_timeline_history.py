@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from spillway.core import Free
 from spillway.schedulers.model.job import Allocation
 from spillway.schedulers.model.machine import Link, Machine, Node, Storage, simple_machine
 from spillway.schedulers.timeline import Timeline
@@ -170,10 +171,9 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         self.booked.append((start, end, allocation, covering))
 
 
-def state(timeline: Timeline) -> tuple[bytes, bytes]:
-    """A timeline's state, byte for byte."""
-    snapshot = timeline.snapshot()
-    return snapshot.times.tobytes(), snapshot.rows.tobytes()
+def state(timeline: Timeline) -> list[tuple[float, Free]]:
+    """A timeline's state."""
+    return timeline.segments()
 
 
 TestTimelineAgainstReference = TimelineAgainstReference.TestCase
