@@ -1,11 +1,14 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
-from typing import Any, Protocol, TypeVar, final
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
+from typing import Any, ClassVar, Protocol, Self, TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core.fit import DemandRow, Fit, Free
+from spillway.core.placement import Placement
+from spillway.core.resources import Resource
 from spillway.protocol.messages import JobState, JsonObject, Request
 from spillway.schedulers.core.execution import Step
 from spillway.schedulers.jobmodels.base import JobModel, Place
@@ -14,7 +17,7 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.restarts import Restarts
 from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
-from spillway.schedulers.model.machine import Machine
+from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.staging import StageLimits
 
 SOURCE_DIGEST: str
@@ -236,6 +239,414 @@ def set_leak_warnings(on: bool) -> None:
     """Choose whether objects of the core that are left when Python ends are named on the standard error; off at first.
 
     They are faults of the bindings, but where a program froze its objects (``gc.freeze``).
+    """
+
+class Snapshot:
+    """A state of a timeline, to return to with :meth:`Timeline.restore`."""
+
+    def breakpoints(self) -> list[float]:
+        """Starts of its segments, and times at which bookings on drained storage nodes change (s)."""
+
+class Timeline:
+    """Step function over time of free nodes (by identity), bytes per storage node and bandwidth per link.
+
+    Segments are half-open, ``[times[k], times[k + 1])``; the last one is endless. Neighbours always differ, so that the
+    timeline depends only on its bookings and every breakpoint is a real change.
+
+    A timeline and its copies are used from one thread at a time.
+
+    Parameters
+    ----------
+    machine
+        The machine; everything is free at first.
+    now_s
+        Start of the timeline in seconds.
+    placement
+        Rules by which a fit chooses nodes and storages, by default those of the thesis. Only ``rack`` changes whether a
+        job fits.
+
+    Attributes
+    ----------
+    changes
+        Number of changes other than of the time; code that changes an input of the timeline may add to it.
+    holds_nodes_longer
+        Whether nodes are held one rounding step longer than the rest (:class:`PublishedTimeline`).
+
+    Raises
+    ------
+    ValueError
+        When the machine is so large that sums of its capacities exceed 64 bits.
+
+    References
+    ----------
+    Herbein et al., HPDC 2016, section 3.4, for the bandwidth levels (DOI 10.1145/2907294.2907316); Kopanski's thesis
+    (Euro-Par version DOI 10.1007/978-3-030-85665-6_8) for burst buffers as whole requests on storage nodes.
+    """
+
+    changes: int
+    holds_nodes_longer: ClassVar[bool]
+
+    def __init__(self, machine: Machine, now_s: float = 0.0, placement: Placement | None = None) -> None: ...
+    @property
+    def machine(self) -> Machine:
+        """The machine."""
+    @property
+    def placement(self) -> Placement:
+        """The rules by which fits choose nodes and storages."""
+    @property
+    def steady(self) -> bool:
+        """Whether the choice of a fit stays while it is possible, whatever else is taken (:attr:`Placement.steady`)."""
+    @property
+    def now_s(self) -> float:
+        """Start of the first segment."""
+    def __len__(self) -> int:
+        """Return the number of segments."""
+    def segments(self) -> list[tuple[float, Free]]:
+        """Start of every segment (s), and what is free in it."""
+    def free_until(self, end_s: float) -> Free:
+        """Return the resources that are free over the whole of ``[now, end_s)``; the present always counts."""
+    def free_at(self, time_s: float) -> Free:
+        """Return the resources that are free at a time, now or later (s)."""
+    def totals_at(self, times_s: Sequence[float]) -> list[tuple[int, int]]:
+        """Numbers of nodes and of bytes of burst buffer that are free at some times (s)."""
+    def breakpoints(self) -> list[float]:
+        """Start of every segment: ``now_s`` and the later times at which free resources change."""
+    def next_change_s(self) -> float:
+        """Time of the next change of free resources (s), infinity for never."""
+    def free_nodes_now(self) -> int:
+        """Return the number of nodes free at ``now_s``."""
+    def free_storage_now(self) -> list[int]:
+        """Bytes free at ``now_s`` per storage node."""
+    def free_bandwidth_now(self) -> list[int]:
+        """Bytes per second free at ``now_s`` per link."""
+    def free_pools_now(self) -> list[int]:
+        """Amount free at ``now_s`` per counted pool."""
+    def free_bytes_now(self, storage: int) -> int:
+        """Bytes free at ``now_s`` on one storage node."""
+    def free_rate_now(self, link: int) -> int:
+        """Bytes per second free at ``now_s`` on one link."""
+    def most_free_nodes(self, until_s: float) -> int:
+        """The largest number of nodes that are free at some time up to ``until_s``, which is now or later."""
+    def differs_until(self, other: Timeline) -> float:
+        """Time from which on another timeline of the same machine and time has the same free resources (s).
+
+        ``now_s`` if they never differ.
+        """
+    def fit_now(self, job: Job, duration_s: float, covering: Resource = ...) -> Allocation | None:
+        """Return the job's allocation if it starts now and runs for ``duration_s``, or ``None`` if it cannot.
+
+        See :meth:`earliest_fit`.
+        """
+    def demand_of(self, job: Job) -> DemandRow:
+        """Return a job's demand, as :meth:`first_fit_now` takes it; it stays the same, here and in copies."""
+    def first_fit_now(
+        self, jobs: Sequence[Job], demands: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]
+    ) -> tuple[int, Allocation] | None:
+        """Find the first of many jobs that fits now: one search in place of :meth:`fit_now` for each.
+
+        Parameters
+        ----------
+        jobs
+            The jobs; no job has lives of its own.
+        demands, durations_s
+            :meth:`demand_of` each of them in a row, and its duration (s, at least 0).
+
+        Returns
+        -------
+        tuple or None
+            Its place and its allocation; ``None`` if no job fits.
+        """
+    def earliest_fit(
+        self,
+        job: Job,
+        duration_s: float,
+        not_before_s: float | None = None,
+        covering: Resource = ...,
+        latest_s: float = ...,
+    ) -> Fit | None:
+        """Find the earliest start of a job.
+
+        Candidates are ``not_before_s`` and the later breakpoints. At a start, the nodes qualify that are free over the
+        whole of ``[start, start + duration_s)``; the bytes of a storage node and the bandwidth of a link are their
+        minima over it. If the duration is too short to be added to the start, the start itself counts.
+
+        Where the job's holdings have lives of their own (:class:`Lives`), this holds for
+        each over its own interval, and ``start`` is that of the burst buffer.
+
+        Parameters
+        ----------
+        duration_s
+            Seconds >= 0, infinity allowed.
+        not_before_s
+            Earliest start of interest; ``None`` or an earlier time than now: now.
+        covering
+            Resources that are searched and put into the allocation; the others are ignored.
+        latest_s
+            Last start of interest; a search that ends there is cheaper than one without end.
+
+        Returns
+        -------
+        Fit or None
+            ``None`` when the job does not fit at any of these times.
+
+        Raises
+        ------
+        ValueError
+            For a negative duration or one that is not a number.
+        """
+    def reserve(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = ...) -> None:
+        """Book an allocation over ``[start_s, end_s)``; an empty interval books nothing.
+
+        Where the allocation's parts have lives of their own, it starts with the burst buffer, and the interval is as
+        long as that of the nodes.
+
+        Parameters
+        ----------
+        start_s, end_s
+            Seconds; ``now_s <= start_s <= end_s``, and ``end_s`` may be infinite.
+        covering
+            Resources that are booked.
+
+        Raises
+        ------
+        ValueError
+            When it would over-commit (names the resource and the time), for an unknown index, a node named twice, or an
+            interval that begins before now. Nothing is changed then. On a partly drained storage node the whole
+            capacity can be booked, also more than is left (:meth:`drain`), so that buffers held there can be kept.
+        """
+    def reserve_from(self, not_before_s: float, duration_s: float, allocation: Allocation) -> float:
+        """Book just this allocation for a duration, at the earliest start at which all of it is free.
+
+        Parameters
+        ----------
+        not_before_s
+            Earliest start of interest (s), now or later.
+        duration_s
+            Seconds >= 0, infinity allowed.
+
+        Returns
+        -------
+        float
+            The start (s); infinity, with nothing booked, if there is no such start.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`reserve`, but never because a resource is not free.
+        """
+    def release(self, start_s: float, end_s: float, allocation: Allocation, covering: Resource = ...) -> None:
+        """Give an allocation back over ``[start_s, end_s)``, the reverse of :meth:`reserve`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`reserve`, and when more would be free than the machine has. Nothing is changed then.
+        """
+    def advance(self, now_s: float) -> None:
+        """Drop the time before ``now_s``; ValueError when that is earlier than :attr:`now_s`."""
+    def close(self, nodes: Collection[int], storages: Collection[int]) -> None:
+        """Take nodes and storage nodes out of service: they are free at no time, whatever was booked there.
+
+        Until :meth:`reopen` nothing may be booked or released there.
+        """
+    def take(
+        self,
+        start_s: float,
+        end_s: float,
+        nodes: Collection[int],
+        bb_bytes: Sequence[int] = (),
+        pools: Sequence[int] = (),
+    ) -> None:
+        """Take nodes over ``[start_s, end_s)``, whatever is booked there, and free bytes and amounts of pools.
+
+        For a copy in which passes book: other bookings on these nodes at that time can no longer be released.
+
+        Parameters
+        ----------
+        start_s, end_s
+            Seconds; ``now_s <= start_s < end_s``.
+        nodes
+            Indices of the nodes.
+        bb_bytes, pools
+            Most bytes of each storage node, and most of each counted pool, as far as they are free; () for nothing.
+        """
+    def reopen(self, nodes: Collection[int], storages: Collection[int]) -> None:
+        """Put nodes and storage nodes back into service: they are free at all times, and can be booked again.
+
+        No bytes of them are drained (:meth:`drain`).
+        """
+    def drain(self, storage: int, drained: int) -> None:
+        """Drain ``drained`` bytes of a storage node in all; 0 gives all of them back.
+
+        Bookings stay. While they exceed the bytes left, nothing is free, and a release frees bytes only once less is
+        booked than is left. The storage node must not be closed (:meth:`close`).
+        """
+    def widen(self, pools: tuple[CountedPool, ...]) -> None:
+        """Append counted pools: ``pools`` are the present and the new ones, all free.
+
+        Copies that were made before become invalid.
+        """
+    def copy(self) -> Self:
+        """Return an independent timeline of the same state; costs a copy of its rows."""
+    def snapshot(self) -> Snapshot:
+        """Keep the present state for :meth:`restore`, any number of times, here or in a copy."""
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to the state of a snapshot of this timeline or of a copy of it."""
+    def check(self) -> None:
+        """Prove the invariants: ascending times, totals that add up, nothing over-committed, neighbours that differ."""
+
+class PublishedTimeline(Timeline):
+    """The published scheduler's timeline: nodes are held one rounding step longer than burst buffers.
+
+    Its intervals of nodes end at the next floating-point number after the job's estimated end, its intervals of
+    burst buffers at that end itself. This changes schedules: at a job's end the buffers are free and the nodes not
+    yet, so that a reservation which waits for buffers takes other, idle nodes and blocks them; and a job that would
+    end exactly when a reservation begins does not get its nodes. Only this rule reproduces the published numbers
+    (on the thesis's part-4 EASY with burst-buffer reservations waits 16,813 s on average; without this rule 14,552
+    s).
+    """
+
+class FillSearch:
+    """Scores orders of jobs by the jobs that greedy filling starts now, and climbs over orders by swaps.
+
+    The plain definition of climbing is :func:`spillway.schedulers.search.hill_climbing.climb`.
+
+    Parameters
+    ----------
+    timeline
+        Free resources; it stays as it is.
+    demands
+        :meth:`Timeline.demand_of` each job, in rows.
+    spans
+        Expected duration and time waited so far of each job (s), in rows.
+    nodes_first
+        Whether nodes or burst-buffer bytes come first in the score.
+    """
+
+    def __init__(
+        self, timeline: Timeline, demands: npt.NDArray[np.int64], spans: npt.NDArray[np.float64], nodes_first: bool
+    ) -> None: ...
+    @property
+    def never_fits(self) -> list[bool]:
+        """Whether each job does not fit now even if it comes first."""
+    def climb(self, order: npt.NDArray[np.int64], budget: int) -> tuple[int, int, list[float]]:
+        """Improve an order in place; at most ``budget`` swaps are tried.
+
+        Returns
+        -------
+        tuple
+            The number of swaps tried, the position of the last job that starts in the final order (-1 for no job), and
+            its score: nodes and bytes started, in the order of the objective, and the mean wait of these jobs (s).
+        """
+
+def narrow_points(timeline: Timeline) -> list[int]:
+    """Places of the first segment and of later ones with less of some resource than all segments before.
+
+    Jobs that start now hold their resources from now on, so a later segment can keep a further job from starting now
+    only if it is narrower than the earlier segments.
+    """
+
+class PlanSearch:
+    """Plans of orders of jobs, and annealing over orders.
+
+    A plan of an order places each job in turn at its earliest start and books it (Kopanski, master's thesis 2020,
+    section 3.4). Its score is a weighted sum of powers of waiting times, or the latest start
+    (:mod:`spillway.schedulers.policykit.objectives`).
+
+    Parameters
+    ----------
+    timeline
+        Free resources; it stays as it is.
+    demands
+        :meth:`Timeline.demand_of` each job, in rows.
+    spans
+        Of each job: expected duration (s), time from which its wait is counted (s), weight, 1 if its holdings have
+        lives of their own (else 0), and these (s): lead, tail of the burst buffer, tail of the bandwidth.
+    latest
+        Whether the score is the latest start; else the sum over jobs of
+        ``weight * wait**alpha * (1 + (wait / guard_s)**guard_power)``, without the guard where ``guard_s`` is infinite.
+    stride
+        Positions between two checkpoints of the timeline; 0: by the number of jobs.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        demands: npt.NDArray[np.int64],
+        spans: npt.NDArray[np.float64],
+        latest: bool,
+        alpha: float,
+        guard_s: float,
+        guard_power: float,
+        stride: int,
+    ) -> None: ...
+    def __copy__(self) -> PlanSearch: ...
+    @property
+    def starts_s(self) -> npt.NDArray[np.float64]:
+        """Planned start of each job (s), of the order planned last."""
+    @property
+    def least(self) -> npt.NDArray[np.float64]:
+        """The least that each job can add to the score: planned as if it were the only one."""
+    @property
+    def alone_s(self) -> npt.NDArray[np.float64]:
+        """Start of each job as if it were the only one (s)."""
+    def score(self, order: npt.NDArray[np.int32]) -> float:
+        """Plan an order; return its score."""
+    def backfilled(self, order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Jobs in the order of their starts under EASY backfilling in an order (:func:`easy_starts`)."""
+    def begin(
+        self,
+        order: npt.NDArray[np.int32],
+        score: float,
+        seed: int,
+        temperature: float,
+        cooling: float,
+        period: int,
+        coolest: float,
+        swaps_only: bool,
+        delayed_only: bool,
+    ) -> None:
+        """Begin annealing from an order; parameters as in :class:`spillway.schedulers.policykit.planning.Annealing`."""
+    def anneal(self, end: int) -> int:
+        """Do the steps up to ``end``, without Python's lock; the same steps in any number of calls give the same.
+
+        Returns the step reached: below ``end`` when no job is delayed, as no plan is better then.
+        """
+    @property
+    def best(self) -> npt.NDArray[np.int32]:
+        """The best order so far."""
+    @property
+    def best_score(self) -> float:
+        """Its score."""
+
+def easy_starts(
+    times: Sequence[float],
+    free: Sequence[tuple[int, int]],
+    waiting: Sequence[int],
+    demands: Sequence[tuple[int, int]],
+    durations_s: Sequence[float],
+) -> list[float]:
+    """Start of each job (s, infinity for never) under EASY backfilling, if no job arrived and all took their estimates.
+
+    Only totals of nodes and bytes of burst buffer count. At every release of resources, jobs start in their order; the
+    first job that cannot start reserves its earliest start, and later jobs start if they leave this reservation free.
+
+    Parameters
+    ----------
+    times, free
+        Starts of segments (s), ascending, and the nodes and bytes that are free in each.
+    waiting
+        Jobs in their order.
+    demands, durations_s
+        Nodes and bytes of each job, and its expected duration (s).
+    """
+
+def demand_keys(parts: Sequence[Sequence[int]]) -> tuple[list[int], list[int], int, int]:
+    """Make whole numbers of demands so that one subtraction compares all their parts (L. Lamport, CACM 18(8), 1975).
+
+    ``parts[p][k]`` is part ``p`` of demand ``k``. Returns keys of each demand as the smaller and as the larger one of a
+    comparison, the guard bits, and a key that compares below no demand: demand ``k`` requests no more of all than ``j``
+    if ``~((above[j] | guards) - below[k]) & guards == 0``.
     """
 
 class Batch:

@@ -59,7 +59,7 @@ class Refused(NamedTuple):
     taking: bool
     time_s: float
     until_s: float
-    index: int
+    place: int
     free: int
     most: int
     size: int
@@ -91,20 +91,20 @@ def _sizes(one: Refused) -> str:
 
 
 def _drained(one: Refused) -> str:
-    name = one.machine.storages[one.index].name
+    name = one.machine.storages[one.place].name
     return f"storage {name}: {one.free} of {one.most} are booked at {one.time_s} s, {one.size} more"
 
 
 def _conflict(one: Refused) -> str:
     if one.fault == _NODE:
-        name = one.machine.nodes[one.index].name
+        name = one.machine.nodes[one.place].name
         what = f"node {name} is {'not free' if one.taking else 'free already'}"
     else:
         machine = one.machine
         owners = {_STORAGE: ("storage ", machine.storages), _LINK: ("link ", machine.links), _POOL: ("", machine.pools)}
         kind, things = owners[one.fault]
         more = f"{one.size} requested" if one.taking else f"{one.size} more is too much"
-        what = f"{kind}{things[one.index].name} has {one.free} free of {one.most}, {more}"
+        what = f"{kind}{things[one.place].name} has {one.free} free of {one.most}, {more}"
     return f"cannot {'reserve' if one.taking else 'release'} at {one.time_s} s: {what}"
 
 

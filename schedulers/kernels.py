@@ -17,12 +17,12 @@ from spillway.base.main_script import without_main_script
 from spillway.base.signals import held_back
 
 _PACKAGE = Path(__file__).parent
-FIRST = "spillway.schedulers.timeline.fit_kernels"
-"""The module that every session needs; others inline its code, so it must be compiled first."""
+FIRST = "spillway.schedulers.timeline.nodespace_kernels"
+"""The module that is compiled first."""
 
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
-_CALLED_BY_OTHERS = ("layout.py", "kernel_types.py", "placement_kernels.py", "fit_kernels.py")
+_CALLED_BY_OTHERS = ("kernel_types.py",)
 """Files that make the whole folder's compiled code stale when they change (see :mod:`spillway.base.kernel_cache`)."""
 
 

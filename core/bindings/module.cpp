@@ -10,13 +10,10 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_lives(module);
   spillway::bindings::bind_allocation(module);
   spillway::bindings::bind_job(module);
-<<<<<<< HEAD
   spillway::bindings::bind_network(module);
-=======
   spillway::bindings::bind_timeline(module);
   spillway::bindings::bind_filling(module);
   spillway::bindings::bind_plan(module);
->>>>>>> a148510a (The timeline, plans and filling in the core; their Numba kernels go)
   spillway::bindings::bind_engines(module);
   spillway::bindings::bind_waterfill(module);
   spillway::bindings::bind_gang(module);

@@ -12,6 +12,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/kinds.hpp"
 #include "bindings/machine.hpp"
+#include "bindings/timeline.hpp"
 #include "bindings/values.hpp"
 
 namespace nb = nanobind;
@@ -21,12 +22,6 @@ namespace {
 
 using Demands = nb::ndarray<const std::int64_t, nb::shape<-1, 6>, nb::c_contig, nb::device::cpu>;
 using Seconds = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
-
-/// The published scheduler's timeline: nodes are held one rounding step longer.
-class PublishedTimeline : public Timeline {
- public:
-  PublishedTimeline(MachinePtr machine, double now_s) : Timeline(std::move(machine), now_s, true) {}
-};
 
 void check_duration(const Job& job, double duration_s) {
   if (!(duration_s >= 0)) refuse("duration", job.id.c_str(), duration_s);
@@ -190,7 +185,9 @@ std::vector<std::int64_t> columns(const Timeline& timeline, std::int64_t first, 
 void bind_timeline(nb::module_& module) {
   nb::class_<Snapshot>(module, "Snapshot").def("breakpoints", &breakpoints);
 
-  nb::class_<Timeline>(module, "Timeline")
+  nb::class_<Timeline> plain(module, "Timeline");
+  plain.attr("holds_nodes_longer") = false;
+  plain
       .def("__init__",
            [](Timeline* self, nb::handle machine, double now_s, nb::handle placement) {
              new (self) Timeline(machine_of(machine, placement), now_s);
@@ -199,7 +196,6 @@ void bind_timeline(nb::module_& module) {
       .def_prop_ro("machine", [](const Timeline& self) { return python_machine(*self.machine()); })
       .def_prop_ro("placement", [](const Timeline& self) { return python_placement(*self.machine()); })
       .def_prop_ro("steady", &Timeline::steady)
-      .def_prop_ro("holds_nodes_longer", &Timeline::holds_nodes_longer)
       .def_rw("changes", &Timeline::changes)
       .def_prop_ro("now_s", &Timeline::now_s)
       .def("__len__", &Timeline::size)
@@ -250,8 +246,9 @@ void bind_timeline(nb::module_& module) {
       .def("restore", &Timeline::restore, nb::arg("snapshot"))
       .def("check", &check);
 
-  nb::class_<PublishedTimeline, Timeline>(module, "PublishedTimeline")
-      .def("__init__",
+  nb::class_<PublishedTimeline, Timeline> published(module, "PublishedTimeline");
+  published.attr("holds_nodes_longer") = true;
+  published.def("__init__",
            [](PublishedTimeline* self, nb::handle machine, double now_s, nb::handle placement) {
              new (self) PublishedTimeline(machine_of(machine, placement), now_s);
            },

@@ -84,8 +84,7 @@ def run_all(
     if not todo:
         return outcome
     try:
-        lives = {str(task.run.settings["bb_life"]) for task in todo}
-        warm.ensure(names=warm.needed((task.run.policy.policy for task in todo), lives))
+        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo))
         with make_display(console, [task.run for task in todo]) as display:
 
             def hear(task: Task, news: News) -> None:

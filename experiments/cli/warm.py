@@ -9,17 +9,10 @@ from rich.console import Console
 
 from spillway.experiments.run.codehash import modules_of
 from spillway.schedulers import kernels as scheduling
-from spillway.schedulers.lives import parse_life
 from spillway.schedulers.policies import find_policy
 
-OF_LIVES = "spillway.schedulers.timeline.apart_kernels"
-"""Module of the search for a fit where burst buffers are held longer than nodes."""
 
-_OF_PLANS = "spillway.schedulers.timeline.plan_kernels"
-"""A module that contains the code of :data:`OF_LIVES`."""
-
-
-def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
+def needed(policies: Iterable[str]) -> list[str]:
     """Kernel modules for runs under some policies: those that the code of the runs imports.
 
     The others take two thirds of the time of compiling.
@@ -28,13 +21,9 @@ def needed(policies: Iterable[str], lives: Iterable[str] = ()) -> list[str]:
     ----------
     policies
         Names in the table of policies, or ``FILE.py:CLASS``.
-    lives
-        Lives of burst buffers in the runs (``--bb-life``); by default as long as nodes. The search for other lives is
-        compiled for these, and for plans; runs with lives from an own model or policy wait for its compilation.
     """
     code = modules_of("spillway.experiments.run.single", *{find_policy(policy).cls.__module__ for policy in policies})
-    apart = any(parse_life(life).apart for life in lives) or _OF_PLANS in code
-    return [name for name in scheduling.kernel_modules() if name in code and (apart or name != OF_LIVES)]
+    return [name for name in scheduling.kernel_modules() if name in code]
 
 
 def ensure(console: Console | None = None, names: Collection[str] | None = None) -> None:

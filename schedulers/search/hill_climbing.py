@@ -38,7 +38,7 @@ def climb(order: Order, evaluate: _Evaluate, budget: int) -> tuple[Order, Any, i
 
     Notes
     -----
-    This is the plain definition; :mod:`spillway.schedulers.timeline.filling_kernels` has a compiled version for one
+    This is the plain definition; :class:`spillway.core.FillSearch` is a compiled version for one
     kind of score.
     """
     best = order.copy()

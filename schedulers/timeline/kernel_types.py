@@ -1,7 +1,6 @@
 """Numba's types of a timeline's arrays and of the groups of arguments of its kernels, and the options of compilation.
 
-Kept apart from :mod:`spillway.schedulers.timeline.layout`, which code that only reads options imports: importing Numba
-takes half a second.
+Kept apart from what only reads options: importing Numba takes half a second.
 """
 
 from __future__ import annotations

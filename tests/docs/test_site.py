@@ -160,7 +160,7 @@ def test_the_api_is_documented(site: Path) -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in (site / "python.html", *(site / "api").glob("*.html")))
     for name in (
         "spillway.schedulers.policykit.view.View",
-        "spillway.schedulers.timeline.timeline.Timeline.earliest_fit",
+        "spillway.core.Timeline.earliest_fit",
         "spillway.schedulers.model.job.Job",
         "spillway.schedulers.model.decisions.Start",
         "spillway.schedulers.policykit.passes.serve_first",

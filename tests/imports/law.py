@@ -130,9 +130,9 @@ LAW: Mapping[str, Rule] = {
         others="numpy z3",
         standard=PURE | {"random.Random"},
     ),
-    # kernel_cache: stale compiled files are deleted when the kernels are loaded. random64: the plan kernel anneals.
+    # kernel_cache: stale compiled files are deleted when the kernels are loaded.
     "schedulers.timeline.*": _rule(
-        "schedulers.model.*", "core", "schedulers.timeline.*", "schedulers.search.random64", "base.kernel_cache",
+        "schedulers.model.*", "core", "schedulers.timeline.*", "base.kernel_cache",
         "base.lazy_modules",
         others="numpy numba",
     ),

@@ -90,7 +90,7 @@ def test_what_a_policy_needs() -> None:
         "spillway.schedulers.core.session",
     } <= covered.keys()
     assert {
-        "spillway.schedulers.timeline.plan_kernels",
+        "spillway.core",
         "spillway.simulator.engines.fluid",
         "spillway.experiments.run.job_table",
     } <= covered.keys()
