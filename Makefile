@@ -36,7 +36,9 @@ help:  ## show what there is
 	@echo "make docs    the documentation, to site/index.html"
 	@echo "make clean   remove caches and results;  make distclean  .venv too"
 
+# The last step is for shells in which Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE).
 setup: $(WARM)
+	@$(BIN)/python -m compileall -qq -j 0 $(wildcard spillway/*/) spillway/__init__.py
 
 $(INSTALLED): requirements.lock.txt
 	@command -v $(PYTHON) >/dev/null || { echo "setup: '$(PYTHON)' was not found. Install Python 3.11 or newer (Debian, Ubuntu: apt-get install python3 python3-venv), or say which: make PYTHON=/path/to/python" >&2; exit 1; }

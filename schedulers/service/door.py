@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import zmq
-from zmq.utils.monitor import parse_monitor_message
 
 from spillway.base.errors import InputError
+from spillway.base.socket_events import read_event
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 
 DEFAULT_BIND = "tcp://127.0.0.1:28000"
@@ -155,9 +155,8 @@ class Door:
 
     def _note_connections(self) -> None:
         while self._monitor.poll(0):
-            event = parse_monitor_message(self._monitor.recv_multipart())
-            connection = event["value"]
-            if event["event"] == zmq.EVENT_ACCEPTED:
+            event, connection = read_event(self._monitor.recv_multipart())
+            if event == zmq.EVENT_ACCEPTED:
                 self._accepted += 1
                 self._open[connection] = self._accepted
                 self._silent.add(connection)

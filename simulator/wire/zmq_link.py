@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 
 import zmq
-from zmq.utils.monitor import parse_monitor_message
 
 from spillway.base.errors import InputError, PeerLost
+from spillway.base.socket_events import read_event
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.format import SimulatorSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
@@ -119,7 +119,7 @@ class ZmqLink:
 
     def _note_connection(self) -> None:
         while self._monitor.poll(0):
-            event = parse_monitor_message(self._monitor.recv_multipart())["event"]
+            event, _ = read_event(self._monitor.recv_multipart())
             self._met = self._met or event == zmq.EVENT_HANDSHAKE_SUCCEEDED
             self._lost = self._lost or (self._met and event == zmq.EVENT_DISCONNECTED)
 

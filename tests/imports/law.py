@@ -189,7 +189,9 @@ LAW: Mapping[str, Rule] = {
         "schedulers.model.*", "protocol.intervals", "base.*", others="msgspec", standard=EVERYTHING
     ),
     "schedulers.service.*": _rule("schedulers.*", "protocol.*", "base.*", others="rich", standard=EVERYTHING),
-    "schedulers.service.door": _rule("protocol.limits", "base.errors", others="zmq", standard=EVERYTHING),
+    "schedulers.service.door": _rule(
+        "protocol.limits", "base.errors", "base.socket_events", others="zmq", standard=EVERYTHING
+    ),
     "schedulers.service.narrator": _rule(
         "schedulers.model.*", "schedulers.core.observer", "schedulers.core.session", "schedulers.policykit.*",
         "protocol.intervals",
