@@ -11,6 +11,7 @@ Nothing is loaded before its name is used, so a broken package affects only runs
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.metadata
 import sys
 from collections.abc import Collection, Sequence
@@ -96,6 +97,13 @@ def load(name: str, kind: str, built_in: Collection[str], methods: Sequence[str]
         return load_class(found[0].place, kind, methods=methods)
     except OptionError as error:
         raise OptionError(f"{kind} {name!r} of the installed package {found[0].package}: {error}") from None
+
+
+def late_class(package: str, place: str) -> type:
+    """Import the class at a place ``MODULE:CLASS`` of a package, for tables of ours."""
+    module, _, name = place.partition(":")
+    found: type = getattr(importlib.import_module(f"{package}.{module}"), name)
+    return found
 
 
 def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:

@@ -8,20 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from spillway.base.entry_points import load, unknown
+from spillway.base.entry_points import late_class, load, unknown
 from spillway.base.errors import OptionError
 from spillway.base.options import OptionInfo, build, describe
-from spillway.schedulers.policies.backfill import Backfill
-from spillway.schedulers.policies.conservative import Conservative
-from spillway.schedulers.policies.gang import Gang
-from spillway.schedulers.policies.maxutil import MaxUtil
-from spillway.schedulers.policies.pack import Pack
-from spillway.schedulers.policies.plan import Plan
-from spillway.schedulers.policies.replay import Replay
-from spillway.schedulers.policies.slurm_backfill import SlurmBackfill
-from spillway.schedulers.policies.window import Window
 from spillway.schedulers.policykit.view import Policy
 from spillway.schedulers.timeline import StorageOrder
 from spillway.schedulers.timesharing.rules import Where
@@ -33,8 +25,9 @@ class PolicyEntry:
 
     Attributes
     ----------
-    cls
-        A frozen dataclass, callable with a :class:`spillway.schedulers.policykit.view.View`.
+    place
+        The class, a frozen dataclass, callable with a :class:`spillway.schedulers.policykit.view.View`; or its place,
+        ``FILE:CLASS`` in this package. A command loads only the policies that it uses.
     summary
         One line for lists and tables.
     preset
@@ -48,12 +41,17 @@ class PolicyEntry:
         ``--thesis-literal``.
     """
 
-    cls: type
+    place: type | str
     summary: str
     preset: Mapping[str, Any] = field(default_factory=dict)
     literal: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def cls(self) -> type:
+        """The class."""
+        return late_class(__name__, self.place) if isinstance(self.place, str) else self.place
 
     @property
     def reference(self) -> str:
@@ -92,7 +90,7 @@ _LITERAL_PLAN = {
 
 
 def _plan(summary: str, **preset: Any) -> PolicyEntry:
-    return PolicyEntry(Plan, summary, preset, _LITERAL_PLAN)
+    return PolicyEntry("plan:Plan", summary, preset, _LITERAL_PLAN)
 
 
 def _plan_for_means(summary: str, **preset: Any) -> PolicyEntry:
@@ -102,55 +100,55 @@ def _plan_for_means(summary: str, **preset: Any) -> PolicyEntry:
 
 POLICIES: dict[str, PolicyEntry] = {
     "fcfs": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "first come, first served: no job overtakes another",
         {"backfilling": False, "depth": 0},
         source="Kopanski 2020, Algorithm 1",
     ),
     "filler": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "greedy filling: every job that fits starts, in order of submission",
         {"depth": 0},
         source="Kopanski 2020, Algorithm 2",
     ),
     "filler-sjf": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "greedy filling, shortest walltime first",
         {"depth": 0, "fill_order": "sjf"},
         source="Kopanski 2020, Algorithm 2",
     ),
     "easy-no-bb": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "EASY backfilling with reservations of compute nodes only",
         {"covered": "nodes"},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 3",
     ),
     "easy": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "EASY backfilling with reservations of nodes and burst buffers",
         {},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 4",
     ),
     "sjf-easy": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "EASY backfilling, gaps filled shortest walltime first",
         {"fill_order": "sjf"},
         _LITERAL_DEPTH,
         source="Kopanski 2020, Algorithm 5",
     ),
     "maxutil": PolicyEntry(
-        MaxUtil, "utilisation maximising: the order that fills the machine best now", {}, _LITERAL_DEPTH
+        "maxutil:MaxUtil", "utilisation maximising: the order that fills the machine best now", {}, _LITERAL_DEPTH
     ),
     "window": PolicyEntry(
-        Window,
+        "window:Window",
         "window-based: the best set of the first jobs that can start together",
         {},
         {**_LITERAL_DEPTH, "size": 10, "method": "largest-first", "placement": "solver"},
     ),
     "bbsched": PolicyEntry(
-        Window,
+        "window:Window",
         "BBSched: nodes and burst buffers of the first jobs weighed by a genetic search, then EASY backfilling",
         {"size": 20, "method": "pareto", "reserve": "always", "fill_order": "fcfs"},
         source="Fan et al. 2019 (HPDC), sections 3 and 4",
@@ -181,47 +179,51 @@ POLICIES: dict[str, PolicyEntry] = {
         literal={},
     ),
     "plan-start": PolicyEntry(
-        Plan,
+        "plan:Plan",
         "plan-based: latest start of the plan (literally: the sum of starts, as the thesis's code does)",
         {"latest": True},
         {**_LITERAL_PLAN, "latest": False, "alpha": 1.0},
     ),
-    "conservative": PolicyEntry(Conservative, "conservative backfilling: every job has a promise, and it is kept"),
+    "conservative": PolicyEntry(
+        "conservative:Conservative", "conservative backfilling: every job has a promise, and it is kept"
+    ),
     "list": PolicyEntry(
-        Backfill,
+        "backfill:Backfill",
         "list scheduling: in order as nodes and average I/O bandwidth allow, gaps filled without delaying the first",
         source="Jeannot, Pallez, Vidal 2023, I/O-aware List-scheduling",
     ),
     "slurm-backfill": PolicyEntry(
-        SlurmBackfill,
+        "slurm_backfill:SlurmBackfill",
         "Slurm's two schedulers, pass by pass: the main one in order of priority, and sched/backfill",
     ),
-    "pack": PolicyEntry(Pack, "packs of jobs that start together, within the average I/O bandwidth over the pack"),
+    "pack": PolicyEntry(
+        "pack:Pack", "packs of jobs that start together, within the average I/O bandwidth over the pack"
+    ),
     "gang": PolicyEntry(
-        Gang,
+        "gang:Gang",
         "gang scheduling: jobs take turns in time slices, on any nodes",
         {},
         source="Zhang et al. 2003, section 3.2",
     ),
     "gang-io": PolicyEntry(
-        Gang,
+        "gang:Gang",
         "gang scheduling that puts jobs on their file's nodes, or lets them wait",
         {"where": Where.FILES},
         source="Zhang et al. 2003, section 3.3",
     ),
     "gang-io-adaptive": PolicyEntry(
-        Gang,
+        "gang:Gang",
         "gang scheduling that puts jobs on their file's nodes where these are free, else on any",
         {"where": Where.FILES_FIRST, "local_first": True},
         source="Zhang et al. 2003, section 3.5",
     ),
     "gang-io-migrate": PolicyEntry(
-        Gang,
+        "gang:Gang",
         "the adaptive kind, which also moves running jobs to their file's nodes",
         {"where": Where.FILES_FIRST, "local_first": True, "migrate": True},
         source="Zhang et al. 2003, section 3.6",
     ),
-    "replay": PolicyEntry(Replay, "the log's own schedule: each job starts at its start time in the log"),
+    "replay": PolicyEntry("replay:Replay", "the log's own schedule: each job starts at its start time in the log"),
 }
 """Every policy by its name on the command line."""
 
