@@ -9,7 +9,6 @@ from spillway.workloads.batsim_json import read_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix, plain_name
-from spillway.workloads.logs.formats import SWF, read_log, recognised
 from spillway.workloads.logs.lines import LogFile, opened
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
@@ -59,6 +58,8 @@ def load_log(source: Path | str, reading: Reading = STRICT) -> tuple[SwfLog, str
         made = generator(str(source))()
         log = as_swf(narrowed(as_table(made), reading.where)) if reading.where else made
         return log, str(source).partition(":")[0]
+    from spillway.workloads.logs.formats import SWF, read_log, recognised  # readers of all formats
+
     path, name = _file(source)
     file = LogFile.of(path)
     if reading == STRICT and recognised(opened(file)[0], file) == SWF:
@@ -77,6 +78,8 @@ def load_table(source: Path | str, reading: Reading = STRICT) -> tuple[JobTable,
     if str(source).partition(":")[0] in GENERATORS:
         log, name = load_log(source)
         return narrowed(as_table(log), reading.where), name
+    from spillway.workloads.logs.formats import read_log
+
     path, name = _file(source)
     return read_log(LogFile.of(path), reading), name
 

@@ -93,6 +93,8 @@ def buffers_fit(workload: Workload, job: WorkloadJob, machine: MachineFacts) -> 
     return machine.storage_nodes * in_each >= requests
 
 
+_NUMBERS = (int, float)
+
 _Held = list[tuple[float, float, float]]
 """Submission (s), node-seconds and byte-seconds of each job."""
 
@@ -110,13 +112,15 @@ def _unknown(rows: _Held) -> str:
 
 def _held(workload: Workload, machine: MachineFacts) -> _Held:
     rows = []
+    profiles, nodes, speed = workload.profiles, machine.nodes, machine.node_speed_flops
+    storage = machine.all_storage_bytes
     for job in workload.jobs:
-        cpu = workload.profiles[job.profile].get("cpu")
-        if isinstance(cpu, int | float) and 0 < job.res <= machine.nodes:
-            seconds = float(cpu) / machine.node_speed_flops
+        cpu = profiles[job.profile].get("cpu")
+        if isinstance(cpu, _NUMBERS) and 0 < job.res <= nodes:
+            seconds = float(cpu) / speed
             if job.walltime is not None:
                 seconds = min(seconds, job.walltime)
-            buffers = min(workload.burst_buffer_bytes(job) * job.res, machine.all_storage_bytes)
+            buffers = min(workload.burst_buffer_bytes(job) * job.res, storage)
             rows.append((job.subtime, job.res * seconds, buffers * seconds))
     return rows
 

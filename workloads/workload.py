@@ -15,6 +15,8 @@ Profile = dict[str, Any]
 """A job's kind of work exactly as Batsim's file has it (free-form by nature: users add fields)."""
 
 
+_NUMBERS = (int, float)
+
 BEGINS_FIELD = "begins_s"
 """Field of a workload's file: the date of its time 0, in seconds since 1970."""
 
@@ -109,8 +111,9 @@ class Workload:
 
         Field ``bb`` of the job or of its profile, or the node's share of ``bb_total``, the buffer of the whole job.
         """
-        total: Any = job.extras.get("bb_total", self.profiles[job.profile].get("bb_total", 0))
-        if isinstance(total, int | float) and total:
+        extras, profile = job.extras, self.profiles[job.profile]
+        total: Any = extras["bb_total"] if "bb_total" in extras else profile.get("bb_total", 0)
+        if total and isinstance(total, _NUMBERS):
             return total / max(job.res, 1)
-        value: Any = job.extras.get("bb", self.profiles[job.profile].get("bb", 0))
-        return value if isinstance(value, int | float) else 0
+        value: Any = extras["bb"] if "bb" in extras else profile.get("bb", 0)
+        return value if isinstance(value, _NUMBERS) else 0

@@ -34,7 +34,6 @@ from spillway.experiments.run.folders import INPUTS
 from spillway.experiments.run.prepared_input import damage
 from spillway.experiments.run.sessions import session_spec
 from spillway.experiments.run.spec import AUTO, ModelSpec, PlatformSpec, PolicySpec, Prepared, WorkloadSpec
-from spillway.experiments.site.shown import not_played
 from spillway.platforms.xml_reader import load_platform, parse_platform
 from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
@@ -307,11 +306,16 @@ class Inputs:
         """
         load = self._loads[workload.path, platform.name]
         notes = [*self._notes_of.get(platform.path, []), *self._notes_of.get(workload.path, [])]
-        return {
+        found = {
             "notes": notes,
             "offered_load": load if isinstance(load, str) else dataclasses.asdict(load),
             "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
-        } | ({"site": not_played(parse_site(text))} if (text := str(policy.session.get(policies.SITE) or "")) else {})
+        }
+        if text := str(policy.session.get(policies.SITE) or ""):
+            from spillway.experiments.site.shown import not_played
+
+            found["site"] = not_played(parse_site(text))
+        return found
 
     def note(self, text: str, about: Prepared | None = None, *, folded: bool = True) -> None:
         """Print a note, each only once in a campaign, and keep it with the input that it is about."""

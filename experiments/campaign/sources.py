@@ -20,7 +20,6 @@ from spillway.workloads.batsim_json import parse_batsim
 from spillway.workloads.files import content_suffix, decompress, plain_name, read_bytes
 from spillway.workloads.load import load_log, load_table, refuse_address
 from spillway.workloads.logs import where
-from spillway.workloads.logs.formats import read_log
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import make_reading
 from spillway.workloads.logs.table import JobTable
@@ -103,6 +102,8 @@ class Source:
         if self.is_generated:
             return where.narrowed(as_table(self.log(seed)), reading.where)
         if self.member is not None:
+            from spillway.workloads.logs.formats import read_log  # readers of all formats
+
             return read_log(LogFile(self.text, self._path, self.member), reading)
         return load_table(self.text, reading)[0]
 

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
 from spillway.analysis.document.text import to_csv, to_latex
-from spillway.analysis.interchange import write_parquet
 from spillway.analysis.metrics import Summary, mean, summarise
 from spillway.analysis.outages import lost_node_hours
 from spillway.analysis.report.columns import FURTHER, LOST, SERVICE
@@ -88,6 +87,8 @@ def write_further(rows: Sequence[Row], root: Path, formats: Sequence[str]) -> li
         labels = list(dict.fromkeys(row["policy"] for row in rows))
         folders.write_text(written[-1], to_latex(_figures(rows, labels, _metrics_of(rows))))
     if "parquet" in formats and rows:
+        from spillway.analysis.interchange import write_parquet
+
         written.append(root / "summary.parquet")
         write_parquet(written[-1], {name: [row[name] for row in rows] for name in rows[0]})
     return written

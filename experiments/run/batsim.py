@@ -27,7 +27,6 @@ from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
 from spillway.experiments.run.stopwatch import TimedSession
-from spillway.protocol.detect import AnyBatsim
 from spillway.simulator.reading.events import drains
 
 if TYPE_CHECKING:
@@ -74,6 +73,7 @@ def play_over_zmq(
     SpillwayError
         The session refused a message.
     """
+    from spillway.protocol.detect import AnyBatsim  # both codecs, which no other engine needs
     from spillway.schedulers.service.server import serve  # loads ZeroMQ, which runs in this process do not need
 
     codec = AnyBatsim(dynamic_jobs=needs_of(run).dynamic_jobs)
