@@ -137,7 +137,7 @@ void ProgramRuntime::submit(const ProcessPtr& process, const Operation& operatio
   part->left = 1;
   part->began_s = now_s;
   process->live.push_back(part.get());
-  parts_.emplace(job->id, std::move(part));
+  parts_.emplace(job->id, SubJob{std::move(part), 0});
 }
 
 // Begin an operation that takes time, or queue for it; end the job if it cannot begin or its time
@@ -194,7 +194,8 @@ void ProgramRuntime::run(const Queued& what, const NodeList& nodes, double now_s
   part->beside = what.beside;
   part->turn = turn;
   for (std::size_t place = 0; place < part->left; ++place) {
-    parts_.emplace(process->sub_jobs.id(part->first + static_cast<std::int64_t>(place)), part);
+    parts_.emplace(process->sub_jobs.id(part->first + static_cast<std::int64_t>(place)),
+                   SubJob{part, place});
   }
   if (what.beside) {
     process->beside.push_back(part.get());

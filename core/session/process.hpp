@@ -115,6 +115,12 @@ struct Part {
 
 using PartPtr = std::shared_ptr<Part>;
 
+// A sub-job that has not ended: its part, and its place there.
+struct SubJob {
+  PartPtr part;
+  std::size_t place = 0;
+};
+
 // A part of an operation that waits for its turn at an I/O node.
 struct Queued {
   ProcessPtr process;

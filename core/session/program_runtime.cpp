@@ -180,14 +180,13 @@ bool ProgramRuntime::completed(const std::string& job_id, JobState state, int re
                                double now_s, Step& step) {
   const auto found = parts_.find(job_id);
   if (found == parts_.end()) return false;
-  const PartPtr part = std::move(found->second);
+  const SubJob sub_job = std::move(found->second);
   parts_.erase(found);
-  const std::int64_t number =
-      part->operation ? std::stoll(job_id.substr(job_id.rfind('!') + 1)) - part->first : 0;
-  part->ended[static_cast<std::size_t>(number)] = true;
-  --part->left;
+  Part& part = *sub_job.part;
+  part.ended[sub_job.place] = true;
+  --part.left;
   Follow follow(step);
-  ended(*part, state, return_code, now_s, follow);
+  ended(part, state, return_code, now_s, follow);
   serve(now_s, follow);
   return true;
 }
@@ -293,7 +292,7 @@ std::string ProgramRuntime::fault() const {
     }
   }
   std::size_t kept = 0;
-  for (const auto& entry : parts_) kept += !entry.second->abandoned;
+  for (const auto& entry : parts_) kept += !entry.second.part->abandoned;
   if (owned != kept) return "sub-jobs and processes differ";
   return waiting == turns_.size() ? "" : "turns and processes differ";
 }

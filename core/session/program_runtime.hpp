@@ -17,7 +17,6 @@
 // ends of sub-jobs and of jobs        ends.cpp
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <queue>
@@ -84,7 +83,8 @@ class ProgramRuntime final : public Runtime {
   struct Follow {
     explicit Follow(Step& to) : step(to) {}
     Step& step;
-    std::deque<std::int64_t> granted;
+    std::vector<std::int64_t> granted;
+    std::size_t served = 0;  // turns of them that have been dealt with
   };
 
   struct Timer {
@@ -171,7 +171,7 @@ class ProgramRuntime final : public Runtime {
 
   std::map<std::int64_t, ProcessPtr> processes_;        // in order of their beginnings
   std::unordered_map<std::string, ProcessPtr> by_job_;  // the same
-  std::unordered_map<std::string, PartPtr> parts_;      // by sub-job that has not ended
+  std::unordered_map<std::string, SubJob> parts_;       // by sub-job that has not ended
   std::unordered_map<std::string, Unstaged> unstaged_;  // jobs that lost their burst buffers
   std::unordered_map<std::int64_t, Queued> turns_;      // turns that have not come
   std::priority_queue<Timer, std::vector<Timer>, std::greater<Timer>> timers_;

@@ -99,9 +99,8 @@ void ProgramRuntime::release(std::int64_t turn, double now_s, Follow& follow) {
 // Begin the operations that have got their turns; a job without time left passes its turn on at
 // once.
 void ProgramRuntime::serve(double now_s, Follow& follow) {
-  while (!follow.granted.empty()) {
-    const std::int64_t key = follow.granted.front();
-    follow.granted.pop_front();
+  while (follow.served < follow.granted.size()) {
+    const std::int64_t key = follow.granted[follow.served++];
     const auto found = turns_.find(key);
     if (found->second.operation->is_transfer && file_system_out()) {
       stalled_.push_back(key);
