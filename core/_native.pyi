@@ -1,6 +1,8 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
+from enum import Enum
+from types import ModuleType
 from typing import Any, ClassVar, Protocol, Self, TypeVar, final
 
 import numpy as np
@@ -1563,3 +1565,636 @@ def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
 
 def profile_key(profile: JsonObject) -> Hashable:
     """Key of a profile, equal for equal profiles; profiles with lists or objects count by identity."""
+
+class WorkKind(Enum):
+    """Kinds of work (``core/model/profile.hpp``)."""
+
+    DELAY = ...
+    HOMOGENEOUS = ...
+    HOMOGENEOUS_TOTAL = ...
+    EXPLICIT = ...
+    STORAGE_ACCESS = ...
+    IO_STREAM = ...
+    STAGING = ...
+    PROGRAM = ...
+
+class Work:
+    """The work of a job: a fixed time, one parallel task of the engine, or a program of the embedding.
+
+    Attributes
+    ----------
+    kind
+        Its kind.
+    seconds
+        Of a delay.
+    is_task
+        Whether it is one parallel task.
+    program
+        The program, of which the core knows nothing; ``None`` for other work.
+    """
+
+    @staticmethod
+    def delay(seconds: float) -> Work:
+        """A fixed duration, above 0."""
+
+    @staticmethod
+    def homogeneous(cpu: float, com: float) -> Work:
+        """``cpu`` flop per executor, ``com`` bytes per ordered pair of executors."""
+
+    @staticmethod
+    def homogeneous_total(cpu: float, com: float) -> Work:
+        """``cpu`` and ``com`` divided by the number of executors."""
+
+    @staticmethod
+    def explicit(cpu: Sequence[float], com: Sequence[float]) -> Work:
+        """``cpu[n]`` flop, ``com[n * n]`` bytes; row: source, column: destination."""
+
+    @staticmethod
+    def storage_access(read: float, write: float, label: str) -> Work:
+        """Every executor reads bytes from, and writes bytes to one storage host."""
+
+    @staticmethod
+    def io_stream(cpu: float, write: float, label: str) -> Work:
+        """``cpu`` flop per executor and, at one pace, bytes from each to one storage host.
+
+        Batsim has no such type. The real Batsim gets the same as a ``parallel_homogeneous`` job with an
+        ``additional_io_job``, whose n x n matrices this avoids.
+        """
+
+    @staticmethod
+    def staging(bytes: float, source: str, target: str) -> Work:
+        """Bytes from one storage host to another; the job's own hosts take no part."""
+
+    @staticmethod
+    def of_program(program: object) -> Work:
+        """A program of the embedding."""
+
+    @property
+    def kind(self) -> WorkKind: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def is_task(self) -> bool: ...
+    @property
+    def program(self) -> Any: ...
+
+class Profile:
+    """A profile of a workload.
+
+    Attributes
+    ----------
+    name
+        Unique in its workload.
+    kind
+        Batsim's ``type``.
+    work
+        Work of a job.
+    ret
+        Return code of a job that is not stopped; 0 is success.
+    size
+        Number of resources that it is made for, ``None`` for any.
+    elastic
+        Whether it may run on any number of hosts, independently of the job's request.
+    elastic_parts
+        Whether it only runs profiles that may.
+    children
+        Names of the profiles that it runs.
+    source
+        The object that described it, as printed.
+    dropped
+        Whether new jobs cannot have it any more.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        work: Work,
+        ret: int = 0,
+        size: int | None = None,
+        elastic: bool = False,
+        children: Sequence[str] = (),
+        source: dict[str, Any] | None = None,
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def work(self) -> Work: ...
+    @property
+    def ret(self) -> int: ...
+    @property
+    def size(self) -> int | None: ...
+    @property
+    def elastic(self) -> bool: ...
+    elastic_parts: bool
+    @property
+    def children(self) -> tuple[str, ...]: ...
+    source: dict[str, Any]
+    dropped: bool
+
+class OriginKind(Enum):
+    """Where jobs come from: a workload's file, messages that register them, or a scheduler in this process."""
+
+    FILE = ...
+    REGISTERED = ...
+    LOCAL = ...
+
+class Origin:
+    """What the jobs of a workload have in common: its name, and where they come from."""
+
+    def __init__(self, name: str, kind: OriginKind) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> OriginKind: ...
+
+class SimulatedJob:
+    """One job in the simulator, from its registration until it has been reported to the scheduler.
+
+    Parameters
+    ----------
+    origin, name, profile
+        Its workload, its name there, and its work.
+    subtime, walltime
+        Submission time, and walltime (-1: no limit), s.
+    res
+        Number of resources.
+    source
+        Its object as sent with JOB_SUBMITTED; ``None`` if it will not be sent.
+
+    Attributes
+    ----------
+    id, workload
+        ``id`` is ``workload!name``.
+    state
+        Its present state, as a word of Batsim; ``running`` says whether it runs.
+    metadata
+        Text for its row of the table.
+    alloc
+        Its machines, ascending; ``None`` before its start.
+    executors
+        Platform host of each executor of a program.
+    start, runtime, return_code
+        Results of its execution, s; -1 before.
+    energy
+        Energy of its machines during its execution (J), -1 when not measured.
+    wait_start
+        Start of its present pause (s).
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        name: str,
+        profile: Profile,
+        subtime: float,
+        res: int,
+        walltime: float,
+        source: dict[str, Any] | None = None,
+    ) -> None: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def workload(self) -> str: ...
+    @property
+    def profile(self) -> Profile: ...
+    subtime: float
+    @property
+    def res(self) -> int: ...
+    @property
+    def walltime(self) -> float: ...
+    source: dict[str, Any] | None
+    @property
+    def state(self) -> str: ...
+    @property
+    def running(self) -> bool: ...
+    metadata: str
+    @property
+    def alloc(self) -> tuple[int, ...] | None: ...
+    @property
+    def executors(self) -> tuple[int, ...]: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def runtime(self) -> float: ...
+    @property
+    def return_code(self) -> int: ...
+    energy: float
+    @property
+    def wait_start(self) -> float: ...
+
+class StaticJobs:
+    """Jobs of a workload's file still to be submitted: in the order of the file, or of their submissions once sorted.
+
+    Each access makes a new object of a job, except of those that were found by name.
+
+    Attributes
+    ----------
+    next_time
+        Submission time of the first job (s).
+    profile_names
+        Names of the jobs' profiles.
+    """
+
+    def __init__(self) -> None: ...
+    def append(self, job: SimulatedJob) -> None:
+        """Add a job that was just read; its object is packed."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int) -> SimulatedJob: ...
+    def __iter__(self) -> Iterator[SimulatedJob]: ...
+    @property
+    def next_time(self) -> float: ...
+    def sort(self) -> None:
+        """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
+
+    def pop_first(self) -> SimulatedJob:
+        """Remove and return the first job."""
+
+    def find(self, name: str) -> SimulatedJob | None:
+        """The job of that name; ``None`` if it is not among them. Changes of it stay."""
+
+    @property
+    def profile_names(self) -> set[str]: ...
+
+class MachineStates:
+    """All machines, by Batsim's numbers: their states, jobs, and the machine-seconds in each state.
+
+    States are numbers of :class:`spillway.simulator.world.machines.State`.
+
+    Parameters
+    ----------
+    hosts
+        Platform's host by machine.
+    compute_count
+        Number of compute hosts, which come first.
+    latency
+        Seconds that one byte takes from a machine to the master; asked once for each machine.
+
+    Attributes
+    ----------
+    counters
+        Number of machines per state; storage hosts are not counted until they change, as in Batsim.
+    time_in
+        Machine-seconds spent per state, up to each machine's last change.
+    """
+
+    def __init__(self, hosts: Sequence[int], compute_count: int, latency: Callable[[int], float]) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def counters(self) -> list[int]: ...
+    @property
+    def time_in(self) -> list[float]: ...
+    def state(self, machine: int) -> int:
+        """A machine's state."""
+
+    def jobs(self, machine: int) -> int:
+        """Number of jobs on a machine."""
+
+    def latency(self, machine: int) -> float:
+        """Seconds that one byte takes from a machine to the master."""
+
+    def change(self, machine: int, state: int, now: float) -> None:
+        """Change one machine's state."""
+
+    def occupy(self, ids: Sequence[int], now: float) -> None:
+        """Note the start of a job on machines."""
+
+    def leave(self, ids: Sequence[int], now: float) -> None:
+        """Note the end of a job on machines; an unavailable machine stays unavailable."""
+
+    def check(self) -> bool:
+        """Whether counters and states agree (for tests)."""
+
+def task_on(
+    work: Work, machines: MachineStates, ids: Sequence[int], storage: Sequence[tuple[str, int]]
+) -> tuple[list[int], list[float], float, list[int], list[int], list[float]]:
+    """The parallel task of a work on machines, one executor each, as
+    :func:`spillway.simulator.engines.adapter.task_spec` takes it.
+    """
+
+class Totals:
+    """Sums over all jobs; times in s. Executed jobs are all but the rejected ones.
+
+    Attributes
+    ----------
+    finished
+        Jobs that ran, however they ended.
+    killed
+        Jobs that ran without success: failed, killed, or stopped at their walltime.
+    """
+
+    @property
+    def jobs(self) -> int: ...
+    @property
+    def rejected(self) -> int: ...
+    @property
+    def success(self) -> int: ...
+    @property
+    def waiting(self) -> float: ...
+    @property
+    def turnaround(self) -> float: ...
+    @property
+    def slowdown(self) -> float: ...
+    @property
+    def max_waiting(self) -> float: ...
+    @property
+    def max_turnaround(self) -> float: ...
+    @property
+    def max_slowdown(self) -> float: ...
+    @property
+    def makespan(self) -> float: ...
+    @property
+    def finished(self) -> int: ...
+    @property
+    def killed(self) -> int: ...
+
+class JobTable:
+    """Rows of ``_jobs.csv``, and the sums over them.
+
+    Parameters
+    ----------
+    sink
+        Is given the rows, many at a time; ``None``: only the sums are kept.
+
+    Attributes
+    ----------
+    totals
+        Sums over all jobs so far.
+    spans
+        First start, last end and sum of the run times (s, as printed) of each local workload's jobs, their number, and
+        the machines of the job that ended last.
+    """
+
+    def __init__(self, sink: Callable[[str], None] | None) -> None: ...
+    @property
+    def totals(self) -> Totals: ...
+    @property
+    def spans(self) -> dict[str, tuple[float, float, float, int, str]]: ...
+    def settle(self) -> None:
+        """Hand out the rows collected so far."""
+
+class Rule(Enum):
+    """Rules that a scheduler or an input may break (``core/loop/fault.hpp``)."""
+
+    TEXT = ...
+    NOW_RANGE = ...
+    LATER_THAN_NOW = ...
+    NO_DYNAMIC_JOBS = ...
+    REGISTRATION_CLOSED = ...
+    NOT_SUBMITTED = ...
+    NOT_REJECTABLE = ...
+    NO_KILL = ...
+    NOT_RUNNING = ...
+    NOTHING_TO_KILL = ...
+    KILL_UNKNOWN = ...
+    QUOTE_IN_METADATA = ...
+    CALL_RANGE = ...
+    NO_MACHINE = ...
+    UNKNOWN_MACHINE = ...
+    WRONG_COUNT = ...
+    MACHINE_BUSY = ...
+    MACHINE_STATE = ...
+    NO_COMPUTATION_STATE = ...
+    MAPPING_GAP = ...
+    MAPPING_PLACE = ...
+    EXECUTORS = ...
+    STORAGE_LABEL = ...
+    STORAGE_MAPPING_NEEDED = ...
+    STORAGE_UNMAPPED = ...
+    STORAGE_UNKNOWN = ...
+    NO_STORAGE_HOST = ...
+    STORAGE_COMPUTES = ...
+    NO_EXTRA_IO = ...
+    EXTRA_IO_KIND = ...
+    EXTRA_IO_MAPPED = ...
+    IDLE_CALLS = ...
+    REQUESTS_AT_END = ...
+    LATEST_TIME = ...
+
+class RequestKind(Enum):
+    """Kinds of requests that the loop carries out itself."""
+
+    EXECUTE_JOB = ...
+    REJECT_JOB = ...
+    CALL_ME_LATER = ...
+    KILL_JOB = ...
+    REGISTER_PROFILE = ...
+    REGISTER_JOB = ...
+    SET_METADATA = ...
+    OTHER = ...
+
+class Fault:
+    """A broken rule.
+
+    Attributes
+    ----------
+    rule, numbers, texts
+        The rule, and what its words need.
+    index
+        Place of the request in the reply; -1: none.
+    request
+        Kind of the request that breaks it; ``None``: none does.
+    unscheduled
+        Whether a job was to start without a scheduler.
+    job
+        Full id of the job concerned, or "".
+    """
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def numbers(self) -> list[float]: ...
+    @property
+    def texts(self) -> list[str]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def request(self) -> RequestKind | None: ...
+    @property
+    def unscheduled(self) -> bool: ...
+    @property
+    def job(self) -> str: ...
+
+class LoopOptions:
+    """Options of a simulation that the loop needs (:mod:`spillway.simulator.options`, ``core/loop/options.hpp``)."""
+
+    decimals: int
+    sized: bool
+    late_calls: bool
+    kills_again: bool
+    forward_profiles: bool
+    dynamic_jobs: bool
+    acknowledge_dynamic_jobs: bool
+    profile_reuse: bool
+    compute_sharing: bool
+    storage_sharing: bool
+    energy: bool
+    no_scheduler: bool
+    wall_clock: bool
+    most_idle_calls: int
+    progress_every: int
+    own_message_s: float
+
+    def __init__(self) -> None: ...
+
+class Scheduler:
+    """A scheduler in the core: it takes the loop's messages without any object of Python."""
+
+class Timer:
+    """A timer that was set."""
+
+class Errand:
+    """A task of the engine that is not the whole work of a job."""
+
+class Loop:
+    """Batsim's side of a simulation: clock, mailbox, server, executions.
+
+    Parameters
+    ----------
+    engine
+        An engine of the core, or an adapter (:class:`spillway.simulator.engines.adapter.Adapter`).
+    exchange
+        The scheduler: one of the core, or a function that gives the reply to a message (``None``: it comes later).
+    machines
+        States of the machines.
+    extension
+        Does what is rare (:class:`spillway.simulator.wire.extension.Extension`).
+    observer
+        Watches executions (:class:`spillway.simulator.wire.observer.Observer`); ``None``: nobody does.
+    table
+        Gets the rows of the jobs.
+    options
+        See :class:`LoopOptions`.
+    protocol
+        The module :mod:`spillway.protocol.messages`.
+    read_profile
+        Makes a profile of a name and its object.
+    words
+        Words of broken rules (:class:`spillway.simulator.wire.words.Words`).
+
+    Attributes
+    ----------
+    paused
+        Whether it has stopped for a reply.
+    clock, now
+        Simulated time, and the same as it is printed in messages, s.
+    messages
+        Number of messages exchanged.
+    thinking_s
+        Real time spent waiting for the scheduler, s.
+    submitted, completed, running, switching, waiters
+        Numbers of jobs, of machines that change their power state, of calls to come.
+    registration_finished
+        Whether the scheduler has announced that no more jobs will be registered.
+    """
+
+    def __init__(
+        self,
+        engine: object,
+        exchange: Scheduler | Callable[[Any], Any],
+        machines: MachineStates,
+        extension: object,
+        observer: object | None,
+        table: JobTable,
+        options: LoopOptions,
+        protocol: ModuleType,
+        read_profile: Callable[[str, Any], Profile],
+        words: object,
+    ) -> None: ...
+    def submit_jobs(self, jobs: StaticJobs) -> None:
+        """Add the jobs of a workload; they are used up."""
+
+    def submit_events(self, times: Sequence[float], events: Sequence[object]) -> None:
+        """Add the external events of a file, in the order in which they take effect."""
+
+    def begin(self, first: object) -> None:
+        """Begin with the first event; :meth:`run` must follow."""
+
+    def begin_alone(self) -> None:
+        """Begin without any scheduler: start every job at once on the first machines."""
+
+    def run(self) -> bool:
+        """Simulate until the end, or a pause; ``False`` if nothing can happen any more (a deadlock)."""
+
+    def answer(self, reply: object) -> None:
+        """Continue with the reply that the scheduler did not have at once; :meth:`run` must follow."""
+
+    @property
+    def paused(self) -> bool: ...
+    @property
+    def clock(self) -> float: ...
+    @property
+    def now(self) -> float: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def thinking_s(self) -> float: ...
+    @property
+    def submitted(self) -> int: ...
+    @property
+    def completed(self) -> int: ...
+    @property
+    def running(self) -> int: ...
+    switching: int
+    waiters: int
+    registration_finished: bool
+    def stop(self) -> None:
+        """End the simulation, whatever runs or waits."""
+
+    def job(self, id: str) -> SimulatedJob | None:
+        """A job that the scheduler may name, by its full id."""
+
+    def tell(self, event: object) -> None:
+        """Send an event to the scheduler with the next message."""
+
+    def call(self, name: str, last: bool) -> None:
+        """Send a requested call."""
+
+    def at(self, time: float, token: int) -> Timer:
+        """Recall a number at a time (s)."""
+
+    def forget(self, timer: Timer) -> None:
+        """Drop a timer that has not fired yet."""
+
+    def post(self, latency: float, token: int) -> None:
+        """Send a message to the server, which recalls a number when it is received."""
+
+    def say(self, job: SimulatedJob, token: int) -> None:
+        """The same from a job, which is told when it was received."""
+
+    def run_errand(
+        self, token: int, hosts: Sequence[int], flops: float, bytes: float = 0.0, job: SimulatedJob | None = None
+    ) -> Errand:
+        """Start a task: flop on each host, and bytes from the first to the second; its end recalls a number."""
+
+    def cancel(self, errand: Errand) -> None:
+        """Remove a task, if it still runs."""
+
+    def set_running(self, job: SimulatedJob) -> None:
+        """Change a job's state to RUNNING, without any execution."""
+
+    def sleep(self, job: SimulatedJob, seconds: float) -> None:
+        """Let a program wait, but no longer than the walltime allows; exactly as long is too long."""
+
+    def poll(self, job: SimulatedJob, seconds: float) -> None:
+        """Let a program wait for a message, with a look every ``seconds``."""
+
+    def message_came(self, job: SimulatedJob) -> None:
+        """Wake a program that waits for a message, at its next look."""
+
+    def run_part(self, job: SimulatedJob, work: Work) -> None:
+        """Run a pause or a task as a part of a program; :class:`ValueError` gives the reason if it cannot run."""
+
+    def begin_chains(self, job: SimulatedJob) -> None:
+        """Begin tasks side by side, within the walltime."""
+
+    def end_chains(self, job: SimulatedJob) -> None:
+        """End tasks side by side."""
+
+    def end(self, job: SimulatedJob, code: int) -> None:
+        """End a program with a return code; 0: with that of its profile."""

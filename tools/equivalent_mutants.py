@@ -30,38 +30,8 @@ class Equivalent(NamedTuple):
 
 _FIRST_LOOK = "cases that pass this first check are refused later"
 _ONE_AT_A_TIME = "the server handles no request while a message to it is on its way"
-_SIGN = "a number below 0 means no handle or timer; its value is never read"
 
 EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
-    "simulator/jobs/execution.py": (
-        Equivalent(".handle = -1", ("1 -> 2",), _SIGN),
-        Equivalent("job.timer = -1", ("1 -> 2",), _SIGN),
-        Equivalent("class Start(", ("True -> False", "False -> True"), "starts are neither changed nor compared"),
-        Equivalent(
-            "if self._outputs.traced:",
-            ("self._outputs.traced -> True",),
-            "saves a call: without traces it writes nothing",
-        ),
-        Equivalent("if self._new:", ("self._new -> True",), "saves a call: starting no tasks does nothing"),
-        Equivalent("strict=True", ("True -> False",), "both have the same length"),
-        Equivalent("4 * math.ulp", ("4 -> 5",), "roundings of the clock are one or two units"),
-        Equivalent(
-            "if budget > 0:",
-            ("budget > 0 -> True", "budget > 0 -> budget >= 0"),
-            "without a walltime it is below 0 and stays there; at 0 no wait is shorter",
-        ),
-        Equivalent(
-            "self._meter is not None and job.allocation is not None",
-            ("self._meter is not None and job.allocation is not None -> self._meter is not None",),
-            "a job that has waited has machines",
-        ),
-        Equivalent(
-            "if job.timer >= 0:",
-            ("0 -> 1", "job.timer >= 0 -> True", "job.timer >= 0 -> job.timer > 0"),
-            "timers count from 1, and removing one that never existed does nothing",
-        ),
-        Equivalent("if job.state is JobState.RUNNING:", ("job.state is JobState.RUNNING -> True",), _ONE_AT_A_TIME),
-    ),
     "simulator/world/power.py": (
         Equivalent(
             "if switch.target == target and number in switch.left:",

@@ -29,8 +29,7 @@ from tools.equivalent_mutants import EQUIVALENT, Equivalent
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS: Mapping[str, str] = {
-    "simulator/jobs/execution.py": "tests/simulator/jobs tests/simulator/test_kills.py tests/simulator/test_time.py "
-    "tests/simulator/test_dynamic.py tests/simulator/test_outputs.py tests/simulator/world",
+    "simulator/jobs/programs.py": "tests/simulator/jobs tests/simulator/test_kills.py tests/simulator/wire",
     "simulator/world/power.py": "tests/simulator/world",
     # Not those of other kernels, which would be compiled anew for each mutant.
     "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline/test_timeline.py "

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
+from spillway.core import StaticJobs
 from spillway.experiments.run.player_files import walltimes
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import model_of, session_spec
@@ -33,7 +34,6 @@ from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import View
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
-from spillway.simulator.reading.static_jobs import StaticJobs
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
@@ -177,7 +177,7 @@ def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
 
 def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
     """Keep the jobs of a workload that have a time, and submit each at that time."""
-    jobs = StaticJobs(workload)
+    jobs = StaticJobs()
     for job in workload.jobs:
         if job.id in times_s:
             job.subtime = times_s[job.id]

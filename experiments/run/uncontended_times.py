@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from spillway.core import Hosts
+from spillway.core import Hosts, WorkKind, task_on
 from spillway.platforms.model import Platform
 from spillway.protocol.messages import BatsimConfig, JsonObject, SimulationBegins
 from spillway.schedulers.jobmodels.base import Compute, Done, Granted, JobModel, Program, Transfer
@@ -28,9 +28,9 @@ from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.jobmodels.sub_jobs import SHORTEST_WALLTIME_S, Lowered, Task, lower, profile_key
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
+from spillway.simulator.engines.adapter import task_spec
 from spillway.simulator.engines.base import Engine, TaskSpec
 from spillway.simulator.jobs.profiles import read_profile
-from spillway.simulator.jobs.profiles.base import DelayWork, ParallelWork, Placement
 from spillway.simulator.world.machines import Machines
 
 
@@ -348,14 +348,12 @@ class _LoneJob:
 
     def _starts(self, lowered: Lowered) -> Iterator[tuple[TaskSpec | float, float]]:
         work = read_profile("", lowered.profile).work
-        machines = self._machines
+        states = self._machines.states
         for hosts, storage in lowered.tasks:
-            latency_s = machines.latency(min(hosts))
-            if isinstance(work, DelayWork):
+            latency_s = states.latency(min(hosts))
+            if work.kind is WorkKind.DELAY:
                 yield work.seconds, latency_s
-            elif isinstance(work, ParallelWork):
-                ids = tuple(sorted(set(hosts)))
-                executors = tuple([machines.all[number].host for number in ids])
-                yield work.task(Placement(executors, ids, machines, storage or {})), latency_s
+            elif work.is_task:
+                yield task_spec(*task_on(work, states, hosts, list((storage or {}).items()))), latency_s
             else:
                 raise NotCalculated(f"its profile is of type {lowered.profile['type']}")

@@ -24,12 +24,21 @@ class NativeEngine(Engine):
     """
 
     ends_at_once: ClassVar[bool]
-    clock: float = 0.0
 
     def __init__(self, platform: Platform, native: core.Engine) -> None:
         self._platform = platform
         self._hosts = len(platform.hosts)
         self._native = native
+
+    @property
+    def native(self) -> core.Engine:
+        """The engine of the core, which the loop uses itself."""
+        return self._native
+
+    @property
+    def clock(self) -> float:
+        """Seconds since the start of the simulation."""
+        return self._native.clock_s
 
     @property
     def active(self) -> int:
@@ -65,18 +74,14 @@ class NativeEngine(Engine):
         """See :meth:`spillway.simulator.engines.base.Engine.advance`."""
         if not until >= self.clock:
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
-        ended = self._native.advance(until)
-        self.clock = self._native.clock_s
-        return ended
+        return self._native.advance(until)
 
     def advance_through(
         self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
     ) -> tuple[int, list[int], list[int]]:
         """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
         batch = self._batch([task for task in tasks if task is not None])
-        found = self._native.advance_through(moments, [task is not None for task in tasks], batch)
-        self.clock = self._native.clock_s
-        return found
+        return self._native.advance_through(moments, [task is not None for task in tasks], batch)
 
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""

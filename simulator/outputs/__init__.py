@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spillway.simulator.jobs.job import Job
+from spillway.core import SimulatedJob
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs.files import OutputFile, check_export
 from spillway.simulator.outputs.jobs import JobsTable
@@ -50,21 +50,21 @@ class Outputs:
         self.traced = self.paje is not None or self.states is not None
         self.paths: list[str] = []
 
-    def job_started(self, job: Job, now: float) -> None:
+    def job_started(self, job: SimulatedJob, now: float) -> None:
         """Write the start of a job; its machines' states are up to date."""
-        assert job.allocation is not None
+        assert job.alloc is not None
         if self.paje is not None:
-            self.paje.started(job, job.allocation.ids, now)
+            self.paje.started(job, job.alloc, now)
         if self.states is not None:
             self.states.add(now)
 
-    def job_ended(self, job: Job, now: float, stopped: bool) -> None:
+    def job_ended(self, job: SimulatedJob, now: float, stopped: bool) -> None:
         """Write the end of a job; ``stopped``: at its walltime, or in the middle of a parallel task by a kill."""
-        assert job.allocation is not None
+        assert job.alloc is not None
         if self.paje is not None:
             if stopped:
-                self.paje.killed(job, job.allocation.ids, now)
-            self.paje.ended(job, job.allocation.ids, now)
+                self.paje.killed(job, job.alloc, now)
+            self.paje.ended(job, job.alloc, now)
         if self.states is not None:
             self.states.add(now)
 

@@ -14,11 +14,11 @@ class MachineStatesTable:
     def __init__(self, path: str, machines: Machines) -> None:
         self.file = OutputFile(path)
         self.file.write(HEADER)
-        self._counters = machines.counters
+        self._states = machines.states
 
     def add(self, now: float) -> None:
         """Write the counters as they are (``now`` in s)."""
-        counters = self._counters
+        counters = self._states.counters
         self.file.write(
             f"{now:.6g},{counters[0]},{counters[1]},{counters[2]},{counters[3]},{counters[4]}\n"
         )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import colorsys
 
-from spillway.simulator.jobs.job import Job
+from spillway.core import SimulatedJob
 from spillway.simulator.outputs.files import OutputFile
 from spillway.simulator.world.machines import Machines, State
 
@@ -38,7 +38,7 @@ class PajeTrace:
     def __init__(self, path: str, machines: Machines) -> None:
         self.file = OutputFile(path)
         self._machines = machines
-        self._on: list[list[Job]] = [[] for _ in machines.all]
+        self._on: list[list[SimulatedJob]] = [[] for _ in machines.all]
         self._count = 0
         self._defined: set[str] = set()
         self._colours = [_colour(number) for number in range(COLOURS)]
@@ -74,7 +74,7 @@ class PajeTrace:
         for machine in self._machines.all:
             write(f"{_STATE} 0.000000 machine_state m{machine.id} w\n")
 
-    def started(self, job: Job, ids: tuple[int, ...], now: float) -> None:
+    def started(self, job: SimulatedJob, ids: tuple[int, ...], now: float) -> None:
         """Write the start of a job; a shared machine shows the job that started first."""
         if job.id not in self._defined:
             self._defined.add(job.id)
@@ -86,13 +86,13 @@ class PajeTrace:
             if len(jobs) == 1:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} j{job.id}\n")
 
-    def ended(self, job: Job, ids: tuple[int, ...], now: float) -> None:
+    def ended(self, job: SimulatedJob, ids: tuple[int, ...], now: float) -> None:
         """Write the end of a job; an unavailable machine continues to show it."""
         for number in ids:
             jobs = self._on[number]
             shown = jobs[0]
             jobs.remove(job)
-            if not jobs and self._machines.state[number] is State.UNAVAILABLE:
+            if not jobs and self._machines.state(number) is State.UNAVAILABLE:
                 continue
             if not jobs:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} w\n")
@@ -100,7 +100,7 @@ class PajeTrace:
                 self.file.write(f"{_STATE} {now:.6f} machine_state m{number} j{jobs[0].id}\n")
         self._defined.discard(job.id)
 
-    def killed(self, job: Job, ids: tuple[int, ...], now: float) -> None:
+    def killed(self, job: SimulatedJob, ids: tuple[int, ...], now: float) -> None:
         """Write that a job was stopped, at its walltime or by the scheduler."""
         self.file.write(f'{_EVENT} {now:.6f} kk k "{job.id}"\n')
         for number in ids:

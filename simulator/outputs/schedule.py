@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from spillway.core import Totals
 from spillway.simulator.options import BATSIM_VERSION
-from spillway.simulator.outputs.jobs import Totals
 from spillway.simulator.world.machines import Machines, State
 
 _TIME_COLUMNS = {
@@ -47,7 +47,7 @@ def schedule_figures(
         "scheduling_time": seconds[0],
         "simulation_time": seconds[1],
         "success_rate": _ratio(totals.success, jobs),
-        **{name: machines.time_in[state] for name, state in _TIME_COLUMNS.items()},
+        **{name: machines.states.time_in[state] for name, state in _TIME_COLUMNS.items()},
     }
     whole: dict[str, int] = {
         "nb_computing_machines": len(machines),

@@ -16,6 +16,7 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.base.files import parse_json, read_file, text_of
 from spillway.base.limits import InputError
+from spillway.core import Loop
 from spillway.protocol.drains import STORAGE_DRAINED, read_drain
 from spillway.protocol.fields import Fields
 from spillway.protocol.intervals import parse_intervals
@@ -23,7 +24,6 @@ from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject, Notify, NotifyKind
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.options import BATSIM_4, Rules
-from spillway.simulator.wire.server import Server
 from spillway.simulator.world.machines import Machines, State
 
 UNAVAILABLE, AVAILABLE = "machine_unavailable", "machine_available"
@@ -148,10 +148,10 @@ def _check_ids(resources: tuple[int, ...], machine_count: int) -> None:
 
 
 class EventHandler:
-    """Effects of external events on the server and the machines."""
+    """Effects of external events on the machines and the messages."""
 
-    def __init__(self, server: Server, machines: Machines) -> None:
-        self._server = server
+    def __init__(self, loop: Loop, machines: Machines) -> None:
+        self._loop = loop
         self._machines = machines
         self._kinds = {UNAVAILABLE: self._unavailable, AVAILABLE: self._available}
 
@@ -162,21 +162,19 @@ class EventHandler:
 
     def _unavailable(self, event: ExternalEvent) -> None:
         """Make machines unavailable: running jobs continue, new ones cannot start there."""
-        machines = self._machines
-        now = self._server.kernel.clock
+        machines, now = self._machines, self._loop.clock
         for number in event.resources:
-            if machines.state[number] is State.UNAVAILABLE:
+            if machines.state(number) is State.UNAVAILABLE:
                 raise SimulatorInputError(self._twice(number, event, "unavailable"))
             machines.set_state(number, State.UNAVAILABLE, now)
         self._notify(NotifyKind.MACHINE_UNAVAILABLE, event)
 
     def _available(self, event: ExternalEvent) -> None:
-        machines = self._machines
-        now = self._server.kernel.clock
+        machines, now = self._machines, self._loop.clock
         for number in event.resources:
-            if machines.state[number] is not State.UNAVAILABLE:
+            if machines.state(number) is not State.UNAVAILABLE:
                 raise SimulatorInputError(self._twice(number, event, "available"))
-            machines.set_state(number, State.COMPUTING if machines.jobs[number] else State.IDLE, now)
+            machines.set_state(number, State.COMPUTING if machines.states.jobs(number) else State.IDLE, now)
         self._notify(NotifyKind.MACHINE_AVAILABLE, event)
 
     def _twice(self, number: int, event: ExternalEvent, state: str) -> str:
@@ -187,8 +185,8 @@ class EventHandler:
 
     def _notify(self, kind: NotifyKind, event: ExternalEvent) -> None:
         if event.resources:
-            self._server.pending.append(Notify(self._server.now, kind.value, event.resources))
+            self._loop.tell(Notify(self._loop.now, kind.value, event.resources))
 
     def _generic(self, event: ExternalEvent) -> None:
         assert event.data is not None
-        self._server.pending.append(Notify(self._server.now, event.kind, (), event.data))
+        self._loop.tell(Notify(self._loop.now, event.kind, (), event.data))

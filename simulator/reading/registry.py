@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from spillway.base.errors import shown
+from spillway.core import Origin, OriginKind, SimulatedJob, StaticJobs
 from spillway.protocol.fields import Fields
 from spillway.protocol.jobs import check_size, read_job
 from spillway.protocol.jsontext import as_printed
 from spillway.protocol.messages import JsonObject
-from spillway.simulator.jobs.job import Job
 from spillway.simulator.jobs.profiles.base import ProfileLookup
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.identifiers import resolve_id, split_id, with_full_id
-from spillway.simulator.reading.static_jobs import StaticJobs
 
 _PACKED_AT_A_TIME = 32
 """Workloads that are packed, and unpacked, together, so that their common parts take memory once."""
@@ -93,7 +92,7 @@ def _number(name: str) -> int:
     return number if str(number) == name else -1
 
 
-_NO_JOBS = StaticJobs(ProfileLookup(""))
+_NO_JOBS = StaticJobs()
 """Of workloads without a file."""
 
 
@@ -108,8 +107,6 @@ class Workload(ProfileLookup):
         Its file, "" when the scheduler made it.
     nb_res
         Number of resources that a file is made for, 0 if unknown.
-    jobs
-        Static jobs still to be submitted.
     job_names
         Names ever used.
     rules
@@ -118,18 +115,28 @@ class Workload(ProfileLookup):
         Number of its jobs that have not been reported as ended; one more if it has a file.
     """
 
-    __slots__ = ("file", "job_names", "jobs", "live", "nb_res", "rules")
+    __slots__ = ("_jobs", "_origins", "file", "job_names", "live", "nb_res", "rules")
 
     def __init__(self, name: str, file: str = "", nb_res: int = 0, rules: Rules = BATSIM_4) -> None:
         super().__init__(name)
         self.rules = rules
         self.file = file
         self.nb_res = nb_res
-        self.jobs = _NO_JOBS
+        self._jobs: StaticJobs | None = None
         self.job_names = UsedNames()
         self.live = 0
+        self._origins: dict[bool, Origin] = {}
 
-    def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> Job:
+    @property
+    def jobs(self) -> StaticJobs:
+        """Static jobs still to be submitted; a workload that a scheduler made has none."""
+        return _NO_JOBS if self._jobs is None else self._jobs
+
+    @jobs.setter
+    def jobs(self, jobs: StaticJobs) -> None:
+        self._jobs = jobs
+
+    def read_job(self, data: JsonObject, where: str, printed: bool, keep: bool) -> SimulatedJob:
         """Read one job's object.
 
         Parameters
@@ -154,7 +161,7 @@ class Workload(ProfileLookup):
         full_id = f"{owner}!{name}"
         subtime, walltime, res, profile_name = read_job(fields, 6 if printed and self.rules.reprints else None)
         profile = self.profiles.get(profile_name)
-        if profile is None:
+        if profile is None or profile.dropped:
             raise ValueError(f"{where}: field 'profile': {self.missing(profile_name)}")
         check_size(fields, res, profile.name, profile.size)
         if owner != self.name:
@@ -169,39 +176,41 @@ class Workload(ProfileLookup):
                 source = with_full_id(as_printed(data), full_id)
             except ValueError as fault:
                 raise ValueError(f"{where}: {fault}") from None
-        return Job(self, name, full_id, profile, subtime, res, walltime, source)
+        return SimulatedJob(self._origin(printed), name, profile, subtime, res, walltime, source)
 
-    def claim(self, job: Job) -> None:
+    def _origin(self, registered: bool) -> Origin:
+        """What its jobs have in common, those of its file or those that the scheduler registers."""
+        known = self._origins.get(registered)
+        if known is None:
+            kind = OriginKind.REGISTERED if registered else OriginKind.FILE
+            known = self._origins[registered] = Origin(self.name, kind)
+        return known
+
+    def free(self) -> None:
+        """Let go what is made again when it is needed: the origins of its jobs."""
+        self._origins = {}
+
+    def claim(self, job: SimulatedJob) -> None:
         """Take a job's name; :class:`ValueError` if it was used before."""
         if not self.job_names.add(job.name):
             raise ValueError(f"a job {shown(job.id)} exists already, or did; every job needs an id of its own")
 
 
 class Registry:
-    """All workloads, and all jobs that have not been reported as ended.
+    """All workloads; the loop has the jobs."""
 
-    Attributes
-    ----------
-    jobs
-        Jobs that the scheduler may name, by full id; static ones as soon as they leave for the server, or a request has
-        named them.
-    """
-
-    __slots__ = ("_idle", "_packed", "_rules", "_workloads", "jobs")
+    __slots__ = ("_idle", "_packed", "_rules", "_workloads")
 
     def __init__(self, workloads: Iterable[Workload], rules: Rules = BATSIM_4) -> None:
         self._rules = rules
         self._workloads: dict[str, Workload] = {}
         self._idle: dict[str, None] = {}
         self._packed: dict[str, bytes] = {}
-        self.jobs: dict[str, Job] = {}
         for workload in workloads:
             if workload.name in self._workloads:
                 raise ValueError(f"two workloads are called {shown(workload.name)}")
             self._workloads[workload.name] = workload
-            workload.live = len(workload.jobs) + 1
-            if workload.jobs:
-                workload.jobs.named = self.jobs
+            workload.live = 1
 
     def find(self, name: str) -> Workload | None:
         """The workload of that name; ``None`` if it does not exist."""
@@ -219,43 +228,41 @@ class Registry:
             found = self._workloads[name] = Workload(name, rules=self._rules)
         return found
 
-    def enter(self, workload: Workload, jobs: Iterable[Job]) -> None:
-        """Let the scheduler name jobs of a workload from now on."""
-        self._idle.pop(workload.name, None)
-        for job in jobs:
-            self.jobs[job.id] = job
-            workload.live += 1
+    def workload_of(self, job: SimulatedJob) -> Workload:
+        """The workload of a registered or static job."""
+        found = self.find(job.workload)
+        assert found is not None
+        return found
 
-    def forget(self, jobs: Iterable[Job]) -> None:
-        """Drop jobs that have been reported as ended, and a local workload with its last job; pack idle workloads."""
-        for job in jobs:
-            del self.jobs[job.id]
-            workload = job.workload
-            if not isinstance(workload, Workload):
-                continue
-            workload.live -= 1
-            if workload.live:
-                continue
-            if workload.local:
-                del self._workloads[workload.name]
-                continue
-            self._idle[workload.name] = None
-            if len(self._idle) >= 2 * _PACKED_AT_A_TIME:
-                self._pack([*islice(self._idle, _PACKED_AT_A_TIME)])
+    def enter(self, workload: Workload) -> None:
+        """Count a job that the scheduler has registered."""
+        self._idle.pop(workload.name, None)
+        workload.live += 1
+
+    def forget(self, job: SimulatedJob) -> None:
+        """Drop a registered job that has been reported as ended; pack workloads without a job."""
+        workload = self.workload_of(job)
+        workload.live -= 1
+        if workload.live:
+            return
+        self._idle[workload.name] = None
+        if len(self._idle) >= 2 * _PACKED_AT_A_TIME:
+            self._pack([*islice(self._idle, _PACKED_AT_A_TIME)])
 
     def _pack(self, names: list[str]) -> None:
         for name in names:
             del self._idle[name]
+            self._workloads[name].free()
         packed = zlib.compress(pickle.dumps([self._workloads.pop(name) for name in names]), 1)
         self._packed.update(dict.fromkeys(names, packed))
 
-    def job(self, job_id: str) -> Job:
-        """The job of that id; :class:`ValueError` states the fault of the id."""
-        job = self.jobs.get(job_id)
-        if job is not None:
-            return job
+    def unknown(self, job_id: str, known: Callable[[str], SimulatedJob | None]) -> SimulatedJob:
+        """The job of an id that no registered job has as it stands; :class:`ValueError` states the fault of the id.
+
+        ``known`` finds a registered job by its full id.
+        """
         workload_name, name = split_id(job_id)
-        job = self.jobs.get(f"{workload_name}!{name}")
+        job = known(f"{workload_name}!{name}")
         if job is not None:
             return job
         workload = self.find(workload_name)

@@ -10,6 +10,7 @@ from typing import Any
 from spillway.base.errors import shown
 from spillway.base.files import parse_json, plain_json, read_file
 from spillway.base.limits import InputError
+from spillway.core import StaticJobs
 from spillway.protocol.batsim5.profiles import PROFILES, from_file
 from spillway.protocol.fields import Fields
 from spillway.protocol.messages import JsonObject
@@ -19,7 +20,6 @@ from spillway.simulator.jobs.profiles.base import Origin
 from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.registry import Workload
-from spillway.simulator.reading.static_jobs import StaticJobs
 
 
 def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -> Workload:
@@ -86,12 +86,12 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
         profile = profile if rules.old_words else _in_old_words(profile_name, profile)
         workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
     link_parts(workload.profiles)
-    workload.jobs = StaticJobs(workload)
+    workload.jobs = static = StaticJobs()
     jobs = fields.array("jobs")
     jobs.reverse()
     for number in range(len(jobs)):
-        workload.jobs.append(_job(workload, jobs.pop(), number))
-    _drop_unused(workload)
+        static.append(_job(workload, jobs.pop(), number))
+    _drop_unused(workload, static.profile_names)
     return workload
 
 
@@ -124,9 +124,9 @@ def _job(workload: Workload, item: Any, number: int) -> Any:
     return job
 
 
-def _drop_unused(workload: Workload) -> None:
-    """Drop the profiles that no job needs; their names stay taken."""
-    used = with_parts(workload.profiles, workload.jobs.profile_names)
+def _drop_unused(workload: Workload, named: set[str]) -> None:
+    """Drop the profiles that no job names, nor one that a job names; their names stay taken."""
+    used = with_parts(workload.profiles, named)
     for name in workload.profiles:
         if name not in used:
             workload.profiles[name] = None

@@ -5,27 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
+from spillway.core import Loop, LoopOptions, Totals
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import BatsimConfig, Event, JobState, Reply, SimulationBegins
+from spillway.protocol import messages
+from spillway.protocol.limits import MOST_IDLE_CALLS
+from spillway.protocol.messages import BatsimConfig, Event, Reply, SimulationBegins
+from spillway.simulator.engines.adapter import for_loop
 from spillway.simulator.engines.base import Engine
 from spillway.simulator.errors import Deadlock, SimulatorInputError
-from spillway.simulator.jobs.execution import Executor
-from spillway.simulator.jobs.job import Job
+from spillway.simulator.jobs.profiles import read_profile
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs import Outputs
-from spillway.simulator.outputs.jobs import Totals
 from spillway.simulator.outputs.schedule import schedule_figures
-from spillway.simulator.reading.events import EventHandler, load_events
+from spillway.simulator.reading.events import ExternalEvent, load_events
 from spillway.simulator.reading.registry import Registry, Workload
-from spillway.simulator.wire.conversation import Conversation
-from spillway.simulator.wire.kernel import Kernel
+from spillway.simulator.wire.extension import Extension, Later
 from spillway.simulator.wire.links import Link
-from spillway.simulator.wire.no_scheduler import start_all
-from spillway.simulator.wire.requests import Requests
-from spillway.simulator.wire.server import Server
-from spillway.simulator.wire.submitters import Occurrences, Submitter
+from spillway.simulator.wire.observer import Observer
+from spillway.simulator.wire.words import Words
 from spillway.simulator.world.energy import EnergyMeter
 from spillway.simulator.world.machines import Machines
 from spillway.simulator.world.power import PowerSwitches
@@ -107,54 +106,39 @@ class Simulation:
         except ValueError as fault:
             raise SimulatorInputError(str(fault)) from None
         self.outputs = Outputs(options, self.machines)
-        self.kernel = Kernel(engine, self.machines.own_message_s)
-        self.server = Server(self.kernel, self.registry, self.outputs, options)
         self.meter = EnergyMeter(platform, self.machines, engine, self.outputs) if options.energy else None
-        self.executor = Executor(
-            self.kernel, engine, self.machines, self.outputs, self.meter, self._jobs_ended, self._job_tells
+        later = Later()
+        self.power = PowerSwitches(platform, self.machines, engine, self.outputs, self.meter, later)
+        extension = Extension(
+            self.machines, self.registry, options, self.power, self.meter, later, progress
         )  # fmt: skip
-        self.power = PowerSwitches(
-            self.kernel, self.server, platform, self.machines, engine, self.executor, self.outputs, self.meter
-        )  # fmt: skip
-        requests = Requests(
-            self.kernel, self.server, self.registry, self.machines, self.executor, self.power, self.meter, options
-        )  # fmt: skip
-        self.conversation = Conversation(
-            self.kernel, self.server, requests, self.executor, link, options.wall_clock, options.rules.decimals
-        )  # fmt: skip
-        self._submitters = self._make_submitters(events)
-        self._progress = progress
-        self._next_progress = options.progress_every if progress is not None else 0
+        observed = self.meter is not None or self.outputs.traced
+        observer = Observer(self.outputs, self.meter) if observed else None
+        self.loop = Loop(
+            for_loop(engine),
+            link.exchange,
+            self.machines.states,
+            extension,
+            observer,
+            self.outputs.jobs.native,
+            _loop_options(options, self.machines, progress is not None),
+            messages,
+            read_profile,
+            Words(self.machines),
+        )
+        extension.join(self.loop)
+        if observer is not None:
+            observer.loop = self.loop
+        self._submit(events)
         self._started = time.perf_counter() if options.wall_clock else 0.0
 
-    def _make_submitters(self, events: list[list[Any]]) -> list[Submitter]:
-        server = self.server
-        occurred = EventHandler(server, self.machines).occurred
+    def _submit(self, events: list[list[ExternalEvent]]) -> None:
         for workload in self._workloads:
             workload.jobs.sort()
-        jobs = [
-            Submitter(
-                self.kernel,
-                workload.jobs,
-                server.hello,
-                server.jobs_submitted,
-                server.job_submitter_left,
-                self._first_submission,
-            )
-            for workload in self._workloads
-        ]
-        others = [
-            Submitter(
-                self.kernel,
-                Occurrences(found),
-                server.hello,
-                occurred,
-                server.event_submitter_left,
-            )
-            for found in events
-        ]
-        server.job_submitters, server.event_submitters = len(jobs), len(others)
-        return jobs + others
+            self.loop.submit_jobs(workload.jobs)
+        for found in events:
+            ordered = sorted(found, key=attrgetter("time", "order"))
+            self.loop.submit_events([event.time for event in ordered], ordered)
 
     # ------------------------------------------------------------------ running
 
@@ -185,7 +169,7 @@ class Simulation:
 
     def answer(self, reply: Reply) -> SimulationResult | None:
         """Continue with the reply that the link did not have; as :meth:`begin`."""
-        return self._play(lambda: self.conversation.answer(reply))
+        return self._play(lambda: self.loop.answer(reply))
 
     def abandon(self) -> None:
         """Give up a simulation that waits for a reply; the files written so far keep their temporary names."""
@@ -194,11 +178,11 @@ class Simulation:
     def _play(self, first: Callable[[], None]) -> SimulationResult | None:
         try:
             first()
-            completed = self.kernel.run()
+            completed = self.loop.run()
         except BaseException:
             self.outputs.abandon()
             raise
-        if self.kernel.paused:
+        if self.loop.paused:
             return None
         result = self._finish(deadlocked=not completed and not self.options.no_scheduler)
         if result.deadlocked and self.options.fail_on_deadlock:
@@ -207,14 +191,9 @@ class Simulation:
 
     def _begin(self) -> None:
         if self.options.no_scheduler:
-            jobs = [job for submitter in self._submitters for job in submitter.things if isinstance(job, Job)]
-            start_all(jobs, self.executor, self.machines)
-            return
-        self.kernel.after_receive = self.conversation.maybe_send
-        self.kernel.quiet, self.kernel.quiet_ones = self.server.job_completed, self.server.jobs_completed
-        for submitter in self._submitters:
-            submitter.begin()
-        self.conversation.send([self._first_event()])
+            self.loop.begin_alone()
+        else:
+            self.loop.begin(self._first_event())
 
     def _first_event(self) -> Event:
         options = self.options
@@ -241,29 +220,6 @@ class Simulation:
             },
         )
 
-    def _first_submission(self) -> None:
-        if self.meter is not None and self.meter.at_first_submission < 0:
-            self.meter.at_first_submission = self.meter.total(self.kernel.clock)
-
-    def _jobs_ended(self, jobs: Sequence[Job]) -> None:
-        if not self.options.no_scheduler:
-            latencies: list[float] = []
-            sent: list[Job] = []
-            for job in jobs:
-                if job.state is not JobState.COMPLETED_KILLED:
-                    assert job.allocation is not None
-                    latencies.append(job.allocation.latency)
-                    sent.append(job)
-            self.kernel.post_all(latencies, self.server.job_completed, sent)
-        if self._next_progress and self.outputs.jobs.jobs >= self._next_progress:
-            self._next_progress += self.options.progress_every
-            assert self._progress is not None
-            self._progress(self.kernel.clock, self.outputs.jobs.jobs)
-
-    def _job_tells(self, job: Job, message: Any, resume: Callable[[], None]) -> None:
-        assert job.allocation is not None
-        self.kernel.post(job.allocation.latency, self.server.job_says, (job, message), resume)
-
     # ------------------------------------------------------------------ the end
 
     def _finish(self, deadlocked: bool) -> SimulationResult:
@@ -277,22 +233,22 @@ class Simulation:
             self.machines,
             joules,
             (self.power.grouped, self.power.machines_switched),
-            (self.conversation.thinking_s, real),
+            (self.loop.thinking_s, real),
         )
-        self.outputs.finish(self.kernel.clock, figures)
+        self.outputs.finish(self.loop.clock, figures)
         return SimulationResult(
-            self.kernel.clock, deadlocked, totals, figures, self.conversation.messages, tuple(self.outputs.paths)
+            self.loop.clock, deadlocked, totals, figures, self.loop.messages, tuple(self.outputs.paths)
         )
 
     def _deadlock_story(self) -> str:
-        server = self.server
-        waiting = server.submitted - server.completed - server.running
+        loop = self.loop
+        waiting = loop.submitted - loop.completed - loop.running
         parts = [f"{waiting} submitted jobs were never executed nor rejected"] if waiting else []
-        if server.running:
-            parts.append(f"{server.running} running jobs will never end")
-        if self.options.dynamic_jobs and not server.registration_finished:
+        if loop.running:
+            parts.append(f"{loop.running} running jobs will never end")
+        if self.options.dynamic_jobs and not loop.registration_finished:
             parts.append("the scheduler never sent the notification registration_finished")
-        return f"deadlock at {self.kernel.clock:.6f} s: " + ("; ".join(parts) or "nothing can happen any more")
+        return f"deadlock at {loop.clock:.6f} s: " + ("; ".join(parts) or "nothing can happen any more")
 
 
 def _machine_limit(options: SimulationOptions, workloads: Sequence[Workload]) -> int:
@@ -310,3 +266,25 @@ def _check_options(options: SimulationOptions) -> None:
         raise SimulatorInputError("--enable-profile-reuse needs --enable-dynamic-jobs")
     if options.acknowledge_dynamic_jobs and not options.dynamic_jobs:
         raise SimulatorInputError("--acknowledge-dynamic-jobs needs --enable-dynamic-jobs")
+
+
+def _loop_options(options: SimulationOptions, machines: Machines, progress: bool) -> LoopOptions:
+    """The options that the loop needs."""
+    rules, needed = options.rules, LoopOptions()
+    needed.decimals = rules.decimals
+    needed.sized = rules.sized
+    needed.late_calls = rules.late_calls
+    needed.kills_again = rules.kills_again
+    needed.forward_profiles = options.forward_profiles
+    needed.dynamic_jobs = options.dynamic_jobs
+    needed.acknowledge_dynamic_jobs = options.acknowledge_dynamic_jobs
+    needed.profile_reuse = options.profile_reuse
+    needed.compute_sharing = options.compute_sharing
+    needed.storage_sharing = options.storage_sharing
+    needed.energy = options.energy
+    needed.no_scheduler = options.no_scheduler
+    needed.wall_clock = options.wall_clock
+    needed.most_idle_calls = MOST_IDLE_CALLS
+    needed.progress_every = options.progress_every if progress else 0
+    needed.own_message_s = machines.own_message_s
+    return needed

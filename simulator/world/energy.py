@@ -13,15 +13,15 @@ latency, and a wait before it, count with the load that follows. A power state w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from spillway.base.errors import shown
+from spillway.core import SimulatedJob
 from spillway.platforms.model import Host, Platform
-from spillway.simulator.engines.base import Engine, TaskError, TaskSpec
+from spillway.simulator.engines.base import Engine, TaskError
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.jobs.job import Job
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.world.machines import Machines
 
@@ -29,10 +29,14 @@ _PROPERTIES = ("wattage_per_state", "watt_per_state")
 """Names of the host property, the newer first."""
 
 
-class _WithHandle(Protocol):
-    """The owner of a task: it has the engine's handle, or -1."""
+class _Work:
+    """A task: the engine's handle, or -1 before and after it; its parts on the machines."""
 
-    handle: int
+    __slots__ = ("handle", "parts")
+
+    def __init__(self) -> None:
+        self.handle = -1
+        self.parts: list[tuple[_Meter, _Load]] = []
 
 
 @runtime_checkable
@@ -56,7 +60,7 @@ class Watts:
 class _Load:
     """A task's part on one machine."""
 
-    item: _WithHandle
+    work: _Work
     flops: float
     seen: float = 0.0
 
@@ -100,46 +104,50 @@ class EnergyMeter:
         for machine, meter in zip(machines.all, self._meters, strict=True):
             self._by_host.setdefault(machine.host, []).append(meter)
         read_watts(platform.hosts[machines.master_host])  # not counted, but SimGrid needs them for every host
-        self._running: dict[int, list[tuple[_Meter, _Load]]] = {}
+        self._running: dict[int, _Work] = {}
         self.at_first_submission = -1.0
         self.at_last_end = -1.0
 
     # ------------------------------------------------------------------ events
 
-    def task_starts(self, item: _WithHandle, task: TaskSpec) -> None:
-        """Note the start of a task at the engine's clock."""
-        flops, alone = task.flops, len(task.hosts) == 1  # SimGrid counts at the start of tasks of one host only
-        parts: list[tuple[_Meter, _Load]] = []
-        for position, host in enumerate(task.hosts):
-            amount = float(flops) if isinstance(flops, float | int) else float(flops[position])
+    def task_starts(self, number: int, hosts: Sequence[int], flops: Sequence[float]) -> None:
+        """Note the start of a task at the engine's clock: its number, its hosts, and the work of each, or of all."""
+        work = self._running[number] = _Work()
+        alone = len(hosts) == 1  # SimGrid counts at the start of tasks of one host only
+        for position, host in enumerate(hosts):
+            amount = 0.0 if not flops else flops[0] if len(flops) == 1 else flops[position]
             if amount <= 0:
                 continue
             for meter in self._by_host.get(host, ()):
                 if alone:
                     self._update(meter, self._engine.clock)
-                load = _Load(item, amount)
+                load = _Load(work, amount)
                 meter.loads.append(load)
-                parts.append((meter, load))
-        self._running[id(item)] = parts
+                work.parts.append((meter, load))
 
-    def task_ends(self, item: _WithHandle, progress: float) -> None:
-        """Note the end or the removal of a task at this progress; its owner still has its handle."""
-        parts = self._running.pop(id(item), ())
-        for meter, _ in parts:
-            self._update(meter, self._engine.clock, {id(item): progress})
-        for meter, load in parts:
+    def task_begins(self, number: int, handle: int) -> None:
+        """Note the engine's handle of a task."""
+        self._running[number].handle = handle
+
+    def task_ends(self, number: int, progress: float) -> None:
+        """Note the end or the removal of a task at this progress."""
+        work = self._running.pop(number)
+        for meter, _ in work.parts:
+            self._update(meter, self._engine.clock, (work, progress))
+        for meter, load in work.parts:
             meter.loads.remove(load)
+        work.handle = -1
 
     def sleep_ends(self, machine_id: int) -> None:
         """Note the end of a pause on a machine without work."""
         self._update(self._meters[machine_id], self._engine.clock)
 
-    def job_starts(self, job: Job, ids: Iterable[int], now: float) -> None:
+    def job_starts(self, job: SimulatedJob, ids: Iterable[int], now: float) -> None:
         """Note the start of a job on these machines."""
         job.energy = -self.energy_of(ids, now)
         self._write(now, "s")
 
-    def job_ends(self, job: Job, ids: Iterable[int], now: float) -> None:
+    def job_ends(self, job: SimulatedJob, ids: Iterable[int], now: float) -> None:
         """Note the end of a job on these machines."""
         job.energy += self.energy_of(ids, now)
         self.at_last_end = self._write(now, "e")
@@ -173,10 +181,10 @@ class EnergyMeter:
         return total
 
     def _progress(self, load: _Load) -> float:
-        if load.item.handle < 0:
+        if load.work.handle < 0:
             return load.seen
         try:
-            return self._engine.progress(load.item.handle)
+            return self._engine.progress(load.work.handle)
         except TaskError:  # it ended at this very instant and has not been handled yet
             return 1.0
 
@@ -187,8 +195,8 @@ class EnergyMeter:
             self._table.add(now, joules, kind, wattmin)
         return joules
 
-    def _update(self, meter: _Meter, now: float, ended: dict[int, float] | None = None) -> None:
-        """Count up to now; ``ended`` gives the progress of tasks that have left the engine."""
+    def _update(self, meter: _Meter, now: float, ended: tuple[_Work, float] | None = None) -> None:
+        """Count up to now; ``ended`` gives a task that has left the engine, and its progress."""
         elapsed = now - meter.since
         if elapsed <= 0.0:
             return
@@ -200,13 +208,11 @@ class EnergyMeter:
             load = min(worked / (speed * meter.cores), 1.0)
         meter.joules += (watts.epsilon + load * (watts.full - watts.epsilon) if load > 0 else watts.idle) * elapsed
 
-    def _rate(self, load: _Load, elapsed: float, ended: dict[int, float] | None) -> float:
+    def _rate(self, load: _Load, elapsed: float, ended: tuple[_Work, float] | None) -> float:
         """Share of a task's work per second."""
         if self._rates is not None:
-            return self._rates.rate(load.item.handle) if load.item.handle >= 0 else 0.0
-        done = ended.get(id(load.item)) if ended else None
-        if done is None:
-            done = self._progress(load)
+            return self._rates.rate(load.work.handle) if load.work.handle >= 0 else 0.0
+        done = ended[1] if ended is not None and ended[0] is load.work else self._progress(load)
         done, load.seen = done - load.seen, done
         return done / elapsed
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from spillway.base.errors import shown
+from spillway.core import MachineStates
 from spillway.platforms.model import Host, Platform
 from spillway.protocol.messages import ResourceInfo
 from spillway.simulator.errors import SimulatorInputError
@@ -74,12 +76,8 @@ class Machines:
         Number of cores by platform host.
     master_host
         Index of the master in the platform.
-    state, jobs
-        Current :class:`State` and number of running jobs, by id.
-    counters
-        Number of machines per state; storage hosts are not counted until they change, as in Batsim.
-    time_in
-        Machine-seconds spent per state, up to each machine's last change.
+    states
+        Their states in the course of the simulation, the jobs on them, and the machine-seconds in each state.
     """
 
     def __init__(
@@ -121,16 +119,10 @@ class Machines:
                     "needs a speed "
                     f"above 0; give storage hosts their role (-r {machine.name}:storage)"
                 )
-        self._platform = platform
-        self._latency: dict[int, float] = {}
         self.cores: tuple[int, ...] = tuple(host.cores for host in platform.hosts)
-        count = len(self.all)
-        self.state: list[State] = [State.IDLE] * count
-        self.jobs: list[int] = [0] * count
-        self.since: list[float] = [0.0] * count
-        self.counters: list[int] = [0] * len(State)
-        self.counters[State.IDLE] = self.compute_count
-        self.time_in: list[float] = [0.0] * len(State)
+        self._route = _RouteToMaster(platform, self.master_host)
+        hosts = [machine.host for machine in self.all]
+        self.states = MachineStates(hosts, self.compute_count, partial(_latency, self._route, hosts))
 
     def _machine(self, platform: Platform, number: int, index: int, role: Role, roles: Mapping[str, str]) -> Machine:
         host = platform.hosts[index]
@@ -161,21 +153,24 @@ class Machines:
         PlatformError
             The platform states no route.
         """
-        found = self._latency.get(machine_id)
-        if found is None:
-            found = self._latency[machine_id] = self._one_byte(self.all[machine_id].host)
-        return found
+        return self.states.latency(machine_id)
 
     @property
     def own_message_s(self) -> float:
         """Seconds that a message of one byte takes from the master to itself."""
-        return self._one_byte(self.master_host)
+        return self._route.one_byte_s(self.master_host)
 
-    def _one_byte(self, host: int) -> float:
-        platform = self._platform
-        route = platform.route(host, self.master_host)
-        slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
-        return route.latency + slowest
+    def state(self, machine_id: int) -> State:
+        """A machine's present state."""
+        return State(self.states.state(machine_id))
+
+    def set_state(self, machine_id: int, state: State, now: float) -> None:
+        """Change one machine's state at time ``now`` (s)."""
+        self.states.change(machine_id, state, now)
+
+    def check(self) -> None:
+        """Assert that counters and states agree (for tests)."""
+        assert self.states.check(), [self.states.counters, [self.states.jobs(number) for number in range(len(self))]]
 
     @property
     def compute_infos(self) -> tuple[ResourceInfo, ...]:
@@ -187,55 +182,25 @@ class Machines:
         """Storage hosts as SIMULATION_BEGINS lists them."""
         return tuple(machine.info for machine in self.all[self.compute_count :])
 
-    def set_state(self, machine_id: int, state: State, now: float) -> None:
-        """Change one machine's state at time ``now`` (s)."""
-        old = self.state[machine_id]
-        self.time_in[old] += now - self.since[machine_id]
-        self.since[machine_id] = now
-        if old is not state:
-            self.counters[old] -= 1
-            self.counters[state] += 1
-            self.state[machine_id] = state
 
-    def occupy(self, places: Iterable[Iterable[int]], moments: Iterable[float]) -> None:
-        """Note the starts of jobs, each on its machines at its moment (s)."""
-        states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
-        computing = State.COMPUTING
-        for ids, now in zip(places, moments, strict=True):
-            for machine_id in ids:
-                old = states[machine_id]
-                times[old] += now - since[machine_id]
-                since[machine_id] = now
-                jobs[machine_id] += 1
-                if old is not computing:
-                    counters[old] -= 1
-                    counters[computing] += 1
-                    states[machine_id] = computing
+class _RouteToMaster:
+    """Latencies of messages to the master."""
 
-    def leave(self, places: Iterable[Iterable[int]], now: float) -> None:
-        """Note the ends of jobs, each on its machines; an unavailable machine stays unavailable."""
-        states, since, times, jobs, counters = self.state, self.since, self.time_in, self.jobs, self.counters
-        idle, out = State.IDLE, State.UNAVAILABLE
-        for ids in places:
-            for machine_id in ids:
-                left = jobs[machine_id] - 1
-                jobs[machine_id] = left
-                if left == 0 and (old := states[machine_id]) is not out:
-                    times[old] += now - since[machine_id]
-                    since[machine_id] = now
-                    if old is not idle:
-                        counters[old] -= 1
-                        counters[idle] += 1
-                        states[machine_id] = idle
+    def __init__(self, platform: Platform, master_host: int) -> None:
+        self._platform = platform
+        self._master_host = master_host
 
-    def check(self) -> None:
-        """Assert that counters and states agree (for tests)."""
-        for state in State:
-            expected = sum(1 for s in self.state if s is state)
-            if state is State.IDLE:
-                expected -= self.storage_count
-            assert self.counters[state] == expected, (state, self.counters[state], expected)
-        assert all(count >= 0 for count in self.jobs), self.jobs
+    def one_byte_s(self, host: int) -> float:
+        """Seconds that one byte takes from a host."""
+        platform = self._platform
+        route = platform.route(host, self._master_host)
+        slowest = max([1.0 / platform.links[link].bandwidth for link in route.links], default=0.0)
+        return route.latency + slowest
+
+
+def _latency(route: _RouteToMaster, hosts: list[int], machine_id: int) -> float:
+    """Seconds from a machine; no method of the machines, to which their states would refer then."""
+    return route.one_byte_s(hosts[machine_id])
 
 
 def numbered(name: str) -> list[tuple[int, int]]:

@@ -8,19 +8,17 @@ computing.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from spillway.base.errors import shown
+from spillway.core import Loop
 from spillway.platforms.model import Host, Platform
 from spillway.protocol.messages import ResourceStateChanged
-from spillway.simulator.engines.base import Engine, TaskSpec
+from spillway.simulator.engines.base import Engine
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.jobs.execution import Executor
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.power import TO_COMPUTING, TO_SLEEP
-from spillway.simulator.wire.kernel import Kernel
-from spillway.simulator.wire.server import Server
 from spillway.simulator.world.energy import EnergyMeter
 from spillway.simulator.world.machines import Machines, State
 
@@ -103,27 +101,33 @@ class PowerSwitches:
     ----------
     grouped, machines_switched
         Number of requests, and of the machines in them.
+    loop
+        The simulation, set before it begins.
+
+    Parameters
+    ----------
+    platform, machines, engine, outputs, meter
+        Parts of the simulation that it uses; without a meter nothing can be changed.
+    later
+        Notes what to call when something has ended; returns the number for the loop.
     """
 
     def __init__(
         self,
-        kernel: Kernel,
-        server: Server,
         platform: Platform,
         machines: Machines,
         engine: Engine,
-        executor: Executor,
         outputs: Outputs,
         meter: EnergyMeter | None,
+        later: Callable[[Callable[[], None]], int],
     ) -> None:
-        self._kernel = kernel
-        self._server = server
         self._platform = platform
         self._machines = machines
         self._engine = engine
-        self._executor = executor
         self._outputs = outputs
         self._meter = meter
+        self._later = later
+        self.loop: Loop
         self._current: list[_Switch] = []
         self.grouped = 0
         self.machines_switched = 0
@@ -160,7 +164,7 @@ class PowerSwitches:
             raise ValueError("changing power states needs --energy")
         ids = tuple(sorted(set(ids)))
         self._check(ids, target)
-        now = self._kernel.clock
+        now = self.loop.clock
         self._current.append(_Switch(ids, target, set(ids)))
         self._meter.pstate_event(now)
         to_sleep = self._states[ids[0]].kinds[target] is Kind.SLEEP
@@ -183,7 +187,7 @@ class PowerSwitches:
             kinds = self._states[number].kinds
             if not 0 <= target < len(kinds) or kinds[target] is Kind.TRANSITION:
                 raise ValueError(f"machine {number} ({shown(name)}) has no power state {target} to be switched to")
-            state = self._machines.state[number]
+            state = self._machines.state(number)
             if state in (State.SWITCHING_ON, State.SWITCHING_OFF):
                 raise ValueError(f"machine {number} ({shown(name)}) is still {state.name.lower()}")
             asleep = kinds[self.pstate[number]] is Kind.SLEEP
@@ -191,7 +195,7 @@ class PowerSwitches:
                 raise ValueError(
                     f"machine {number} ({shown(name)}) sleeps; it cannot be switched to another sleep state"
                 )
-            if kinds[target] is Kind.SLEEP and self._machines.jobs[number]:
+            if kinds[target] is Kind.SLEEP and self._machines.states.jobs(number):
                 raise ValueError(f"machine {number} ({shown(name)}) is computing and cannot be put to sleep")
 
     def _switch(self, number: int, target: int, now: float) -> None:
@@ -209,7 +213,7 @@ class PowerSwitches:
 
     def _transit(self, number: int, virtual: int, target: int) -> None:
         """Compute one flop in the virtual state, then arrive."""
-        self._server.switching += 1
+        self.loop.switching += 1
         self._set(number, virtual, busy=True)
         host = self._machines.all[number].host
         speed = self._platform.hosts[host].speeds[virtual]
@@ -219,20 +223,20 @@ class PowerSwitches:
                 f"{virtual} has no "
                 f"speed, so the change would never end"
             )
-        self._executor.run(TaskSpec((host,), 1.0), lambda: self._arrived(number, target))
+        self.loop.run_errand(self._later(lambda: self._arrived(number, target)), (host,), 1.0)
 
     def _arrived(self, number: int, target: int) -> None:
         self._set(number, target)
         sleeping = self._states[number].kinds[target] is Kind.SLEEP
-        self._machines.set_state(number, State.SLEEPING if sleeping else State.IDLE, self._kernel.clock)
-        self._kernel.post(self._machines.latency(number), self._switched, (number, target))
+        self._machines.set_state(number, State.SLEEPING if sleeping else State.IDLE, self.loop.clock)
+        token = self._later(lambda: self._switched(number, target))
+        self.loop.post(self._machines.latency(number), token)
 
-    def _switched(self, argument: tuple[int, int]) -> None:
+    def _switched(self, number: int, target: int) -> None:
         """Notify the server that a machine has arrived in its state."""
-        number, target = argument
         if self._mark(number, target) and self._outputs.states is not None:
-            self._outputs.states.add(self._kernel.clock)
-        self._server.switching -= 1
+            self._outputs.states.add(self.loop.clock)
+        self.loop.switching -= 1
 
     def _mark(self, number: int, target: int) -> bool:
         """Note an arrival; when it is the last of its request, notify the scheduler."""
@@ -247,15 +251,15 @@ class PowerSwitches:
         raise AssertionError(f"machine {number} was not switching to {target}")
 
     def _tell(self, ids: Iterable[int], target: int) -> None:
-        now = self._kernel.clock
+        now = self.loop.clock
         if self._outputs.pstates is not None:
             self._outputs.pstates.add(now, ids, target)
         assert self._meter is not None
         self._meter.pstate_event(now)
-        self._server.pending.append(ResourceStateChanged(self._server.now, tuple(ids), target))
+        self.loop.tell(ResourceStateChanged(self.loop.now, tuple(ids), target))
 
     def _set(self, number: int, pstate: int, busy: bool = False) -> None:
         self.pstate[number] = pstate
         assert self._meter is not None
-        self._meter.set_pstate(number, pstate, self._kernel.clock, busy)
+        self._meter.set_pstate(number, pstate, self.loop.clock, busy)
         self._engine.set_pstate(self._machines.all[number].host, pstate)

@@ -34,7 +34,7 @@ PROBES = [
     ("core.probe", "from spillway.schedulers.model.job import Job"),
     ("schedulers.policies.probe", "from spillway.schedulers.timeline.placement import choose"),
     ("schedulers.policies.probe", "from spillway.schedulers.assembly import assemble"),
-    ("schedulers.policies.probe", "import spillway.simulator.wire.kernel"),
+    ("schedulers.policies.probe", "import spillway.simulator.wire.broker"),
     ("schedulers.policies.probe", "def late():\n    import time"),
     ("schedulers.policies.probe", "import datetime"),
     ("schedulers.policies.probe", "import random"),

@@ -18,7 +18,6 @@ from spillway.protocol.messages import (
     Request,
     RunSubJobs,
     SetJobMetadata,
-    SubJobsCompleted,
 )
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from tests.simulator.worlds import FINISHED, LATENCY, execute, jobs, run, scripted
@@ -57,14 +56,24 @@ def test_register_and_execute_in_one_reply() -> None:
 
 
 def test_sub_jobs_of_one_request() -> None:
-    """Ends that reach the scheduler in one message are one event, which the last of the request closes."""
+    """They take the messages that they would take on the wire: 7 to register and start three, then three ends."""
     tasks = [((host,), None) for host in range(3)]
     ids = ["w0%1!0", "w0%1!1", "w0%1!2"]
     result, scheduler = dynamic((RunSubJobs(0.0, "w0%1", "q", DELAY, -1.0, ids, tasks), FINISHED))
     assert (result.totals.success, result.totals.jobs) == (3, 3)
-    assert [list(event.job_ids) for event in scheduler.events(SubJobsCompleted)] == [ids]
-    assert scheduler.events(SubJobsCompleted)[0].timestamp == pytest.approx(2.0 + LATENCY, abs=2e-6)
-    assert scheduler.events(JobCompleted) == []
+    ends = scheduler.events(JobCompleted)
+    assert [event.job_id for event in ends] == ids
+    assert ends[0].timestamp == pytest.approx(2.0 + LATENCY, abs=2e-6)
+    on_the_wire, other = dynamic(
+        (
+            profile(workload="w0%1"),
+            *map(job, ids),
+            *(execute(name, host) for host, name in enumerate(ids)),
+            FINISHED,
+        )
+    )
+    assert [message.now for message in other.messages] == [message.now for message in scheduler.messages]
+    assert on_the_wire.figures == result.figures
 
 
 def test_a_sub_job_stopped_among_others() -> None:

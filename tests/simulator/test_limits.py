@@ -13,7 +13,7 @@ from spillway.protocol.limits import DEEPEST_PROFILE, LATEST_S, MOST_TASKS
 from spillway.protocol.messages import Message, RejectJob, Reply
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.reading.workload import workload_from_object
-from spillway.simulator.wire import server
+from spillway.simulator.wire import broker
 from tests.simulator.worlds import call, greedy, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 1}
@@ -110,14 +110,14 @@ def scripted_reply(now_s: float) -> Any:
 
 def test_endless_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that requests nothing but calls while a job waits; the real Batsim would run for ever."""
-    monkeypatch.setattr(server, "MOST_IDLE_CALLS", 500)
+    monkeypatch.setattr(broker, "MOST_IDLE_CALLS", 500)
     with pytest.raises(SchedulerFault, match=r"500 calls .* while no job runs or is to come \(1 wait\)"):
         run(jobs({}), lambda message: [call(message.now + 1.0, message.now)])
 
 
 def test_calls_while_something_is_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a late submission, while a job runs, and a few at the end: no limit."""
-    monkeypatch.setattr(server, "MOST_IDLE_CALLS", 50)
+    monkeypatch.setattr(broker, "MOST_IDLE_CALLS", 50)
     late = jobs({"subtime": 300}, profiles={"p": {"type": "delay", "delay": 300}})
 
     def answer(message: Message) -> Any:
@@ -132,7 +132,7 @@ def test_calls_while_something_is_to_come(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_decision_allows_more_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that rejects a waiting job every 40 calls; 160 calls in all."""
-    monkeypatch.setattr(server, "MOST_IDLE_CALLS", 50)
+    monkeypatch.setattr(broker, "MOST_IDLE_CALLS", 50)
     waiting = [f"w0!{number}" for number in range(1, 5)]
 
     def answer(message: Message) -> Any:

@@ -15,7 +15,7 @@ from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
 
-BEFORE, JOBS = 96, 192
+BEFORE, JOBS = 480, 192
 """Multiples of the number of jobs packed at a time."""
 
 

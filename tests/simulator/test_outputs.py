@@ -10,7 +10,6 @@ import pytest
 from spillway.protocol.messages import JobSubmitted, Message, RejectJob, SetJobMetadata
 from spillway.simulator.errors import SchedulerFault, SimulatorInputError
 from spillway.simulator.options import SimulationOptions
-from spillway.simulator.outputs import jobs as table
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from tests.simulator.worlds import (
@@ -64,17 +63,6 @@ def standard(message: Message) -> Any:
                 yield RejectJob(message.now, event.job_id)
             else:
                 yield execute(event.job_id, *{"a": (3, 1), "b": (0,), "d": (2,)}[name], at=message.now)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 3])
-def test_rows_formatted_some_at_a_time(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For any number formatted together, rows, their order and the sums are the same."""
-    (tmp_path / "all").mkdir()
-    whole, _ = written(tmp_path / "all", standard)
-    monkeypatch.setattr(table, "_COLLECTED", rows)
-    parts, _ = written(tmp_path, standard)
-    assert (tmp_path / "x_jobs.csv").read_bytes() == (tmp_path / "all" / "x_jobs.csv").read_bytes()
-    assert parts.totals == whole.totals
 
 
 def test_jobs_table(tmp_path: Path) -> None:

@@ -106,4 +106,4 @@ def test_unknown_files(capsys: pytest.CaptureFixture[str]) -> None:
     """They are refused with those that are known."""
     with pytest.raises(SystemExit):
         main(["no/such.py"])
-    assert "no tests are known for 'no/such.py'; expected of simulator/jobs/execution.py" in capsys.readouterr().err
+    assert "no tests are known for 'no/such.py'; expected of simulator/jobs/programs.py" in capsys.readouterr().err

@@ -1,28 +1,22 @@
 """Profiles: a name, a return code, and the work of a job.
 
-Work comes in three forms, which the executor distinguishes by class:
-
-* :class:`ParallelWork` becomes one parallel task of the engine;
-* :class:`DelayWork` is a fixed time;
-* :class:`CompoundWork` is a small program (:meth:`CompoundWork.steps`) that waits for such work one after another.
+The core has profiles (:class:`spillway.core.Profile`) and their work: a fixed time or one parallel task of the engine.
+What is more is a small program (:meth:`CompoundWork.steps`) that waits for such work one after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
-
+import spillway.core as core
 from spillway.base.errors import shown
-from spillway.protocol.messages import JsonObject
-from spillway.simulator.engines.base import TaskSpec
 from spillway.simulator.world.machines import Machines
 
 
-class Placement(msgspec.Struct, frozen=True, eq=False):
-    """Hosts of a task.
+class Placement(NamedTuple):
+    """Hosts of a program.
 
     Attributes
     ----------
@@ -31,34 +25,20 @@ class Placement(msgspec.Struct, frozen=True, eq=False):
     machine_ids
         The allocation, ascending.
     machines
-        All machines (to find storage hosts).
-    storage
-        Storage machine id by label, as given by the scheduler; empty without a mapping.
+        All machines.
     """
 
     executors: tuple[int, ...]
     machine_ids: tuple[int, ...]
     machines: Machines
-    storage: Mapping[str, int]
 
 
-class ParallelWork:
-    """Work that is one parallel task."""
+class ChainTask(NamedTuple):
+    """A task of a chain: hosts, flop on each, and bytes from the first to the second."""
 
-    __slots__ = ()
-
-    def task(self, place: Placement) -> TaskSpec:
-        """The task on these hosts; :class:`ValueError` gives the reason if it cannot run there."""
-        raise NotImplementedError
-
-
-class DelayWork:
-    """A fixed duration in s, above 0."""
-
-    __slots__ = ("seconds",)
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    hosts: tuple[int, ...]
+    flops: float
+    bytes: float = 0.0
 
 
 @dataclass(slots=True)
@@ -73,14 +53,11 @@ class Node:
         Number of the running child (counted over repetitions), -1 before the first.
     child
         That child.
-    progress
-        Done share of a leaf; ``None`` if progress is not defined.
     """
 
-    profile: Profile
+    profile: core.Profile
     index: int = -1
     child: Node | None = None
-    progress: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +88,8 @@ class Parallel:
     ``reports`` has the message that each chain sends at its end; the job receives one after another.
     """
 
-    chains: tuple[tuple[TaskSpec, ...], ...]
-    reports: tuple[TaskSpec, ...]
+    chains: tuple[tuple[ChainTask, ...], ...]
+    reports: tuple[ChainTask, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +118,6 @@ class CompoundWork:
         raise NotImplementedError
 
 
-Work: TypeAlias = ParallelWork | DelayWork | CompoundWork
-
-
 _DROPPED = " (it existed, but is dropped: unused in its file, or a job of it has ended without --enable-profile-reuse)"
 
 
@@ -156,21 +130,18 @@ class ProfileLookup:
         Name of the workload: ``w0``, ``w1``, ... for files; any name for a workload that the scheduler made.
     profiles
         Profiles by name; ``None`` if the profile existed but cannot be used any more.
-    local
-        Whether its jobs came by :class:`spillway.protocol.messages.RunSubJobs`.
     """
 
-    __slots__ = ("local", "name", "profiles")
+    __slots__ = ("name", "profiles")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.local = False
-        self.profiles: dict[str, Profile | None] = {}
+        self.profiles: dict[str, core.Profile | None] = {}
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> core.Profile:
         """The live profile of that name; :class:`ValueError` if it does not exist."""
         found = self.profiles.get(name)
-        if found is None:
+        if found is None or found.dropped:
             raise ValueError(self.missing(name))
         return found
 
@@ -182,51 +153,18 @@ class ProfileLookup:
     def drop_profile(self, name: str) -> None:
         """Make a profile and those it runs unusable for new jobs; jobs that have it keep it."""
         profile = self.profiles.get(name)
-        if profile is not None:
+        if profile is not None and not profile.dropped:
+            profile.dropped = True
             self.profiles[name] = None
             for child in profile.children:
                 self.drop_profile(child)
-
-
-@dataclass(slots=True)
-class Profile:
-    """A profile.
-
-    Attributes
-    ----------
-    name
-        Unique in its workload.
-    kind
-        Batsim's ``type``.
-    work
-        Work of a job.
-    ret
-        Return code of a job that is not stopped; 0 is success.
-    size
-        Number of resources that it is made for, ``None`` for any.
-    elastic
-        Whether it may run on any number of hosts, independently of the job's request.
-    children
-        Names of the profiles that it runs.
-    source
-        The object that described it, as printed.
-    """
-
-    name: str
-    kind: str
-    work: Work
-    ret: int = 0
-    size: int | None = None
-    elastic: bool = False
-    children: tuple[str, ...] = ()
-    source: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """Result of the reader of one profile type."""
 
-    work: Work
+    work: core.Work
     size: int | None = None
     elastic: bool = False
     children: tuple[str, ...] = ()
@@ -246,9 +184,3 @@ class Origin:
 
     folder: str | None = None
     reprinted: bool = True
-
-
-__all__ = [
-    "CompoundWork", "DelayWork", "Node", "Origin", "Parallel", "ParallelWork", "Parsed", "Placement", "Poll",
-    "Profile", "ProfileLookup", "Program", "Run", "Sleep", "Step", "Take", "Tell", "Work",
-]  # fmt: skip

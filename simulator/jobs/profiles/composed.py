@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from spillway.base.errors import shown
+from spillway.core import Profile
 from spillway.simulator.jobs.profiles.base import (
     CompoundWork,
     Node,
     Placement,
-    Profile,
     ProfileLookup,
     Program,
     Run,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from spillway.core import Profile
 from spillway.protocol.profiles import parts_first, refuse_large
-from spillway.simulator.jobs.profiles.base import Profile
 from spillway.simulator.jobs.profiles.composed import Sequence
 
 
@@ -20,22 +20,33 @@ def link_parts(profiles: Mapping[str, Profile | None]) -> None:
     """
     parts = {name: profile.children if profile is not None else () for name, profile in profiles.items()}
     sequences = {
-        name: profile.work
+        name: sequence
         for name, profile in profiles.items()
-        if profile is not None and isinstance(profile.work, Sequence)
+        if profile is not None and (sequence := _sequence(profile)) is not None
     }
     refuse_large(parts_first(parts), parts, {name: work.repeat for name, work in sequences.items()})
     for name, work in sequences.items():
-        work.parts = tuple([profile for part in parts[name] if (profile := profiles[part]) is not None])
+        work.parts = linked = tuple([profile for part in parts[name] if (profile := profiles[part]) is not None])
+        whole = profiles[name]
+        assert whole is not None
+        whole.elastic_parts = bool(linked) and all(part.elastic for part in linked)
+
+
+def _sequence(profile: Profile) -> Sequence | None:
+    """The composed work of a profile; ``None`` if it has another one."""
+    program = profile.work.program
+    return program if isinstance(program, Sequence) else None
 
 
 def link_registered(profile: Profile, known: Mapping[str, Profile | None]) -> None:
     """Link a registered profile with its parts, which are linked already; as :func:`link_parts`."""
-    family = {profile.name: profile} | {name: part for name in profile.children if (part := known.get(name))}
+    family = {profile.name: profile} | {
+        name: part for name in profile.children if (part := known.get(name)) is not None and not part.dropped
+    }
     waiting = list(family.values())[1:]
     while waiting:
-        work = waiting.pop().work
-        for part in (isinstance(work, Sequence) and work.parts) or ():
+        sequence = _sequence(waiting.pop())
+        for part in (sequence is not None and sequence.parts) or ():
             if family.setdefault(part.name, part) is part:
                 waiting.append(part)
     link_parts(family)

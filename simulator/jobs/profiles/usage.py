@@ -12,8 +12,9 @@ from pathlib import Path
 from spillway.base.errors import shown
 from spillway.base.files import read_file, text_of
 from spillway.base.limits import InputError
-from spillway.simulator.engines.base import Pairs, TaskSpec
+from spillway.core import Work
 from spillway.simulator.jobs.profiles.base import (
+    ChainTask,
     CompoundWork,
     Node,
     Origin,
@@ -24,7 +25,7 @@ from spillway.simulator.jobs.profiles.base import (
     Program,
 )
 
-REPORT = Pairs((0,), (1,), (4.0,))
+REPORT_BYTES = 4.0
 """Message of a rank at its end."""
 
 
@@ -49,14 +50,14 @@ class _UsageTrace(CompoundWork):
         for rank, lines in enumerate(self.ranks):
             host = hosts[rank % len(hosts)]
             chains.append(tuple(_task(host, cores[host], usage, flops) for usage, flops in lines))
-            reports.append(TaskSpec((host, home), 0.0, REPORT))
+            reports.append(ChainTask((host, home), 0.0, REPORT_BYTES))
         code: int = yield Parallel(tuple(chains), tuple(reports))
         return code
 
 
-def _task(host: int, cores: int, usage: float, flops: float) -> TaskSpec:
+def _task(host: int, cores: int, usage: float, flops: float) -> ChainTask:
     used = max(math.floor(usage * cores + 0.5), 1)
-    return TaskSpec((host,) * used, flops)
+    return ChainTask((host,) * used, flops)
 
 
 def replay(name: str, where: str, origin: Origin) -> Parsed:
@@ -69,7 +70,7 @@ def replay(name: str, where: str, origin: Origin) -> Parsed:
         ranks.append(_rank(where, path.parent / line, number))
     if not ranks:
         raise ValueError(f"{where}: the trace {str(path)!r} names no rank")
-    return Parsed(_UsageTrace(tuple(ranks)))
+    return Parsed(Work.of_program(_UsageTrace(tuple(ranks))))
 
 
 def _lines(where: str, path: Path) -> list[str]:

@@ -9,16 +9,8 @@ import pytest
 
 from spillway.platforms.xml_reader import parse_platform
 from spillway.protocol.messages import JobCompleted, JobState, JobSubmitted, Message, RequestedCall, ToJobMsg
-from spillway.simulator.engines.base import TaskSpec
 from spillway.simulator.errors import SimulatorInputError
-from spillway.simulator.jobs.execution import Start
-from spillway.simulator.jobs.job import Job
-from spillway.simulator.jobs.profiles import read_profile
-from spillway.simulator.options import SimulationOptions
-from spillway.simulator.reading.registry import Workload
-from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.world.allocation import Allocation
-from tests.simulator.worlds import LATENCY, GivenDurations, Scheduler, call, execute, jobs, kill, run, small_platform
+from tests.simulator.worlds import LATENCY, Scheduler, call, execute, jobs, kill, run, small_platform
 
 DONE, LATE = JobState.COMPLETED_SUCCESSFULLY, JobState.COMPLETED_WALLTIME_REACHED
 
@@ -254,15 +246,6 @@ def test_energy_after_the_walltime_of_a_trace(tmp_path: Path) -> None:
     assert float(result.figures["consumed_joules"]) == pytest.approx(4 * 10 * 90 + 2 * (200 - 90))
 
 
-def test_a_task_that_the_engine_has_already() -> None:
-    """Its number may be 0; it is not started a second time."""
-    world = simulation(GivenDurations())
-    start = begun(-1.0, TASK)
-    world.executor.start((start,), (0.0,), (0,))
-    assert start.job.handle == 0
-    assert not world.kernel.starting
-
-
 @pytest.mark.parametrize(
     ("profile", "killed_s", "joules"),
     [
@@ -287,66 +270,3 @@ def test_energy_of_a_job_that_may_be_killed(profile: dict[str, Any], killed_s: f
     result, _ = run(data, Scheduler(answer), platform=small_platform(power=True), energy=True)
     last_s = min(killed_s, 10.0)
     assert float(result.figures["consumed_joules"]) == pytest.approx(joules + 3 * last_s * 90.0)
-
-
-def simulation(engine: GivenDurations, **options: Any) -> Simulation:
-    """A simulation that has not begun."""
-    scheduler = Scheduler(lambda message: ())
-    return Simulation(small_platform(power=True), [], engine, scheduler, SimulationOptions(**options))
-
-
-def begun(budget: float, task: TaskSpec | None) -> Start:
-    """The start of a job with this rest of its walltime."""
-    job = Job(Workload("dyn"), "1", "dyn!1", read_profile("p", wait(1)), 0.0, 1, budget, None)
-    job.budget = budget
-    return Start(job, Allocation((0,), (0,), "0", (0,), (), LATENCY), task, None, 0)
-
-
-TASK, NOTHING = TaskSpec((0,), 1e9), TaskSpec((0,), 0.0)
-
-
-@pytest.mark.parametrize(
-    ("budget", "task", "taken"),
-    [
-        (-1.0, TASK, True),
-        (2.1, TASK, True),
-        (7.9, TASK, True),
-        (2.0, TASK, False),
-        (0.5, TASK, False),
-        (0.0, TASK, False),
-        (-1.0, None, False),
-        (-1.0, NOTHING, False),
-    ],
-)
-def test_tasks_that_surely_only_begin(budget: float, task: TaskSpec | None, taken: bool) -> None:
-    """From 3 s to 5 s: no end of a walltime by then, no end at once, and nothing else than one task."""
-    world = simulation(GivenDurations())
-    world.kernel.clock = 3.0
-    assert world.executor.tasks_ahead([None, begun(-1.0, TASK), begun(budget, task), None], 5.0) == (
-        [None, TASK, task, None] if taken else [None, TASK]
-    )
-
-
-def test_no_task_is_begun_ahead_where_energy_counts() -> None:
-    """The meters are read at each start."""
-    assert simulation(GivenDurations(), energy=True).executor.tasks_ahead([None, begun(-1.0, TASK)], 5.0) == [None]
-
-
-@pytest.mark.parametrize(
-    ("task", "at_once", "flags"),
-    [
-        (NOTHING, True, (True, False)),
-        (NOTHING, False, (True, False)),
-        (TASK, True, (False, True)),
-        (TASK, False, (False, False)),
-    ],
-)
-def test_tasks_that_may_end_in_the_instant_of_their_start(
-    task: TaskSpec, at_once: bool, flags: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A task without work does so in any case; any other if the engine ends tasks at once."""
-    monkeypatch.setattr(GivenDurations, "ends_at_once", at_once)
-    world = simulation(GivenDurations())
-    world.kernel.instant_end = world.kernel.unsettled = False
-    world.executor.run(task, lambda: None)
-    assert (world.kernel.instant_end, world.kernel.unsettled) == flags

@@ -6,21 +6,25 @@ import gc
 
 import pytest
 
-from spillway.simulator.jobs.job import Job
+from spillway.core import SimulatedJob
 from spillway.simulator.jobs.profiles import read_profile
-from spillway.simulator.jobs.profiles.base import DelayWork
 from spillway.simulator.reading.registry import Registry, Workload
 
 MADE = 300
 
 
-def begin(registry: Registry, name: str, profile: str = "q") -> Job:
+def begin(registry: Registry, name: str, profile: str = "q") -> SimulatedJob:
     """Register the next job of a workload."""
     workload = registry.workload(name)
     job = workload.read_job({"id": "0", "subtime": 0, "res": 1, "profile": profile}, "'job'", True, False)
     workload.claim(job)
-    registry.enter(workload, (job,))
+    registry.enter(workload)
     return job
+
+
+def unknown(registry: Registry, job_id: str) -> SimulatedJob:
+    """A job that is looked for, where the loop has none."""
+    return registry.unknown(job_id, lambda _: None)
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def registry() -> Registry:
         workload.profiles["q"] = read_profile("q", {"type": "delay", "delay": number})
         workload.profiles["gone"] = read_profile("gone", {"type": "delay", "delay": number})
         workload.drop_profile("gone")
-        made.forget([begin(made, workload.name)])
+        made.forget(begin(made, workload.name))
     return made
 
 
@@ -43,9 +47,7 @@ def test_those_without_a_job_are_packed(registry: Registry) -> None:
     for number in (1, MADE, 40, 1, 200):
         workload = registry.find(f"dyn{number}")
         assert workload is not None
-        work = workload.profile("q").work
-        assert isinstance(work, DelayWork)
-        assert work.seconds == number
+        assert workload.profile("q").work.seconds == number
         assert "0" in workload.job_names
         with pytest.raises(ValueError, match="existed, but is dropped"):
             workload.profile("gone")
@@ -58,18 +60,17 @@ def test_a_job_of_a_packed_one(registry: Registry) -> None:
     with pytest.raises(ValueError, match="a job 'dyn7!0' exists already, or did"):
         begin(registry, "dyn7")
     with pytest.raises(ValueError, match="it does not exist any more"):
-        registry.job("dyn7!0")
+        unknown(registry, "dyn7!0")
     with pytest.raises(ValueError, match="there is no workload 'dyn0'"):
-        registry.job("dyn0!0")
+        unknown(registry, "dyn0!0")
     living = registry.workload("dyn8")
     job = living.read_job({"id": "1", "subtime": 0, "res": 1, "profile": "q"}, "'job'", True, False)
     living.claim(job)
-    registry.enter(living, (job,))
+    registry.enter(living)
     for number in range(400, 500):
         registry.workload(f"dyn{number}").profiles["q"] = job.profile
-        registry.forget([begin(registry, f"dyn{number}")])
-    assert registry.job("dyn8!1") is job
+        registry.forget(begin(registry, f"dyn{number}"))
     assert registry.find("dyn8") is living
-    registry.forget([job])
+    registry.forget(job)
     with pytest.raises(ValueError, match="it does not exist any more"):
-        registry.job("dyn8!1")
+        unknown(registry, "dyn8!1")

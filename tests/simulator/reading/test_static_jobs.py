@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillway.core import SimulatedJob
 from spillway.protocol.messages import SetJobMetadata
 from spillway.simulator.errors import SchedulerFault
-from spillway.simulator.jobs.job import Job
 from spillway.simulator.reading.registry import UsedNames
 from spillway.simulator.reading.workload import workload_from_object
 from tests.simulator.worlds import execute, run, scripted
@@ -72,12 +72,13 @@ def test_packed_jobs_are_a_sorted_list(members: list[dict[str, Any]], data: st.D
         first = packed.pop_first()
         assert _values(first) == _values(plain.pop(0))
         assert packed.find(first.name) is None
-        assert [_values(job) for job in packed[:]] == [_values(job) for job in plain]
+        assert [_values(job) for job in packed] == [_values(job) for job in plain]
     assert len(packed) == 0
 
 
-def _values(job: Job) -> tuple[Any, ...]:
-    return tuple(getattr(job, name) for name in job.__struct_fields__)
+def _values(job: SimulatedJob) -> tuple[Any, ...]:
+    facts = job.id, job.name, job.workload, job.profile.name, job.subtime, job.res, job.walltime
+    return *facts, job.source, job.state, job.metadata
 
 
 def test_a_job_that_is_named_before_its_submission(tmp_path: Path) -> None:

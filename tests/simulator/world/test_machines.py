@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from spillway.platforms.errors import PlatformError
@@ -102,23 +100,24 @@ def test_master_by_name() -> None:
 def test_times_per_state() -> None:
     """Machine-seconds per state, up to each machine's last change; counters start with the compute hosts."""
     machines = Machines(small_platform(), {})
-    machines.occupy([(0, 1, 4)], [2.0])
-    machines.occupy([(4,)], [3.0])
-    machines.leave([(0, 1, 4)], 5.0)
-    machines.leave([(4,)], 6.0)
+    states = machines.states
+    states.occupy([0, 1, 4], 2.0)
+    states.occupy([4], 3.0)
+    states.leave([0, 1, 4], 5.0)
+    states.leave([4], 6.0)
     machines.check()
-    assert machines.time_in[State.IDLE] == pytest.approx(6.0)
-    assert machines.time_in[State.COMPUTING] == pytest.approx(3 + 3 + 4)
-    assert machines.counters[State.IDLE] == 4
+    assert states.time_in[State.IDLE] == pytest.approx(6.0)
+    assert states.time_in[State.COMPUTING] == pytest.approx(3 + 3 + 4)
+    assert states.counters[State.IDLE] == 4
 
 
 def test_unavailable_machines_stay_so() -> None:
     """The end of a job does not make an unavailable machine idle."""
-    machines: Any = Machines(small_platform(), {})
-    machines.occupy([(0,)], [0.0])
+    machines = Machines(small_platform(), {})
+    machines.states.occupy([0], 0.0)
     machines.set_state(0, State.UNAVAILABLE, 1.0)
-    machines.leave([(0,)], 2.0)
-    assert machines.state[0] is State.UNAVAILABLE
+    machines.states.leave([0], 2.0)
+    assert machines.state(0) is State.UNAVAILABLE
     machines.check()
 
 

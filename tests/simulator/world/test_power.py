@@ -96,16 +96,17 @@ def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
     )
     scheduler = Scheduler(scripted(*replies))
     with FluidEngine(platform) as engine:
+        workload = workload_from_object(data, "w0")
         simulation = Simulation(
             platform,
-            [workload_from_object(data, "w0")],
+            [workload],
             engine,
             scheduler,
             SimulationOptions(energy=True),
         )
-        jobs_by_name = {name: simulation.registry.job(name) for name in [f"w0!{job['id']}" for job in data["jobs"]]}
+        found = [job for row in data["jobs"] if (job := workload.jobs.find(str(row["id"]))) is not None]
         simulation.run()
-    return {name: job.energy for name, job in jobs_by_name.items()}, scheduler.messages
+    return {job.id: job.energy for job in found}, scheduler.messages
 
 
 def test_a_switch_ends_as_work_does() -> None:

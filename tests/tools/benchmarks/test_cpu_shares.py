@@ -11,7 +11,7 @@ def test_samples_belong_to_the_innermost_function_of_ours() -> None:
     found = shares(
         f"{session};anneal (schedulers/policykit/planning.py:3) 7\n"
         f"{session};dumps (json/__init__.py:9) 2\n"
-        "main (experiments/run/single.py:1);_load (<frozen importlib._bootstrap>:3);x (simulator/wire/kernel.py:1) 3\n"
+        "main (experiments/run/single.py:1);_load (<frozen importlib._bootstrap>:3);x (simulator/wire/broker.py:1) 3\n"
         "main (elsewhere.py:1) 1\n"
     )
     assert found == {"plans: search and scoring": 7, "session, ledger, guard": 2, LOADING: 3, "other": 1}

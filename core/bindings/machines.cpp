@@ -1,0 +1,128 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "bindings/payload.hpp"
+#include "bindings/tasks.hpp"
+#include "loop/fault.hpp"
+#include "loop/job_table.hpp"
+#include "loop/machines.hpp"
+#include "loop/tasks.hpp"
+
+namespace nb = nanobind;
+
+namespace spillway::bindings {
+namespace {
+
+using batsim::JobTable;
+using batsim::Machines;
+using batsim::MachineState;
+using batsim::Totals;
+
+/// A callable of Python that may be called without its lock.
+template <typename Result, typename Argument>
+std::function<Result(Argument)> unlocked(nb::object callable) {
+  auto kept = std::make_shared<PythonPayload>(std::move(callable));
+  return [kept](Argument argument) {
+    const nb::gil_scoped_acquire gil;
+    return nb::cast<Result>(kept->value(argument));
+  };
+}
+
+TaskParts task_on(const Work& work, Machines& machines, const std::vector<std::int32_t>& ids,
+                  Request::Storage storage) {
+  batsim::Allocations allocations(machines);
+  const batsim::Placement place = batsim::placed(
+      allocations.of(ids), nullptr, std::make_shared<Request::Storage>(std::move(storage)));
+  batsim::Prepared prepared;
+  batsim::prepare(work, place, machines, prepared);
+  return parts_of(prepared.task);
+}
+
+}  // namespace
+
+void bind_machines(nb::module_& module) {
+  nb::class_<Machines>(module, "MachineStates")
+      .def(
+          "__init__",
+          [](Machines* it, std::vector<std::int32_t> hosts, std::size_t compute_count,
+             nb::object latency) {
+            new (it) Machines(std::move(hosts), compute_count,
+                              unlocked<double, std::int32_t>(std::move(latency)));
+          },
+          nb::arg("hosts"), nb::arg("compute_count"), nb::arg("latency"))
+      .def("__len__", &Machines::size)
+      .def_prop_ro("counters", &Machines::counters)
+      .def_prop_ro("time_in", &Machines::time_in)
+      .def(
+          "state",
+          [](const Machines& it, std::int32_t machine) {
+            return static_cast<int>(it.state(machine));
+          },
+          nb::arg("machine"))
+      .def(
+          "jobs", [](const Machines& it, std::int32_t machine) { return it.jobs(machine); },
+          nb::arg("machine"))
+      .def("latency", &Machines::latency_s, nb::arg("machine"))
+      .def(
+          "change",
+          [](Machines& it, std::int32_t machine, int state, double now_s) {
+            it.change(machine, static_cast<MachineState>(state), now_s);
+          },
+          nb::arg("machine"), nb::arg("state"), nb::arg("now"))
+      .def("occupy", &Machines::occupy, nb::arg("ids"), nb::arg("now"))
+      .def("leave", &Machines::leave, nb::arg("ids"), nb::arg("now"))
+      .def("check", &Machines::check);
+  module.def("task_on", &task_on, nb::arg("work"), nb::arg("machines"), nb::arg("ids"),
+             nb::arg("storage"));
+
+  nb::class_<Totals>(module, "Totals")
+      .def_ro("jobs", &Totals::jobs)
+      .def_ro("rejected", &Totals::rejected)
+      .def_ro("success", &Totals::success)
+      .def_ro("waiting", &Totals::waiting_s)
+      .def_ro("turnaround", &Totals::turnaround_s)
+      .def_ro("slowdown", &Totals::slowdown)
+      .def_ro("max_waiting", &Totals::max_waiting_s)
+      .def_ro("max_turnaround", &Totals::max_turnaround_s)
+      .def_ro("max_slowdown", &Totals::max_slowdown)
+      .def_ro("makespan", &Totals::makespan_s)
+      .def_prop_ro("finished", [](const Totals& it) { return it.jobs - it.rejected; })
+      .def_prop_ro("killed", [](const Totals& it) { return it.jobs - it.rejected - it.success; });
+  nb::class_<JobTable>(module, "JobTable")
+      .def(
+          "__init__",
+          [](JobTable* it, nb::object sink) {
+            if (sink.is_none()) {
+              new (it) JobTable();
+            } else {
+              auto kept = std::make_shared<PythonPayload>(std::move(sink));
+              new (it) JobTable([kept](const std::string& rows) {
+                const nb::gil_scoped_acquire gil;
+                kept->value(rows);
+              });
+            }
+          },
+          nb::arg("sink").none())
+      .def_prop_ro("totals", [](const JobTable& it) { return Totals(it.totals()); })
+      .def_prop_ro("spans",
+                   [](const JobTable& it) {
+                     nb::dict found;
+                     for (const auto& [name, span] : it.spans()) {
+                       found[nb::cast(name)] = nb::make_tuple(
+                           span.start_s, span.finish_s, span.received_s, span.jobs, span.nodes);
+                     }
+                     return found;
+                   })
+      .def("settle", &JobTable::settle);
+}
+
+}  // namespace spillway::bindings
