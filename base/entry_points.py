@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
+import os
 import sys
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -121,8 +121,31 @@ def unknown(name: str, kind: str, built_in: Collection[str]) -> OptionError:
 @functools.lru_cache(maxsize=16)
 def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Registered, ...]:
     """Entry points of a group; ``path``, the search path of packages, is a part of the cache's key."""
+    if not any(_may_register(group, folder) for folder in path):
+        return ()
+    import importlib.metadata  # loads e-mail and archives, which takes as long as the scheduler's own modules
+
     found = set()
     for entry in importlib.metadata.entry_points(group=group):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "unknown"
         found.add(Registered(entry.name, entry.value.replace(" ", ""), package))
     return tuple(sorted(found))
+
+
+def _may_register(group: str, folder: str) -> bool:
+    """Whether a package of a folder of the search path mentions the group; true where its files cannot be looked at."""
+    try:
+        packages = [name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info", ".egg"))]
+    except FileNotFoundError:
+        return False
+    except OSError:  # an archive
+        return True
+    for name in packages:
+        try:
+            with open(os.path.join(folder, name, "entry_points.txt"), "rb") as stream:
+                if group.encode() in stream.read():
+                    return True
+        except OSError:
+            if name.endswith(".egg"):  # its metadata are deeper, or it is an archive
+                return True
+    return False

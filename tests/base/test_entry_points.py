@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from spillway.base.entry_points import registered
+from spillway.base.entry_points import GROUPS, registered
 from spillway.base.errors import OptionError
 from spillway.experiments.campaign.campaign_file import read_campaign
 from spillway.experiments.cli import main as driver
@@ -51,6 +53,22 @@ def test_a_registered_name_is_used_like_ours(site: Path) -> None:
     assert model_class("plain").__name__ == "Plain"
     assert controller_class("idle").__name__ == "Idle"
     assert [one.package for one in registered("policy") if one.name == "in-turn"] == ["in-turn 1.5"]
+
+
+def test_names_in_an_archive_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of packages may be an archive: its list of files cannot be read in advance."""
+    archive = shutil.make_archive(str(tmp_path / "packages"), "zip", install(tmp_path / "site", ALL))
+    monkeypatch.syspath_prepend(archive)
+    assert [one.package for one in registered("policy") if one.name == "in-turn"] == ["in-turn 1.5"]
+
+
+def test_a_session_is_made_without_the_metadata_of_all_packages() -> None:
+    """Where nothing registers a name, a service need not load the readers of archives and e-mail."""
+    if any(map(registered, GROUPS)):
+        pytest.skip("an installed package registers names")
+    code = "import sys; from spillway.schedulers.policies import find_policy; find_policy('easy').build({})\n"
+    code += "print([name for name in ('importlib.metadata', 'email', 'zipfile', 'asyncio') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
 def test_the_list_says_where_a_name_is_from(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
