@@ -2072,8 +2072,6 @@ class Loop:
         See :class:`LoopOptions`.
     protocol
         The module :mod:`spillway.protocol.messages`.
-    read_profile
-        Makes a profile of a name and its object.
     words
         Words of broken rules (:class:`spillway.simulator.wire.words.Words`).
 
@@ -2103,7 +2101,6 @@ class Loop:
         table: JobTable,
         options: LoopOptions,
         protocol: ModuleType,
-        read_profile: Callable[[str, Any], Profile],
         words: object,
     ) -> None: ...
     def submit_jobs(self, jobs: StaticJobs) -> None:

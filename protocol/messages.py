@@ -11,7 +11,6 @@ carried by :class:`Message` and :class:`Reply`.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -132,17 +131,6 @@ class JobCompleted(Struct, frozen=True):
     alloc: tuple[int, ...]
 
 
-class SubJobsCompleted(Struct, frozen=True):
-    """Sub-jobs of :class:`RunSubJobs` that have ended well, one after another; only in the same process.
-
-    For each of ``job_ids`` the same as a :class:`JobCompleted`. The last one of an operation is the last one here.
-    ``timestamp`` is that of the first.
-    """
-
-    timestamp: float
-    job_ids: Sequence[str]
-
-
 class TaskProgress(Struct, frozen=True):
     """Progress of a killed job: a leaf has ``progress`` in [0, 1]; a sequence an index and its current task.
 
@@ -221,7 +209,6 @@ Event = (
     | SimulationEnds
     | JobSubmitted
     | JobCompleted
-    | SubJobsCompleted
     | JobKilled
     | ResourceStateChanged
     | RequestedCall
@@ -372,24 +359,6 @@ class ToJobMsg(Struct, frozen=True):
     msg: str
 
 
-class RunSubJobs(Struct, frozen=True):
-    """Register and start sub-jobs of one profile at once; only where scheduler and simulator share a process.
-
-    On the wire the same takes :class:`RegisterProfile` (unless the profile is ``known``, as it was given before),
-    :class:`RegisterJob` and :class:`ExecuteJob`. ``tasks`` has ``(hosts, storage mapping)`` of each of ``ids``: the
-    identical sequence where the same tasks run again. ``walltime`` is -1 without a limit.
-    """
-
-    timestamp: float
-    workload_name: str
-    profile_name: str
-    profile: JsonObject
-    walltime: float
-    ids: Sequence[str]
-    tasks: Sequence[tuple[tuple[int, ...], dict[str, int] | None]]
-    known: bool = False
-
-
 Request = (
     ExecuteJob
     | RejectJob
@@ -406,7 +375,6 @@ Request = (
     | QueryEnergy
     | AnswerEstimate
     | ToJobMsg
-    | RunSubJobs
 )
 
 

@@ -54,7 +54,7 @@ struct Simulated {
 
   Simulated(nb::object engine_of_loop, nb::object exchange, nb::object machines,
             nb::object extended, nb::object observed, nb::object table, const LoopOptions& options,
-            const nb::module_& protocol, nb::object read_profile, nb::object fault_words)
+            const nb::module_& protocol, nb::object fault_words)
       : words(std::move(fault_words)),
         engine_object(std::move(engine_of_loop)),
         machines_object(std::move(machines)),
@@ -62,7 +62,7 @@ struct Simulated {
         exchange_object(std::move(exchange)),
         extension_object(std::move(extended)),
         observer_object(std::move(observed)),
-        messages(std::make_unique<MessageTable>(protocol, std::move(read_profile))),
+        messages(std::make_unique<MessageTable>(protocol)),
         extension(std::make_unique<PythonExtension>(extension_object)) {
     Engine* native = nullptr;
     if (!nb::try_cast<Engine*>(engine_object, native)) {
@@ -267,10 +267,10 @@ void bind_loop(nb::module_& module) {
 
   nb::class_<Simulated>(module, "Loop", nb::type_slots(slots))
       .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
-                    const LoopOptions&, const nb::module_&, nb::object, nb::object>(),
+                    const LoopOptions&, const nb::module_&, nb::object>(),
            nb::arg("engine"), nb::arg("exchange"), nb::arg("machines"), nb::arg("extension"),
            nb::arg("observer").none(), nb::arg("table"), nb::arg("options"), nb::arg("protocol"),
-           nb::arg("read_profile"), nb::arg("words"))
+           nb::arg("words"))
       // Playing
       .def(
           "submit_jobs",

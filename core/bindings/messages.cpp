@@ -6,12 +6,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <vector>
 
 #include "bindings/payload.hpp"
 #include "model/job_states.hpp"
-#include "model/rounding.hpp"
 
 namespace nb = nanobind;
 
@@ -20,9 +18,6 @@ namespace {
 
 /// Tuples of machines that are kept.
 constexpr std::size_t MOST_ALLOCS = 20'000;
-
-/// Decimals of times in jobs that are registered, which Batsim prints and reads again.
-constexpr int DECIMALS = 6;
 
 /// A machine's number; one that no machine can have stays so.
 std::int32_t machine(nb::handle number) {
@@ -63,9 +58,8 @@ Value value(nb::handle object, const char* name) {
 
 }  // namespace
 
-MessageTable::MessageTable(const nb::module_& module, nb::object read_profile)
-    : read_profile_(std::move(read_profile)),
-      message_(module.attr("Message")),
+MessageTable::MessageTable(const nb::module_& module)
+    : message_(module.attr("Message")),
       begins_(module.attr("SimulationBegins")),
       ends_(module.attr("SimulationEnds")),
       submitted_(module.attr("JobSubmitted")),
@@ -81,8 +75,7 @@ MessageTable::MessageTable(const nb::module_& module, nb::object read_profile)
       kill_(module.attr("KillJob")),
       register_profile_(module.attr("RegisterProfile")),
       register_job_(module.attr("RegisterJob")),
-      metadata_(module.attr("SetJobMetadata")),
-      sub_jobs_(module.attr("RunSubJobs")) {
+      metadata_(module.attr("SetJobMetadata")) {
   const nb::object kinds = module.attr("NotifyKind");
   no_more_jobs_ = kinds.attr("NO_MORE_STATIC_JOB_TO_SUBMIT").attr("value");
   no_more_events_ = kinds.attr("NO_MORE_EXTERNAL_EVENT_TO_OCCUR").attr("value");
@@ -155,11 +148,8 @@ Request& MessageTable::add(nb::handle request, Request::Kind kind, Reply& reply)
 
 void MessageTable::request(nb::handle request, std::int32_t index, Reply& reply) const {
   const nb::handle type = request.type();
-  const std::size_t first = reply.requests.size();
   if (type.is(execute_)) {
     execute(request, add(request, Request::Kind::EXECUTE_JOB, reply));
-  } else if (type.is(sub_jobs_)) {
-    sub_jobs(request, reply);
   } else if (type.is(reject_)) {
     add(request, Request::Kind::REJECT_JOB, reply).job_id = value<std::string>(request, "job_id");
   } else if (type.is(call_later_) && value<double>(request, "period_s") == 0.0) {
@@ -183,7 +173,7 @@ void MessageTable::request(nb::handle request, std::int32_t index, Reply& reply)
     if (kind == Request::Kind::REGISTER_JOB) found.job_id = value<std::string>(request, "job_id");
     found.payload = wrap(nb::borrow(request));
   }
-  for (std::size_t at = first; at < reply.requests.size(); ++at) reply.requests[at].index = index;
+  reply.requests.back().index = index;
 }
 
 void MessageTable::execute(nb::handle request, Request& found) const {
@@ -195,45 +185,6 @@ void MessageTable::execute(nb::handle request, Request& found) const {
   if (io.is_none()) return;
   found.extra = std::make_shared<AdditionalIo>(AdditionalIo{
       machines(io.attr("alloc")), value<std::string>(io, "profile_name"), nullptr, wrap(io)});
-}
-
-/// On the wire: a message that registers the profile, unless it is known; one that registers each
-/// job; one that starts each.
-void MessageTable::sub_jobs(nb::handle request, Reply& reply) const {
-  const auto workload = value<std::string>(request, "workload_name");
-  const double time_s = value<double>(request, "timestamp");
-  const auto profile =
-      nb::cast<ProfilePtr>(read_profile_(request.attr("profile_name"), request.attr("profile")));
-  profile->source = wrap(nb::dict());
-  auto origin = std::make_shared<Origin>(Origin{workload, Origin::Kind::LOCAL});
-  if (!value<bool>(request, "known")) add(request, Request::Kind::REGISTER_PROFILE, reply);
-
-  std::vector<Request> starts;
-  std::unordered_map<const void*, std::pair<Ids, std::shared_ptr<const Request::Storage>>> known;
-  const nb::object tasks = request.attr("tasks");
-  std::size_t at = 0;
-  for (const nb::handle id : request.attr("ids")) {
-    const nb::object task = tasks[at++];
-    auto& [alloc, labels] = known[task.ptr()];
-    if (alloc == nullptr) {
-      alloc = std::make_shared<std::vector<std::int32_t>>(machines(task[0]));
-      labels = storage(task[1]);
-    }
-    Request& start = starts.emplace_back();
-    start.kind = Request::Kind::EXECUTE_JOB;
-    start.time_s = time_s;
-    start.job_id = nb::cast<std::string>(id);
-    start.alloc = alloc;
-    start.storage = labels;
-    const std::set<std::int32_t> different(alloc->begin(), alloc->end());
-    Request& job = add(request, Request::Kind::REGISTER_JOB, reply);
-    job.job_id = start.job_id;
-    job.job = std::make_shared<JobFacts>(origin, start.job_id.substr(workload.size() + 1), profile,
-                                         rounded(time_s, DECIMALS),
-                                         static_cast<std::int32_t>(different.size()),
-                                         rounded(value<double>(request, "walltime"), DECIMALS));
-  }
-  for (Request& start : starts) reply.requests.push_back(std::move(start));
 }
 
 }  // namespace spillway::bindings

@@ -13,12 +13,10 @@ namespace spillway::bindings {
 /// Converts native messages to the structs of `spillway.protocol.messages`, and their replies back.
 class MessageTable {
  public:
-  /// `module`: that module; `read_profile`: makes a profile of a name and its object.
-  MessageTable(const nanobind::module_& module, nanobind::object read_profile);
+  explicit MessageTable(const nanobind::module_& module);
 
   nanobind::object message(const Message& message);
-  /// Appends the requests of a reply in their order; `RunSubJobs` becomes the messages that it
-  /// stands for.
+  /// Appends the requests of a reply in their order.
   void reply(nanobind::handle reply, Reply& found);
 
  private:
@@ -28,13 +26,11 @@ class MessageTable {
   Request& add(nanobind::handle request, Request::Kind kind, Reply& reply) const;
   void request(nanobind::handle request, std::int32_t index, Reply& reply) const;
   void execute(nanobind::handle request, Request& found) const;
-  void sub_jobs(nanobind::handle request, Reply& reply) const;
 
-  nanobind::object read_profile_;
   nanobind::object message_, begins_, ends_, submitted_, completed_, killed_, call_, notify_;
   nanobind::object progress_, states_, no_more_jobs_, no_more_events_;
   nanobind::object execute_, reject_, call_later_, kill_, register_profile_, register_job_,
-      metadata_, sub_jobs_;
+      metadata_;
   /// Machines as Python has them; many jobs have the same.
   std::unordered_map<const void*, std::pair<Ids, nanobind::object>> allocs_;
 };

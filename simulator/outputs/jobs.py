@@ -64,7 +64,7 @@ class JobsTable:
 
     @property
     def spans(self) -> dict[str, Span]:
-        """Spans of local workloads, those of :class:`spillway.protocol.messages.RunSubJobs`, by name."""
+        """Spans of the sub-jobs of a scheduler in the core, by workload."""
         return {name: Span(*span) for name, span in self.native.spans.items()}
 
     def settle(self) -> None:

@@ -15,7 +15,6 @@ from spillway.protocol.messages import BatsimConfig, Event, Reply, SimulationBeg
 from spillway.simulator.engines.adapter import for_loop
 from spillway.simulator.engines.base import Engine
 from spillway.simulator.errors import Deadlock, SimulatorInputError
-from spillway.simulator.jobs.profiles import read_profile
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.schedule import schedule_figures
@@ -123,7 +122,6 @@ class Simulation:
             self.outputs.jobs.native,
             _loop_options(options, self.machines, progress is not None),
             messages,
-            read_profile,
             Words(self.machines),
         )
         extension.join(self.loop)

@@ -16,11 +16,10 @@ from spillway.protocol.messages import (
     RegisterProfile,
     RejectJob,
     Request,
-    RunSubJobs,
     SetJobMetadata,
 )
 from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
-from tests.simulator.worlds import FINISHED, LATENCY, execute, jobs, run, scripted
+from tests.simulator.worlds import FINISHED, execute, jobs, run, scripted
 
 DELAY = {"type": "delay", "delay": 2}
 
@@ -55,39 +54,21 @@ def test_register_and_execute_in_one_reply() -> None:
     assert scheduler.events(JobCompleted)[0].job_id == "dyn!a"
 
 
-def test_sub_jobs_of_one_request() -> None:
-    """They take the messages that they would take on the wire: 7 to register and start three, then three ends."""
-    tasks = [((host,), None) for host in range(3)]
-    ids = ["w0%1!0", "w0%1!1", "w0%1!2"]
-    result, scheduler = dynamic((RunSubJobs(0.0, "w0%1", "q", DELAY, -1.0, ids, tasks), FINISHED))
-    assert (result.totals.success, result.totals.jobs) == (3, 3)
-    ends = scheduler.events(JobCompleted)
-    assert [event.job_id for event in ends] == ids
-    assert ends[0].timestamp == pytest.approx(2.0 + LATENCY, abs=2e-6)
-    on_the_wire, other = dynamic(
-        (
-            profile(workload="w0%1"),
-            *map(job, ids),
-            *(execute(name, host) for host, name in enumerate(ids)),
-            FINISHED,
-        )
-    )
-    assert [message.now for message in other.messages] == [message.now for message in scheduler.messages]
-    assert on_the_wire.figures == result.figures
-
-
-def test_a_sub_job_stopped_among_others() -> None:
-    """It has an event of its own: those of the second request reach their walltime of 1 s."""
+def test_jobs_stopped_among_others() -> None:
+    """Three of one profile, two of which reach their walltime of 1 s."""
+    names = ["dyn!0", "dyn!1", "dyn!2"]
     requests = [
-        RunSubJobs(0.0, "w0%1", "q", DELAY, -1.0, ["w0%1!0"], [((0,), None)]),
-        RunSubJobs(0.0, "w0%1", "q", DELAY, 1.0, ["w0%1!1", "w0%1!2"], [((1,), None), ((2,), None)], True),
+        profile(),
+        job(names[0]),
+        *(job(name, walltime=1.0) for name in names[1:]),
+        *(execute(name, host) for host, name in enumerate(names)),
         FINISHED,
     ]
     _, scheduler = dynamic(requests)
     assert [(event.job_id, event.return_code) for event in scheduler.events(JobCompleted)] == [
-        ("w0%1!1", -1),
-        ("w0%1!2", -1),
-        ("w0%1!0", 0),
+        ("dyn!1", -1),
+        ("dyn!2", -1),
+        ("dyn!0", 0),
     ]
 
 
