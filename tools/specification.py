@@ -1,8 +1,9 @@
 """``python -m tools.specification``: the product beside the specification that executes, and what was compared.
 
-Three kinds of worlds are drawn (plain ones, rich ones, those of the fuzzers), and all small ones are enumerated: see
-:mod:`tests.reference.compared_worlds` and :mod:`tests.reference.enumeration`. A pass that differs ends the run with its
-world, which the same command with ``--kind`` and ``--first`` plays again.
+Fits and bookings in small timelines are proven by Z3 (:mod:`tests.reference.small_timelines`); worlds of three kinds
+are drawn (:mod:`tests.reference.compared_worlds`), and all small ones are enumerated
+(:mod:`tests.reference.enumeration`). A pass that differs ends the run with its world, which the same command with
+``--kind``, ``--first`` and ``--worlds 1`` plays again.
 """
 
 from __future__ import annotations
@@ -10,48 +11,73 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.reference import placement_rules, specification, windows
 from tests.reference.compared_worlds import WORLDS, play_all
 from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration, Kind
+from tests.reference.small_timelines import prove_booking, prove_fit
 
-QUICK = {"plain": 1000, "rich": 300, "fuzzed": 300}
-"""Worlds drawn of each kind."""
 
-FULL = {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000}
-"""The same with ``--all``."""
+class Effort(NamedTuple):
+    """How much is compared: numbers of timelines and of worlds drawn of each kind, and what is enumerated.
 
-ENUMERATED = ((SOME, 4), (EVERY, 2))
-"""Kinds of jobs, and the most jobs of a world: 66,969 and 13,969 worlds for each policy."""
+    ``enumerated``: kinds of jobs, and the most jobs of a world.
+    """
 
-ALL_ENUMERATED = ((EVERY[::3], 4), (EVERY, 3))
-"""The same with ``--all``: 1,025,313 and 1,119,889 worlds for each policy."""
+    proven: int
+    drawn: Mapping[str, int]
+    enumerated: Sequence[tuple[Sequence[Kind], int]]
+
+
+BRIEF = Effort(120, {"plain": 200, "rich": 60, "fuzzed": 60}, [(SOME, 2)])
+"""Some ten seconds, for :mod:`tools.core_mutants`."""
+
+USUAL = Effort(300, {"plain": 1000, "rich": 300, "fuzzed": 300}, [(SOME, 4), (EVERY, 2)])
+"""66,969 and 13,969 worlds are enumerated for each policy."""
+
+ALL = Effort(5000, {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000}, [(EVERY[::3], 4), (EVERY, 3)])
+"""1,025,313 and 1,119,889 worlds are enumerated for each policy."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return 1 if a pass differs."""
     parser = argparse.ArgumentParser(prog="python -m tools.specification", description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="many more worlds: about an hour")
-    parser.add_argument("--kind", choices=[*WORLDS, "enumerated"], help="only these worlds")
+    parser.add_argument("--brief", action="store_true", help="few worlds: some ten seconds")
+    parser.add_argument("--kind", choices=["proven", *WORLDS, "enumerated"], help="only these worlds")
     parser.add_argument("--worlds", type=int, metavar="N", help="number of worlds drawn of each kind")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first world drawn (0)")
     options = parser.parse_args(arguments)
+    effort = ALL if options.all else BRIEF if options.brief else USUAL
     for module in (specification, placement_rules, windows):
         path = Path(module.__file__ or "")
         print(f"{path.name}: {len(path.read_text(encoding='utf-8').splitlines())} lines")
     try:
-        for kind, worlds in (FULL if options.all else QUICK).items():
+        if options.kind in (None, "proven"):
+            _proven(effort.proven)
+        for kind, worlds in effort.drawn.items():
             if options.kind in (None, kind):
                 _drawn(kind, options.worlds or worlds, options.first)
         if options.kind in (None, "enumerated"):
-            for kinds, jobs in ALL_ENUMERATED if options.all else ENUMERATED:
+            for kinds, jobs in effort.enumerated:
                 for policy in POLICY_NAMES:
                     _enumerated(policy, kinds, jobs)
     except AssertionError as difference:
         print(f"differs: {difference}")
         return 1
     return 0
+
+
+def _proven(timelines: int) -> None:
+    begin_s = time.process_time()
+    fits, made = sum(map(prove_fit, range(timelines))), sum(map(prove_booking, range(timelines)))
+    print(
+        f"proven by Z3: {timelines} searches ({fits} fits), {timelines} bookings ({made} made), "
+        f"{time.process_time() - begin_s:.1f} s"
+    )
 
 
 def _drawn(kind: str, worlds: int, first: int) -> None:
@@ -65,7 +91,7 @@ def _drawn(kind: str, worlds: int, first: int) -> None:
     _left_out(found.outside)
 
 
-def _enumerated(policy: str, kinds: tuple[Kind, ...], jobs: int) -> None:
+def _enumerated(policy: str, kinds: Sequence[Kind], jobs: int) -> None:
     begin_s = time.process_time()
     found = Enumeration(policy, kinds, jobs)
     print(

@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections import Counter
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from spillway.schedulers.timeline import Resource
 from tests.reference import placement_rules, specification, windows
 from tests.reference.compared_worlds import WORLDS, play_all
-from tests.reference.comparison import POLICY_RULES, given_of, job_of, table_of
+from tests.reference.comparison import POLICY_RULES
 from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration
-from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between
-from tests.reference.small_timelines import booking, duration_s, job, small
+from tests.reference.small_timelines import prove_booking, prove_fit
 
 pytestmark = pytest.mark.slow
 
 MOST_LINES = 350
 """A specification is short."""
-
-KINDS = {
-    Resource.ALL: specification.ALL,
-    Resource.NODES: frozenset({specification.NODES}),
-    Resource.NODES | Resource.BURST_BUFFERS: frozenset({specification.NODES, specification.BYTES}),
-    Resource.BURST_BUFFERS: frozenset({specification.BYTES}),
-}
 
 
 @pytest.mark.parametrize(("kind", "worlds"), [("plain", 400), ("rich", 160), ("fuzzed", 160)])
@@ -61,50 +50,14 @@ def test_all_worlds_of_two_jobs_of_every_kind(policy: str) -> None:
 
 def test_a_fit_is_free_and_no_start_is_earlier() -> None:
     """Z3 finds no earlier start at any real time, and no time of the interval at which the allocation is not free."""
-    found = Counter[bool]()
-    for seed in range(150):
-        rng = Random(f"fit {seed}")
-        timeline, table = small(rng)
-        asked, length_s = job(rng, timeline.machine), duration_s(rng)
-        covering = rng.choice([*KINDS, Resource.ALL])
-        fit = timeline.earliest_fit(asked, length_s, covering=covering)
-        plain, kinds = job_of(asked, length_s), KINDS[covering]
-        found[fit is None] += 1
-        if fit is not None:
-            given = given_of(fit.allocation)
-            assert all_free(table, table.rows_of(given, fit.start_s, fit.start_s + length_s, kinds)), seed
-        assert no_start_before(table, plain, math.inf if fit is None else fit.start_s, kinds), seed
-    assert min(found.values()) > 20
+    found = Counter(prove_fit(number) for number in range(150))
+    assert min(found[True], found[False]) > 20
 
 
 def test_a_booking_is_made_exactly_if_it_is_free() -> None:
     """A reservation is refused exactly where Z3 finds a time with too much; it changes nothing but what it takes."""
-    made = Counter[bool]()
-    for seed in range(150):
-        rng = Random(f"reserve {seed}")
-        timeline, table = small(rng)
-        allocation, start_s = booking(rng, timeline.machine), rng.choice((0.0, 0.0, 1.0, 2.5))
-        end_s = start_s + duration_s(rng)
-        rows = table.rows_of(given_of(allocation), start_s, end_s)
-        before, free = timeline.copy(), all_free(table, rows)
-        try:
-            timeline.reserve(start_s, end_s, allocation)
-            taken = True
-        except ValueError:
-            taken = False
-        assert taken == free, seed
-        made[taken] += 1
-        assert equal_tables(table_of(timeline), specification.Table(table.machine, 0.0, [*table.rows, *rows * taken]))
-        first_s = before.reserve_from(start_s, end_s - start_s, allocation)
-        assert no_start_between(table, rows, start_s, first_s), seed
-        if taken:
-            assert first_s == start_s
-            timeline.release(start_s, end_s, allocation)
-            assert equal_tables(table_of(timeline), table), seed
-        elif first_s < math.inf:
-            rows = table.rows_of(given_of(allocation), first_s, first_s + (end_s - start_s))
-            assert all_free(table, rows), seed
-    assert min(made.values()) > 20
+    made = Counter(prove_booking(number) for number in range(150))
+    assert min(made[True], made[False]) > 20
 
 
 def test_the_specification_is_short_and_imports_nothing_of_the_product() -> None:

@@ -1,4 +1,4 @@
-"""Small timelines of the product beside tables with the same rows, jobs and bookings for them: input of proofs."""
+"""Small timelines of the product beside tables with the same rows, and what is proven of jobs and bookings there."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ import numpy as np
 
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage
-from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder, Timeline
+from spillway.schedulers.timeline import NodeOrder, Placement, Resource, StorageOrder, Timeline
 from tests.reference import specification as spec
-from tests.reference.comparison import given_of, machine_of
+from tests.reference.comparison import given_of, job_of, machine_of, table_of
+from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between
 
 PLACEMENTS = [
     Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder if storages is not StorageOrder.RACK
 ]
 """Rules of placement that do not change whether a job fits."""
+
+KINDS = {
+    Resource.ALL: spec.ALL,
+    Resource.NODES: frozenset({spec.NODES}),
+    Resource.NODES | Resource.BURST_BUFFERS: frozenset({spec.NODES, spec.BYTES}),
+    Resource.BURST_BUFFERS: frozenset({spec.BYTES}),
+}
+"""Kinds of resources that a search may cover."""
 
 
 class Small(NamedTuple):
@@ -92,3 +101,47 @@ def booking(rng: Random, on: Machine) -> Allocation:
     size = min(size, room // max(requests, 1))
     striped = asked.stripes > 0 and bool(storages)
     return Allocation(nodes, tuple(storages), size, asked.io_rate, asked.lives, striped, asked.pools)
+
+
+def prove_fit(number: int) -> bool:
+    """Prove that a fit is free over its whole interval, and that no start is earlier; whether there is a fit."""
+    rng = Random(f"fit {number}")
+    timeline, table = small(rng)
+    asked, length_s, covering = job(rng, timeline.machine), duration_s(rng), rng.choice([*KINDS, Resource.ALL])
+    fit, kinds = timeline.earliest_fit(asked, length_s, covering=covering), KINDS[covering]
+    if fit is not None:
+        rows = table.rows_of(given_of(fit.allocation), fit.start_s, fit.start_s + length_s, kinds)
+        assert all_free(table, rows), f"fit {number}: not free"
+    first_s = math.inf if fit is None else fit.start_s
+    assert no_start_before(table, job_of(asked, length_s), first_s, kinds), f"fit {number}: there is an earlier start"
+    return fit is not None
+
+
+def prove_booking(number: int) -> bool:
+    """Prove that a booking is made exactly if it is free, and takes just that; whether it is made.
+
+    The first later start that :meth:`Timeline.reserve_from` books is proven to be free, and the first that is.
+    """
+    rng = Random(f"reserve {number}")
+    timeline, table = small(rng)
+    allocation, start_s = booking(rng, timeline.machine), rng.choice((0.0, 0.0, 1.0, 2.5))
+    end_s, later = start_s + duration_s(rng), timeline.copy()
+    rows = table.rows_of(given_of(allocation), start_s, end_s)
+    made = True
+    try:
+        timeline.reserve(start_s, end_s, allocation)
+    except ValueError:
+        made = False
+    assert made == all_free(table, rows), f"booking {number}: {'made' if made else 'refused'}"
+    after = spec.Table(table.machine, 0.0, [*table.rows, *rows * made])
+    assert equal_tables(table_of(timeline), after), f"booking {number}: something else was taken"
+    first_s = later.reserve_from(start_s, end_s - start_s, allocation)
+    assert no_start_between(table, rows, start_s, first_s), f"booking {number}: an earlier start is free"
+    if made:
+        assert first_s == start_s, f"booking {number}: made later than possible"
+        timeline.release(start_s, end_s, allocation)
+        assert equal_tables(table_of(timeline), table), f"booking {number}: something else was given back"
+    elif first_s < math.inf:
+        rows = table.rows_of(given_of(allocation), first_s, first_s + (end_s - start_s))
+        assert all_free(table, rows), f"booking {number}: not free where it was made"
+    return made
