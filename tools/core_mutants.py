@@ -89,9 +89,9 @@ class Built:
         self.root = Copy(ROOT, folder).root
         for module in (self.root / "core").glob("_native.*.so"):
             module.unlink()
-        # Little optimisation: compiling takes longer than the tests.
+        # Little optimisation: compiling takes longer than the tests; warnings would refuse mutants.
         launcher = folder / "quickly"
-        launcher.write_text('#!/bin/sh\nexec "$@" -O1\n', encoding="utf-8")
+        launcher.write_text('#!/bin/sh\nexec "$@" -O1 -w\n', encoding="utf-8")
         launcher.chmod(0o755)
         self._tools = Path(sys.executable).parent
         self._build = folder / "build"

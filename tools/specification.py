@@ -1,6 +1,6 @@
 """``python -m tools.specification``: the product beside the specification that executes, and what was compared.
 
-Fits and bookings in small timelines are proven by Z3 (:mod:`tests.reference.small_timelines`); worlds of three kinds
+Fits and bookings in small timelines are proven by Z3 (:mod:`tests.reference.small_timelines`); worlds of four kinds
 are drawn (:mod:`tests.reference.compared_worlds`), and all small ones are enumerated
 (:mod:`tests.reference.enumeration`). A pass that differs ends the run with its world, which the same command with
 ``--kind``, ``--first`` and ``--worlds 1`` plays again.
@@ -32,13 +32,13 @@ class Effort(NamedTuple):
     enumerated: Sequence[tuple[Sequence[Kind], int]]
 
 
-BRIEF = Effort(120, {"plain": 200, "rich": 60, "fuzzed": 60}, [(SOME, 2)])
+BRIEF = Effort(120, {"plain": 200, "rich": 60, "fuzzed": 60, "logged": 0}, [(SOME, 2)])
 """Some ten seconds, for :mod:`tools.core_mutants`."""
 
-USUAL = Effort(300, {"plain": 1000, "rich": 300, "fuzzed": 300}, [(SOME, 4), (EVERY, 2)])
+USUAL = Effort(300, {"plain": 1000, "rich": 300, "fuzzed": 300, "logged": 10}, [(SOME, 4), (EVERY, 2)])
 """66,969 and 13,969 worlds are enumerated for each policy."""
 
-ALL = Effort(5000, {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000}, [(EVERY[::3], 4), (EVERY, 3)])
+ALL = Effort(5000, {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000, "logged": 200}, [(EVERY[::3], 4), (EVERY, 3)])
 """1,025,313 and 1,119,889 worlds are enumerated for each policy."""
 
 
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.kind in (None, "proven"):
             _proven(effort.proven)
         for kind, worlds in effort.drawn.items():
-            if options.kind in (None, kind):
+            if options.kind == kind or (options.kind is None and worlds):
                 _drawn(kind, options.worlds or worlds, options.first)
         if options.kind in (None, "enumerated"):
             for kinds, jobs in effort.enumerated:

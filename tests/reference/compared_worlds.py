@@ -1,11 +1,16 @@
-"""Worlds in which every pass is compared with the specification: plain ones, rich ones, and those of the fuzzers."""
+"""Worlds in which passes are compared with the specification: plain, rich, of the fuzzers, and logs of the studies."""
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from random import Random
 from typing import Any
 
 from spillway.base.errors import OptionError
+from spillway.platforms.catalogue import describe
+from spillway.platforms.generate import build
+from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
@@ -14,7 +19,13 @@ from spillway.schedulers.lives import LIVES
 from spillway.schedulers.model.site import site_text
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.timeline import NodeOrder, Placement, StorageOrder
+from spillway.simulator.engines.fluid import FluidEngine
+from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
+from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.load import load_workload
 from tests.properties.buffer_cases import APART, GB, Case, random_case
 from tests.properties.buffer_world import play as play_case
 from tests.properties.checked import play_checked
@@ -128,7 +139,27 @@ def fuzzed(rng: Random, policy: str, comparison: Comparison) -> None:
             comparison.outside["a combination that is refused"] += 1
 
 
-WORLDS = {"plain": plain, "rich": rich, "fuzzed": fuzzed}
+@cache
+def _thesis() -> Platform:
+    return build(describe("thesis", None))
+
+
+def logged(rng: Random, policy: str, comparison: Comparison) -> None:
+    """Play a log as the studies do, on the thesis's machine, tables from the ledger; long queues are left out."""
+    placement = Placement(storage_order=rng.choice([one for one in StorageOrder if one is not StorageOrder.RACK]))
+    comparison.plain, comparison.placement, comparison.most = True, placement, 12
+    log = load_workload(f"kth-like:jobs={rng.choice((40, 80))},seed={rng.randrange(1000)}")
+    rules = {"storage_order": placement.storage_order.value}
+    spec = SessionSpec(policy, _options(rng, policy), settings=rules)
+    needs, data = spec.needs(), json.loads(format_batsim(log))
+    options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
+    with compared(comparison):
+        session = spec.session(Observer())
+        with FluidEngine(_thesis()) as engine:
+            Simulation(_thesis(), [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+
+
+WORLDS = {"plain": plain, "rich": rich, "fuzzed": fuzzed, "logged": logged}
 """Kinds of worlds by name."""
 
 

@@ -263,6 +263,8 @@ def _window(policy: Window, view: View, table: spec.Table, queue: list[spec.Job]
     first = queue[: policy.size]
     if policy.method != "bb" or policy.placement != "nearest" or policy.reserve != "aged" or len(first) > 2 * FEW:
         raise Outside("window: other methods, many jobs")
+    if len(table.machine.storages) > FEW:
+        raise Outside("window: many storage nodes")
     if any(job.stripes or job.partitions or job.io_rate or job.pools or job.lives != spec.Lives() for job in first):
         raise Outside("window: jobs that not all nodes are alike to")
     ages = view.notebook.get("window ages", {})
