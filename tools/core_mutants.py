@@ -124,7 +124,7 @@ class Built:
 
 
 def run(
-    folder: Path, files: Sequence[str], sample: int, minutes: float, rng: Random
+    folder: Path, files: Sequence[str], sample: int, minutes: float, rng: Random, first: int = 0
 ) -> tuple[Counter[str], list[CoreMutant]]:
     """Test a sample of mutants of some files; counts of outcomes, and those that were not noticed."""
     tree = Built(folder)
@@ -132,11 +132,17 @@ def run(
     if not tree.agrees():
         raise SystemExit("the core differs from the specification without a change")
     longest_s = PATIENCE * (time.monotonic() - begin_s) + 60.0
-    every = [one for name in files for one in mutants(name, (ROOT / name).read_text(encoding="utf-8"))]
+    places = [file.partition(":")[::2] for file in files]
+    every = [
+        one
+        for name, line in places
+        for one in mutants(name, (ROOT / name).read_text(encoding="utf-8"))
+        if line in ("", str(one.line))
+    ]
     rng.shuffle(every)
     counts, left, until_s = Counter[str](), list[CoreMutant](), time.monotonic() + 60.0 * minutes
     print(f"{len(every)} mutants in {len(files)} files", flush=True)
-    for mutant in every:
+    for mutant in every[first:]:
         if counts["noticed"] + counts["not noticed"] >= sample or time.monotonic() >= until_s:
             break
         file = tree.root / mutant.name
@@ -153,8 +159,9 @@ def run(
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.core_mutants", description=str(__doc__).split("\n")[0])
-    parser.add_argument("file", nargs="*", default=FOLDERS, help=f"files or folders of C++ ({', '.join(FOLDERS)})")
+    parser.add_argument("file", nargs="*", default=FOLDERS, help=f"FILE, FILE:LINE or folder ({', '.join(FOLDERS)})")
     parser.add_argument("--sample", type=int, default=60, metavar="N", help="mutants to test (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, metavar="N", help="drawn mutants to pass over (%(default)s)")
     parser.add_argument("--minutes", type=float, default=240.0, metavar="N", help="stop after so long (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="of the sample (%(default)s)")
     options = parser.parse_args(arguments)
@@ -164,7 +171,7 @@ def main(arguments: list[str] | None = None) -> int:
         for path in (sorted((ROOT / name).glob("*.?pp")) if (ROOT / name).is_dir() else [ROOT / name])
     ]
     with tempfile.TemporaryDirectory(prefix="spillway-core-mutants-") as folder:
-        counts, left = run(Path(folder), files, options.sample, options.minutes, Random(options.seed))
+        counts, left = run(Path(folder), files, options.sample, options.minutes, Random(options.seed), options.first)
     print(", ".join(f"{outcome} {count}" for outcome, count in counts.most_common()))
     by_file = Counter(mutant.name for mutant in left)
     print("\n".join(f"{name}: {count} not noticed" for name, count in by_file.most_common()))

@@ -1,9 +1,9 @@
 """``python -m tools.specification``: the product beside the specification that executes, and what was compared.
 
-Fits and bookings in small timelines are proven by Z3 (:mod:`tests.reference.small_timelines`); worlds of four kinds
-are drawn (:mod:`tests.reference.compared_worlds`), and all small ones are enumerated
-(:mod:`tests.reference.enumeration`). A pass that differs ends the run with its world, which the same command with
-``--kind``, ``--first`` and ``--worlds 1`` plays again.
+Searches in small timelines are compared, fits and bookings there are proven by Z3
+(:mod:`tests.reference.small_timelines`); worlds of four kinds are drawn (:mod:`tests.reference.compared_worlds`), and
+all small ones are enumerated (:mod:`tests.reference.enumeration`). A pass that differs ends the run with its world,
+which the same command with ``--kind``, ``--first`` and ``--worlds 1`` plays again.
 """
 
 from __future__ import annotations
@@ -18,27 +18,30 @@ from typing import NamedTuple
 from tests.reference import placement_rules, specification, windows
 from tests.reference.compared_worlds import WORLDS, play_all
 from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration, Kind
-from tests.reference.small_timelines import prove_booking, prove_fit
+from tests.reference.small_timelines import compare_fit, prove_booking, prove_fit
 
 
 class Effort(NamedTuple):
-    """How much is compared: numbers of timelines and of worlds drawn of each kind, and what is enumerated.
+    """How much is compared: numbers of timelines, and of worlds drawn of each kind, and what is enumerated.
 
     ``enumerated``: kinds of jobs, and the most jobs of a world.
     """
 
+    searched: int
     proven: int
     drawn: Mapping[str, int]
     enumerated: Sequence[tuple[Sequence[Kind], int]]
 
 
-BRIEF = Effort(120, {"plain": 200, "rich": 60, "fuzzed": 60, "logged": 0}, [(SOME, 2)])
+BRIEF = Effort(6000, 120, {"plain": 200, "rich": 60, "fuzzed": 60, "logged": 0}, [(SOME, 2)])
 """Some ten seconds, for :mod:`tools.core_mutants`."""
 
-USUAL = Effort(300, {"plain": 1000, "rich": 300, "fuzzed": 300, "logged": 10}, [(SOME, 4), (EVERY, 2)])
+USUAL = Effort(20_000, 300, {"plain": 1000, "rich": 300, "fuzzed": 300, "logged": 10}, [(SOME, 4), (EVERY, 2)])
 """66,969 and 13,969 worlds are enumerated for each policy."""
 
-ALL = Effort(5000, {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000, "logged": 200}, [(EVERY[::3], 4), (EVERY, 3)])
+ALL = Effort(
+    500_000, 5000, {"plain": 20_000, "rich": 5_000, "fuzzed": 5_000, "logged": 200}, [(EVERY[::3], 4), (EVERY, 3)]
+)
 """1,025,313 and 1,119,889 worlds are enumerated for each policy."""
 
 
@@ -47,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.specification", description=__doc__.split("\n")[0])
     parser.add_argument("--all", action="store_true", help="many more worlds: about an hour")
     parser.add_argument("--brief", action="store_true", help="few worlds: some ten seconds")
-    parser.add_argument("--kind", choices=["proven", *WORLDS, "enumerated"], help="only these worlds")
+    parser.add_argument("--kind", choices=["searched", "proven", *WORLDS, "enumerated"], help="only these worlds")
     parser.add_argument("--worlds", type=int, metavar="N", help="number of worlds drawn of each kind")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="number of the first world drawn (0)")
     options = parser.parse_args(arguments)
@@ -56,6 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
         path = Path(module.__file__ or "")
         print(f"{path.name}: {len(path.read_text(encoding='utf-8').splitlines())} lines")
     try:
+        if options.kind in (None, "searched"):
+            begin_s, fits = time.process_time(), sum(map(compare_fit, range(effort.searched)))
+            print(f"searches compared: {effort.searched} ({fits} fits), {time.process_time() - begin_s:.1f} s")
         if options.kind in (None, "proven"):
             _proven(effort.proven)
         for kind, worlds in effort.drawn.items():

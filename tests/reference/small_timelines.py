@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 
 from spillway.schedulers.model.job import Allocation, Job, Lives
-from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage
+from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage, nearest_first
 from spillway.schedulers.timeline import NodeOrder, Placement, Resource, StorageOrder, Timeline
 from tests.reference import specification as spec
 from tests.reference.comparison import given_of, job_of, machine_of, table_of
@@ -36,19 +37,26 @@ class Small(NamedTuple):
     table: spec.Table
 
 
-def machine(rng: Random) -> Machine:
-    """A machine of up to four nodes, three storage nodes, three links in a forest, a pool and two partitions."""
-    nodes, storages = rng.randint(1, 4), rng.choice((0, 1, 2, 2, 3))
+def machine(rng: Random, *, wide: bool = False) -> Machine:
+    """A machine of up to four nodes, three storage nodes, three links in a forest, a pool and two partitions.
+
+    ``wide``: now and then more nodes than a word has bits.
+    """
+    nodes = rng.choice((64, 65, 130)) if wide and rng.random() < 0.1 else rng.randint(1, 4)
+    storages = rng.choice((0, 1, 2, 2, 3))
     levels = range(rng.choice((0, 0, 1, 2, 3)))
     links = tuple(Link(f"l{at}", rng.randint(0, 12), rng.randint(-1, at - 1)) for at in levels)
+    racked = rng.random() < 0.5
+    places = [("g", f"r{rng.randint(0, 1)}") if racked else () for _ in range(nodes + storages)]
+    hosts = tuple(Node(at, f"n{at}", places[at]) for at in range(nodes))
+    buffers = tuple(Storage(nodes + at, f"s{at}", places[nodes + at], rng.randint(1, 6)) for at in range(storages))
+    drawn = np.array([rng.sample(range(storages), storages) for _ in range(nodes)], np.int32).reshape(nodes, storages)
     return Machine(
-        nodes=tuple(Node(at, f"n{at}", ()) for at in range(nodes)),
-        storages=tuple(Storage(nodes + at, f"s{at}", (), rng.randint(1, 6)) for at in range(storages)),
+        nodes=hosts,
+        storages=buffers,
         links=links,
         node_link=np.array([rng.randint(-1, len(links) - 1) for _ in range(nodes)], np.int32),
-        nearest_storages=np.array([rng.sample(range(storages), storages) for _ in range(nodes)], np.int32).reshape(
-            nodes, storages
-        ),
+        nearest_storages=nearest_first(hosts, buffers) if racked else drawn,
         partitions=tuple(
             NodeSet(f"p{at}", frozenset(rng.sample(range(nodes), rng.randint(1, nodes)))) for at in range(2)
         ),
@@ -75,9 +83,9 @@ def duration_s(rng: Random) -> float:
     return rng.choice((0.0, 0.5, 1.0, 2.0, 3.0, 5.0, math.inf))
 
 
-def small(rng: Random) -> Small:
+def small(rng: Random, placements: Sequence[Placement] = PLACEMENTS, *, wide: bool = False) -> Small:
     """A machine on which up to seven jobs are booked."""
-    on, placement = machine(rng), rng.choice(PLACEMENTS)
+    on, placement = machine(rng, wide=wide), rng.choice(placements)
     timeline, table = Timeline(on, 0.0, placement), spec.Table(machine_of(on, placement), 0.0)
     for _ in range(rng.randint(0, 7)):
         length_s = duration_s(rng) if rng.random() < 0.3 else rng.choice((1.0, 2.0, 3.5))
@@ -85,6 +93,7 @@ def small(rng: Random) -> Small:
         if found is not None:
             timeline.reserve(found.start_s, found.start_s + length_s, found.allocation)
             table.add(table.rows_of(given_of(found.allocation), found.start_s, found.start_s + length_s))
+    timeline.check()
     return Small(timeline, table)
 
 
@@ -101,6 +110,42 @@ def booking(rng: Random, on: Machine) -> Allocation:
     size = min(size, room // max(requests, 1))
     striped = asked.stripes > 0 and bool(storages)
     return Allocation(nodes, tuple(storages), size, asked.io_rate, asked.lives, striped, asked.pools)
+
+
+def compare_fit(number: int) -> bool:
+    """Compare a search, under any rules of placement, also where parts are out, drained or taken; whether it finds."""
+    rng = Random(f"search {number}")
+    timeline, table = small(
+        rng, [Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder], wide=True
+    )
+    _withhold(rng, timeline, table)
+    asked, length_s, covering = job(rng, timeline.machine), duration_s(rng), rng.choice([*KINDS, Resource.ALL])
+    from_s, latest_s = rng.choice((0.0, 0.0, 0.5, 2.0)), rng.choice((0.0, 1.0, 3.0, math.inf, math.inf))
+    fit = timeline.earliest_fit(asked, length_s, from_s, covering, latest_s)
+    found = None if fit is None else (fit.start_s, given_of(fit.allocation))
+    expected = spec.earliest_fit(table, job_of(asked, length_s), KINDS[covering], from_s, latest_s)
+    assert found == expected, f"search {number}: expected {expected}, got {found}"
+    return found is not None
+
+
+def _withhold(rng: Random, timeline: Timeline, table: spec.Table) -> None:
+    """Take nodes over an interval, or drain or close a storage node and close a node."""
+    on, now_s = table.machine, table.now_s
+    if rng.random() < 0.3:
+        taken, start_s = rng.sample(range(on.nodes), rng.randint(1, on.nodes)), rng.choice((0.0, 1.0))
+        timeline.take(start_s, start_s + 2.0, taken)
+        table.add(spec.Row(spec.NODES, node, 1, start_s, start_s + 2.0) for node in taken)
+    if on.storages and rng.random() < 0.4:
+        storage = rng.randrange(len(on.storages))
+        drained = rng.randint(0, on.storages[storage])
+        timeline.drain(storage, drained)
+        table.add([spec.Row(spec.BYTES, storage, drained, now_s, math.inf)])
+    elif rng.random() < 0.3:
+        storages = [*range(len(on.storages))][:1]
+        timeline.close({0}, set(storages))
+        table.add([spec.Row(spec.NODES, 0, 1, now_s, math.inf)])
+        table.add(spec.Row(spec.BYTES, storage, on.storages[storage], now_s, math.inf) for storage in storages)
+    timeline.check()
 
 
 def prove_fit(number: int) -> bool:
