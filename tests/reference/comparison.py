@@ -377,7 +377,7 @@ def compared(comparison: Comparison) -> Iterator[Comparison]:
     before = dict(POLICIES)
     for name, entry in before.items():
         if entry.cls in POLICY_RULES:
-            POLICIES[name] = replace(entry, cls=_watched(entry.cls, comparison))
+            POLICIES[name] = replace(entry, place=_watched(entry.cls, comparison))
     try:
         yield comparison
     finally:
