@@ -1,9 +1,12 @@
-"""Memory of the embedded simulator for IO-Aware jobs that have ended, whose sub-jobs came by messages."""
+"""Memory of the embedded simulator: of IO-Aware jobs that have ended, and of simulations that nobody holds any more."""
 
 from __future__ import annotations
 
 import gc
 import tracemalloc
+import weakref
+
+import pytest
 
 from spillway.platforms.catalogue import resolve_platform
 from spillway.platforms.xml_reader import parse_platform
@@ -14,6 +17,7 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
+from tests.simulator.worlds import GivenDurations, Scheduler, greedy, jobs, small_platform
 
 BEFORE, JOBS = 480, 192
 """Multiples of the number of jobs packed at a time."""
@@ -56,3 +60,25 @@ def test_an_ended_io_aware_job_leaves_little() -> None:
             tracemalloc.stop()
     assert profiles == 4 * len(rows)
     assert (traced[1] - traced[0]) / JOBS < 500
+
+
+class _Later(Scheduler):
+    """A scheduler without a reply."""
+
+    def exchange(self, message: Message) -> Reply | None:  # type: ignore[override]
+        """Keep a message."""
+        return None
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_simulation_is_let_go(waits: bool) -> None:
+    """Its two halves, compiled and in Python, refer to each other: the collector sees the circle."""
+    scheduler = _Later(greedy) if waits else Scheduler(greedy)
+    simulation = Simulation(
+        small_platform(), [workload_from_object(jobs({}))], GivenDurations(), scheduler, SimulationOptions()
+    )
+    assert (simulation.begin() is None) is waits
+    part = weakref.ref(simulation.power)
+    del simulation
+    gc.collect()
+    assert part() is None
