@@ -20,6 +20,7 @@ void bind_gates(nanobind::module_& module);
 void bind_operations(nanobind::module_& module);
 void bind_runtime(nanobind::module_& module);
 void bind_waterfill(nanobind::module_& module);
+void bind_faults(nanobind::module_& module);
 void bind_simulated_jobs(nanobind::module_& module);
 void bind_machines(nanobind::module_& module);
 void bind_loop(nanobind::module_& module);

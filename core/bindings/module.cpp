@@ -22,6 +22,7 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_gates(module);
   spillway::bindings::bind_operations(module);
   spillway::bindings::bind_runtime(module);
+  spillway::bindings::bind_faults(module);
   spillway::bindings::bind_simulated_jobs(module);
   spillway::bindings::bind_machines(module);
   spillway::bindings::bind_loop(module);
