@@ -6,6 +6,12 @@ Other packages import its names from here. ``_native.pyi`` has their documentati
 from __future__ import annotations
 
 from spillway.core._native import (
+    PAIR_BUFFER,
+    PAIR_CALLER,
+    PAIR_NOW_ONLY,
+    PAIR_OVERLAPPING,
+    PAIR_STAGING,
+    PAIR_WITHOUT,
     SOURCE_DIGEST,
     Account,
     Allocation,
@@ -35,9 +41,11 @@ from spillway.core._native import (
     LoopOptions,
     MachineStates,
     Network,
+    NodePlan,
     Origin,
     OriginKind,
     Packer,
+    PlanPass,
     PlanSearch,
     Profile,
     ProgramRuntime,
@@ -78,6 +86,12 @@ from spillway.core.refusals import Overbooked
 from spillway.core.resources import Resource
 
 __all__ = [
+    "PAIR_BUFFER",
+    "PAIR_CALLER",
+    "PAIR_NOW_ONLY",
+    "PAIR_OVERLAPPING",
+    "PAIR_STAGING",
+    "PAIR_WITHOUT",
     "SOURCE_DIGEST",
     "Account",
     "Allocation",
@@ -111,11 +125,13 @@ __all__ = [
     "MachineStates",
     "Network",
     "NodeOrder",
+    "NodePlan",
     "Origin",
     "OriginKind",
     "Overbooked",
     "Packer",
     "Placement",
+    "PlanPass",
     "PlanSearch",
     "Profile",
     "ProgramRuntime",

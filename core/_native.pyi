@@ -548,6 +548,154 @@ def narrow_points(timeline: Timeline) -> list[int]:
     only if it is narrower than the earlier segments.
     """
 
+PAIR_CALLER: int
+"""Flag of a pair: the caller decides on it."""
+PAIR_WITHOUT: int
+"""Flag of a pair: its job has no buffer yet."""
+PAIR_STAGING: int
+"""Flag of a pair: its job's buffer is being filled."""
+PAIR_NOW_ONLY: int
+"""Flag of a pair: it gets no reservation."""
+PAIR_OVERLAPPING: int
+"""Flag of a pair: its reservation may overlap with others."""
+PAIR_BUFFER: int
+"""Flag of a pair: its job requests a buffer."""
+
+class PlanPass:
+    """A backfill pass over pairs of a job and a partition; it writes to these arrays.
+
+    Parameters
+    ----------
+    pairs
+        ``int64[pairs, 5]``: place of the job, nodes, row of the partition's nodes (0: all), number of the user, flags.
+    durations_s
+        Expected duration of each pair (s).
+    waiting
+        State of each job: 0 not waiting, 1 waiting, 2 waiting with an expected start.
+    unreserved_s
+        Time up to which too few nodes were unreserved for each pair's duration (s); minus infinity without a search.
+    starts_s
+        Expected start of each pair (s), infinity for never.
+    counts
+        ``int64[3, sets or users]``: tried pairs of each partition and of each user, reservations in each partition.
+    rules
+        The members of ``PlanRules`` in ``search/node_space.hpp``, in order.
+    """
+
+    def __init__(
+        self,
+        pairs: npt.NDArray[np.int64],
+        durations_s: npt.NDArray[np.float64],
+        waiting: npt.NDArray[np.int64],
+        unreserved_s: npt.NDArray[np.float64],
+        starts_s: npt.NDArray[np.float64],
+        counts: npt.NDArray[np.int64],
+        rules: tuple[float | int, ...],
+    ) -> None: ...
+
+class NodePlan:
+    """Nodes that are planned for waiting jobs over intervals, by the rules of Slurm's two schedulers.
+
+    Sets of nodes are arrays of 64-bit words: node ``i`` is bit ``i % 64`` of word ``i // 64``.
+
+    Parameters
+    ----------
+    now_s
+        The present (s).
+    sets
+        ``int64[sets, words]``: all nodes, then those of each partition.
+    usable, idle
+        The nodes that are not out, and the idle ones of these.
+
+    References
+    ----------
+    Slurm 22.05, ``sched/backfill`` (reservations, next candidates) and ``select/linear`` (expected ends, choice of
+    nodes).
+    """
+
+    def __init__(
+        self, now_s: float, sets: npt.NDArray[np.int64], usable: npt.NDArray[np.int64], idle: npt.NDArray[np.int64]
+    ) -> None: ...
+    @property
+    def idle(self) -> npt.NDArray[np.int64]:
+        """The idle nodes."""
+    @property
+    def chosen(self) -> npt.NDArray[np.int64]:
+        """The nodes chosen last."""
+    @property
+    def until_s(self) -> float:
+        """Time until which (s) all results stay valid if nothing but the time changes."""
+    @property
+    def is_stacked(self) -> bool:
+        """Whether a backfill pass was prepared."""
+    @property
+    def was_cut(self) -> bool:
+        """Whether a main pass visits no more pairs."""
+    @property
+    def asks(self) -> bool:
+        """Whether the caller decides on the pair that a backfill pass has returned; otherwise it can start."""
+    def reserved(self) -> list[tuple[float, float, npt.NDArray[np.int64]]]:
+        """Begin and end of each segment of time from now on (s), and the nodes without a reservation in it."""
+    def choose(self, nodes: npt.NDArray[np.int64]) -> None:
+        """Set the nodes chosen last."""
+    def consecutive(self, nodes: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+        """Choose ``count`` of some nodes: the shortest run of neighbours that suffices, else the longest, and so on."""
+    def stack(
+        self,
+        held: npt.NDArray[np.int64],
+        ends_s: npt.NDArray[np.float64],
+        numbers: npt.NDArray[np.int64],
+        ended: int,
+        windows: list[tuple[float, float, float, npt.NDArray[np.int64]]],
+    ) -> None:
+        """Prepare a backfill pass.
+
+        Parameters
+        ----------
+        held, ends_s, numbers
+            Nodes of running jobs in the order in which they are expected to leave, these times (s), and the jobs'
+            numbers.
+        ended
+            Number of them that have ended, but still have nodes that are not back; they come first.
+        windows
+            Windows of maintenance: begin, end, time at which a job in the way is tried again (s), nodes.
+        """
+    def occupy(self, nodes: npt.NDArray[np.int64]) -> None:
+        """Take idle nodes before a backfill pass was prepared."""
+    def take(self, nodes: npt.NDArray[np.int64], end_s: float, number: int) -> None:
+        """Mark nodes as busy: job ``number`` was started on them and is expected to leave at ``end_s``."""
+    def main(
+        self,
+        pairs: npt.NDArray[np.int64],
+        waiting: npt.NDArray[np.int64],
+        ended: npt.NDArray[np.int64],
+        nodes: npt.NDArray[np.int64],
+        asks: int,
+        depth: int,
+        pair: int,
+    ) -> int:
+        """Next pair of a waiting job, from ``pair`` on, that can start or that the caller decides on, or their number.
+
+        A pair before it that lacks nodes ends its partition: the partition's nodes are kept.
+
+        Parameters
+        ----------
+        ended
+            Flags of the partitions that have ended; written.
+        nodes
+            Nodes of no partition that has ended; written.
+        asks
+            Flags of pairs that the caller decides on; -1: all.
+        depth
+            Most pairs of waiting jobs that are visited in a pass, including those of partitions that have ended.
+        """
+    def backfill(self, plan_pass: PlanPass, pair: int) -> int:
+        """Plan pairs in order from ``pair`` on, up to the next that can start or the caller decides on, or the end."""
+    def plan(self, plan_pass: PlanPass, pair: int, not_before_s: float) -> float:
+        """Expected start of a pair from a time on (s, infinity for never), with its nodes chosen."""
+    def keep(self, plan_pass: PlanPass, pair: int, start_s: float) -> bool:
+        """Reserve the chosen nodes for a pair that is to start at ``start_s``; return whether the rules allow it."""
+
 class PlanSearch:
     """Plans of orders of jobs, and annealing over orders.
 

@@ -22,7 +22,7 @@ FIRST = "spillway.schedulers.timeline.nodespace_kernels"
 
 ANNOUNCEMENT = "compiling numerical kernels (once per installation; half a minute to two)"
 
-_CALLED_BY_OTHERS = ("kernel_types.py",)
+_CALLED_BY_OTHERS: tuple[str, ...] = ()
 """Files that make the whole folder's compiled code stale when they change (see :mod:`spillway.base.kernel_cache`)."""
 
 
@@ -82,6 +82,8 @@ def compile_side_by_side(
     report
         Receives the number of finished parts, and of all parts.
     """
+    if not names:
+        return
     rest = [name for name in names if name != FIRST]
     total = 1 + len(others) + len(rest)
     with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("spawn")) as pool, without_main_script():
@@ -140,7 +142,9 @@ def is_cached(names: Iterable[str] | None = None) -> bool:
 
     It is wrong on another type of processor than the one that filled the cache: Numba compiles again there.
     """
-    shared_s = max((_PACKAGE / "timeline" / name).stat().st_mtime for name in _CALLED_BY_OTHERS)
+    shared_s = (
+        max((_PACKAGE / "timeline" / name).stat().st_mtime for name in _CALLED_BY_OTHERS) if _CALLED_BY_OTHERS else 0.0
+    )
     for source in _sources(names):
         changed_s = source.stat().st_mtime
         if source.parent.name == "timeline":

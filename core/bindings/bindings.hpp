@@ -9,6 +9,7 @@ void bind_allocation(nanobind::module_& module);
 void bind_engines(nanobind::module_& module);
 void bind_gang(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
+void bind_node_space(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
 void bind_timeline(nanobind::module_& module);

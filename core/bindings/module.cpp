@@ -13,6 +13,7 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_network(module);
   spillway::bindings::bind_timeline(module);
   spillway::bindings::bind_filling(module);
+  spillway::bindings::bind_node_space(module);
   spillway::bindings::bind_plan(module);
   spillway::bindings::bind_engines(module);
   spillway::bindings::bind_waterfill(module);

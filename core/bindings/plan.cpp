@@ -5,6 +5,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/arrays.hpp"
 #include "bindings/bindings.hpp"
 
 namespace nb = nanobind;
@@ -17,14 +18,6 @@ using Spans = nb::ndarray<const double, nb::shape<-1, 7>, nb::c_contig, nb::devi
 using Positions = nb::ndarray<const std::int32_t, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
 Order order_of(const Positions& order) { return Order(order.data(), order.data() + order.shape(0)); }
-
-/// An array of its own, as NumPy's.
-template <class Number>
-nb::object array_of(std::vector<Number> numbers) {
-  auto* held = new std::vector<Number>(std::move(numbers));
-  nb::capsule owner(held, [](void* vector) noexcept { delete static_cast<std::vector<Number>*>(vector); });
-  return nb::cast(nb::ndarray<nb::numpy, Number, nb::shape<-1>>(held->data(), {held->size()}, owner));
-}
 
 void make(Planner* self, const Timeline& timeline, const Demands& demands, const Spans& spans, bool latest, double alpha,
           double guard_s, double guard_power, std::int64_t stride) {

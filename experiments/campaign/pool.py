@@ -28,7 +28,6 @@ from spillway.base.arguments import SIGNALLED
 from spillway.base.main_script import without_main_script
 from spillway.experiments.campaign import signals
 from spillway.experiments.run import offspring
-from spillway.schedulers import kernels as scheduling
 
 Task = TypeVar("Task")
 
@@ -230,13 +229,8 @@ def _obituary(exit_code: int | None) -> str:
 
 
 def begin_loading() -> None:
-    """Start the server process of later pools: it loads the modules of runs while inputs are prepared.
-
-    Does nothing where that would compile kernels, which is announced first
-    (:func:`spillway.experiments.cli.warm.ensure`).
-    """
-    if scheduling.is_cached([scheduling.FIRST]):
-        _ensure_server(_context())
+    """Start the server process of later pools: it loads the modules of runs while inputs are prepared."""
+    _ensure_server(_context())
 
 
 def _ensure_server(context: BaseContext) -> None:

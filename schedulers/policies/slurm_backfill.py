@@ -543,7 +543,7 @@ class OnePass:
         """
         if self.apart or self._tried or self._cut or self.pairs.any_counted:
             return -math.inf
-        return self.space.until.item(0) if planned else math.inf
+        return self.space.until_s if planned else math.inf
 
     def below(self, priority: int) -> npt.NDArray[np.bool_] | None:
         """Whether each job has a priority below ``priority``, by its place; ``None`` if that is 0."""

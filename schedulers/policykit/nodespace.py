@@ -1,7 +1,7 @@
 """Nodes planned for jobs by Slurm's two schedulers: sets of nodes over intervals.
 
 Running jobs and plans are separate: running jobs are expected to leave their nodes one after another, reservations
-cover intervals. Sets of nodes are rows of 64-bit words (:mod:`spillway.schedulers.timeline.nodespace_kernels`).
+cover intervals. Sets of nodes are rows of 64-bit words (:class:`spillway.core.NodePlan` searches in them).
 
 References
 ----------
@@ -13,22 +13,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.lazy_modules import late
+from spillway.core import (
+    PAIR_BUFFER,
+    PAIR_CALLER,
+    PAIR_NOW_ONLY,
+    PAIR_OVERLAPPING,
+    PAIR_STAGING,
+    PAIR_WITHOUT,
+    NodePlan,
+    PlanPass,
+)
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.pairs import Pair, Pairs
 from spillway.schedulers.policykit.view import Running, Taken, View
 from spillway.schedulers.timeline import Resource
-
-if TYPE_CHECKING:
-    from spillway.schedulers.timeline import nodespace_kernels as kernels
-else:
-    kernels = late("spillway.schedulers.timeline.nodespace_kernels")
 
 Words = npt.NDArray[np.int64]
 """A set of nodes: node i is bit i % 64 of word i // 64."""
@@ -39,18 +43,16 @@ _HELD, _SETS = "held nodes", "sets of nodes"
 EXACT_S = 1e-6
 """Two times that differ by less are the same instant."""
 
+_PLANNED = 2
+"""State of a waiting job that has an expected start."""
+
 _ALL = 2**62
 """More pairs than any pass has."""
-
-_NO_WINDOWS_S = np.empty((0, 3))
 
 _NOT_LONGER: Mapping[str, float] = MappingProxyType({})
 
 _ENDED_S = -math.inf
 """Expected end of a job that has ended."""
-
-_SPARE = 32
-"""Rows allocated at first for jobs that start in a pass."""
 
 
 class NodeSpace:
@@ -71,24 +73,31 @@ class NodeSpace:
 
     Attributes
     ----------
-    idle
-        Nodes that are free now.
+    plan
+        The sets, running jobs and reservations of a pass.
     """
 
     def __init__(
         self, now_s: float, sets: npt.NDArray[np.int64], usable: Words, held: Held, taken: Sequence[Taken] = ()
     ) -> None:
-        words = len(usable)
-        self._held, self._started, self._taken = held, list[Started](), taken
-        self.sets = sets
-        self.state = np.zeros(5, np.int64)
-        self.until = np.full(1, np.inf)
-        self.idle: Words = usable & ~held.nodes
-        self.chosen: Words = np.empty(words, np.int64)
-        self._scratch = (*np.empty((2, words), np.int64), self.chosen, np.empty((2, 32 * words + 1), np.int32))
-        self._left, self._ends_s, self._numbers = self.idle[np.newaxis], np.empty(1), np.empty(1, np.int64)
-        self._segments = np.array([now_s]), np.zeros(1, np.int32), usable[np.newaxis].copy()
-        self._windows = _NO_WINDOWS_S, self.sets[:0]
+        self._now_s, self._held, self._started, self._taken = now_s, held, list[Started](), taken
+        self.sets, self._usable = sets, usable
+        self.plan = NodePlan(now_s, sets, usable, usable & ~held.nodes)
+
+    @property
+    def idle(self) -> Words:
+        """Nodes that are free now."""
+        return self.plan.idle
+
+    @property
+    def chosen(self) -> Words:
+        """The nodes chosen last."""
+        return self.plan.chosen
+
+    @property
+    def until_s(self) -> float:
+        """Time until which (s) all results stay valid if nothing but the time changes."""
+        return self.plan.until_s
 
     @classmethod
     def of(cls, view: View, longer_s: Mapping[str, float] = _NOT_LONGER) -> NodeSpace:
@@ -119,80 +128,51 @@ class NodeSpace:
     @property
     def are_out(self) -> bool:
         """Whether any node is out."""
-        return bool((self.sets[0] & ~self._segments[2][0]).any())
+        return bool((self.sets[0] & ~self._usable).any())
 
     def usable_of(self, row: int) -> Words:
         """The nodes of a set that are not out."""
-        found: Words = self.sets[row] & self._segments[2][0]
+        found: Words = self.sets[row] & self._usable
         return found
 
     def consecutive(self, nodes: Words, count: int) -> Words:
         """Choose ``count`` of ``nodes``, neighbours where possible; there must be enough."""
-        kernels.consecutive(self.arrays, nodes, count)
-        return self.chosen.copy()
+        return self.plan.consecutive(nodes, count)
 
-    @property
-    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
-        """The arrays as kernels take them (:class:`spillway.schedulers.timeline.nodespace_kernels.Space`)."""
-        return (
-            self._left, self._ends_s, self._numbers, *self._segments, *self._windows, self.sets, self.until, self.state,
-            *self._scratch,
-        )  # fmt: skip
-
-    def stack(self, reservations: int, resolution_s: float) -> None:
-        """Prepare the tables of a backfill pass: nodes in the order of their jobs' ends, and rows.
+    def stack(self, resolution_s: float) -> None:
+        """Prepare a backfill pass: nodes in the order of their jobs' ends.
 
         Parameters
         ----------
-        reservations
-            Number of reservations with rows.
         resolution_s
             Intervals are rounded to multiples of it (s).
         """
-        held, words, started = self._held, len(self.idle), self._started
-        times, _, free = self._segments
+        held, words, started = self._held, len(self._usable), self._started
         rows, ends_s, numbers = held.in_order(started)
-        jobs, left = len(rows), np.empty((len(rows) + _SPARE, words), np.int64)
-        left[0] = self.idle
-        self._left, self.idle = left, left[0]
-        self._ends_s, self._numbers = np.empty(len(left)), np.empty(len(left), np.int64)
-        self._ends_s[1 : jobs + 1], self._numbers[1 : jobs + 1] = ends_s, numbers
-        self.state[kernels.ENDED] = np.count_nonzero(ends_s == _ENDED_S)
-        segments = 2 * reservations + 2
-        self._segments = np.empty(segments), np.arange(segments, dtype=np.int32), np.empty((segments, words), np.int64)
-        self._segments[0][0], self._segments[2][0] = times[0], free[0]
-        self.state[kernels.SEGMENTS] = 1
-        if self._taken:
-            times_s = [(one.start_s, one.end_s, looked_at_after(one, resolution_s)) for one in self._taken]
-            self._windows = np.array(times_s), np.array([of_nodes(sorted(one.nodes), words) for one in self._taken])
+        windows = [
+            (one.start_s, one.end_s, looked_at_after(one, resolution_s), of_nodes(sorted(one.nodes), words))
+            for one in self._taken
+        ]
         table = held.rows if not started else np.concatenate((held.rows, [one.nodes for one in started]))
-        kernels.stack(self.arrays, table, rows)
+        ended = int(np.count_nonzero(ends_s == _ENDED_S))
+        self.plan.stack(table[rows], ends_s, numbers, ended, windows)
 
     def choose(self, nodes: Sequence[int]) -> None:
         """Set the nodes chosen last."""
-        self.chosen[:] = of_nodes(nodes, len(self.chosen))
+        self.plan.choose(of_nodes(nodes, len(self._usable)))
 
     def reserved(self) -> Iterator[tuple[float, float, Words]]:
         """Begin and end of each segment of time from now on (s), and the nodes without a reservation in it."""
-        times, order, free = self._segments
-        count = int(self.state[kernels.SEGMENTS])
-        for segment in range(count):
-            end_s = times.item(segment + 1) if segment + 1 < count else math.inf
-            yield times.item(segment), end_s, free[order[segment]]
+        yield from self.plan.reserved()
 
     def take(self, job: Job, nodes: Words, duration_s: float) -> None:
         """Take nodes for a job that has started, for its expected duration."""
-        end_s = whole_s(self._segments[0].item(0) + duration_s)
-        if not self.state[kernels.SEGMENTS]:
-            self.idle &= ~nodes
+        end_s = whole_s(self._now_s + duration_s)
+        if self.plan.is_stacked:
+            self.plan.take(nodes, end_s, job.number)
+        else:
+            self.plan.occupy(nodes)
             self._started.append(Started(end_s, job.number, nodes))
-            return
-        if self.state[kernels.LEAVING] + 2 > len(self._left):
-            self._left = np.concatenate((self._left, np.empty_like(self._left)))
-            self._ends_s = np.concatenate((self._ends_s, np.empty_like(self._ends_s)))
-            self._numbers = np.concatenate((self._numbers, np.empty_like(self._numbers)))
-            self.idle = self._left[0]
-        kernels.take(self.arrays, nodes, end_s, job.number)
 
 
 class Started(NamedTuple):
@@ -259,7 +239,7 @@ class Walk:
         self, space: NodeSpace, pairs: Pairs, depth: float, *, asks_all: bool = False, asks_buffers: bool = False
     ) -> None:
         self._space, self._pairs, self._depth = space, pairs, int(min(depth, _ALL))
-        self._asks = -1 if asks_all else kernels.CALLER | (kernels.BUFFER if asks_buffers else 0)
+        self._asks = -1 if asks_all else PAIR_CALLER | (PAIR_BUFFER if asks_buffers else 0)
         self._ended = np.zeros(len(space.sets), np.int64)
         self.nodes: Words = np.full(space.sets.shape[1], -1, np.int64)
         self._are_out = space.are_out
@@ -268,9 +248,7 @@ class Walk:
         """Yield the pairs."""
         space, pairs, at = self._space, self._pairs, -1
         while self.nodes.any():
-            at = kernels.main(
-                space.arrays, pairs.table, pairs.waiting, self._ended, self.nodes, self._asks, self._depth, at + 1
-            )
+            at = space.plan.main(pairs.table, pairs.waiting, self._ended, self.nodes, self._asks, self._depth, at + 1)
             if at == len(pairs):
                 return
             yield pairs[at]
@@ -278,7 +256,7 @@ class Walk:
     @property
     def looked_at_all(self) -> bool:
         """Whether a larger depth would have reached no more pairs."""
-        return bool(self._space.state[kernels.CODE] != kernels.CUT)
+        return not self._space.plan.was_cut
 
     def end(self, pair: Pair) -> None:
         """End the partition of a pair that lacks nodes, and keep its nodes."""
@@ -327,46 +305,44 @@ class Planning:
         starts_only: bool = False,
     ) -> None:
         self._space, self._pairs = space, pairs
-        self._rules = (*map(float, limits[:4]), *map(int, limits[4:]), int(starts_only))
+        self._now_s, self._resolution_s = limits.now_s, limits.resolution_s
         self._starts_only = starts_only
         table = pairs.table
         if asks:
-            table[:, 4] |= kernels.CALLER
+            table[:, 4] |= PAIR_CALLER
         if now_only is not None:
-            table[:, 4] |= np.where(now_only[table[:, 0]], kernels.NOW_ONLY, 0)
+            table[:, 4] |= np.where(now_only[table[:, 0]], PAIR_NOW_ONLY, 0)
         flags = (
-            (kernels.WITHOUT, set(without)),
-            (kernels.STAGING, set(staging)),
-            (kernels.OVERLAPPING, set(overlapping)),
+            (PAIR_WITHOUT, set(without)),
+            (PAIR_STAGING, set(staging)),
+            (PAIR_OVERLAPPING, set(overlapping)),
         )
         for flag, jobs in flags:
             if jobs:
                 table[[pairs.jobs[place] in jobs for place in table[:, 0].tolist()], 4] |= flag
-        self._counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
+        counts = np.zeros((3, max(len(space.sets), int(table[:, 3].max(initial=0)) + 1)), np.int64)
         self._starts_s = np.full(len(pairs), np.inf)
-        self._unreserved_s = np.full(len(pairs), -np.inf)
+        self._pass = PlanPass(
+            table,
+            pairs.durations_s,
+            pairs.waiting,
+            np.full(len(pairs), -np.inf),
+            self._starts_s,
+            counts,
+            (*map(float, limits[:4]), *map(int, limits[4:]), int(starts_only)),
+        )
 
     def __iter__(self) -> Iterator[tuple[Pair, float | None]]:
         """Yield pairs that could start now, with the present (s), and pairs that the caller decides on (``None``)."""
         space, pairs, at = self._space, self._pairs, 0
         if self._starts_only and not (pairs.table[:, 1] <= space.idle_of_sets()[pairs.table[:, 2]]).any():
             return
-        space.stack(len(pairs), self._rules[1])
+        space.stack(self._resolution_s)
         while True:
-            at = kernels.backfill(
-                space.arrays,
-                pairs.table,
-                pairs.durations_s,
-                self._unreserved_s,
-                pairs.waiting,
-                self._counts,
-                self._starts_s,
-                at,
-                self._rules,
-            )
+            at = space.plan.backfill(self._pass, at)
             if at == len(pairs):
                 return
-            yield pairs[at], None if space.state[kernels.CODE] == kernels.ASKS else self._rules[0]
+            yield pairs[at], None if space.plan.asks else self._now_s
             at += 1
 
     def start_s(self, pair: Pair, not_before_s: float, row: int | None = None) -> float:
@@ -375,27 +351,21 @@ class Planning:
         ``row``: its set of nodes, if not that of its partition.
         """
         pairs, at = self._pairs, pair.number
-        pairs.table[at, kernels.SET] = pair.row if row is None else row
-        found: float = kernels.plan(
-            self._space.arrays, pairs.table, pairs.durations_s, self._unreserved_s, at, not_before_s, self._rules
-        )
-        pairs.table[at, kernels.SET] = pair.row  # row of its partition, by which pairs are counted
+        pairs.table[at, 2] = pair.row if row is None else row
+        found = self._space.plan.plan(self._pass, at, not_before_s)
+        pairs.table[at, 2] = pair.row  # row of its partition, by which pairs are counted
         return self.expect(pair, found)
 
     def expect(self, pair: Pair, found: float) -> float:
         """Keep and return the expected start of a yielded pair (s, infinite for never)."""
         self._starts_s[pair.number] = found
         if found < math.inf:
-            self._pairs.waiting[pair.place] = kernels.PLANNED
+            self._pairs.waiting[pair.place] = _PLANNED
         return found
 
     def keep(self, pair: Pair, start_s: float) -> bool:
         """Reserve the nodes chosen last for a pair from its expected start on; return whether the limits allow it."""
-        pairs = self._pairs
-        kept: bool = start_s < math.inf and kernels.keep(
-            self._space.arrays, pairs.table, pairs.durations_s, self._counts, pair.number, start_s, self._rules
-        )
-        return kept
+        return start_s < math.inf and self._space.plan.keep(self._pass, pair.number, start_s)
 
     def starts(self) -> Iterator[tuple[Job, float]]:
         """Job and expected start of each pair with one (s)."""

@@ -1,15 +1,15 @@
-"""Waiting jobs in each of their partitions, in order, as columns for kernels; kept from pass to pass."""
+"""Waiting jobs in each of their partitions, in order, as columns for searches; kept from pass to pass."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.base.lazy_modules import late
+from spillway.core import PAIR_BUFFER, PAIR_CALLER
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.estimates import Walltimes
@@ -17,11 +17,6 @@ from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordere
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.policykit.waiting_jobs import Look, WaitingJobs
-
-if TYPE_CHECKING:
-    from spillway.schedulers.timeline import nodespace_kernels as kernels
-else:
-    kernels = late("spillway.schedulers.timeline.nodespace_kernels")
 
 _MEMORY = "pairs"
 """Key of the cache, followed by the order."""
@@ -88,7 +83,7 @@ class Pairs:
     @property
     def any_counted(self) -> bool:
         """Whether any job requests counted pools."""
-        return bool((self.table[:, 4] & kernels.CALLER).any())
+        return bool((self.table[:, 4] & PAIR_CALLER).any())
 
     def left(self) -> list[Job]:
         """Jobs that still wait, in no order."""
@@ -175,7 +170,7 @@ class _Kept:
         for number, job in enumerate(jobs):
             place = self._place(job)
             user = self._users.setdefault(job.user, len(self._users))
-            flags = kernels.CALLER * any(job.pools) | kernels.BUFFER * (job.bb_bytes > 0)
+            flags = PAIR_CALLER * any(job.pools) | PAIR_BUFFER * (job.bb_bytes > 0)
             for partition in job.partitions if self._tiers else (-1,):
                 rows.append((place, job.nodes, partition + 1, user, flags))
                 at.append(number)

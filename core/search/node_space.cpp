@@ -1,0 +1,546 @@
+#include "search/node_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spillway {
+namespace {
+
+enum Count { BY_SET, BY_USER, RESERVED };
+
+constexpr std::int64_t PLANNED = 2;
+
+double rounded(double time_s, double resolution_s) {
+  return time_s < NEVER ? std::floor(time_s / resolution_s) * resolution_s : time_s;
+}
+
+// End of the reservation of a job that is to end at a time, rounded to the resolution.
+double end_of(double time_s, const PlanRules& rules) {
+  if (rules.ends_up && time_s < NEVER) return std::ceil(time_s / rules.resolution_s) * rules.resolution_s;
+  return rounded(time_s, rules.resolution_s);
+}
+
+// The next node from a place on in a set (flipped: outside of it), or the number of bits of the set.
+std::int64_t next_node(const NodeSpace::Words& words, std::int64_t place, bool flipped) {
+  const auto size = static_cast<std::int64_t>(words.size());
+  std::int64_t word = place >> 6;
+  if (word >= size) return size << 6;
+  const std::uint64_t mask = flipped ? ~std::uint64_t{0} : 0;
+  std::uint64_t bits = (words[static_cast<std::size_t>(word)] ^ mask) & (~std::uint64_t{0} << (place & 63));
+  while (!bits) {
+    if (++word == size) return word << 6;
+    bits = words[static_cast<std::size_t>(word)] ^ mask;
+  }
+  return (word << 6) + lowest_bit(bits);
+}
+
+// Add the nodes from first to end (not included) to a set.
+void add_nodes(NodeSpace::Words& words, std::int64_t first, std::int64_t end) {
+  for (std::int64_t word = first >> 6; word < (end + 63) >> 6; word++) {
+    const std::int64_t low = std::max<std::int64_t>(first - (word << 6), 0), high = end - (word << 6);
+    std::uint64_t bits = ~std::uint64_t{0} << low;
+    if (high < 64) bits &= ~(~std::uint64_t{0} << high);
+    words[static_cast<std::size_t>(word)] |= bits;
+  }
+}
+
+}  // namespace
+
+NodeSpace::NodeSpace(double now_s, std::vector<Words> sets, Words usable, Words idle)
+    : words_(static_cast<std::int64_t>(usable.size())),
+      sets_(std::move(sets)),
+      usable_(usable),
+      left_{std::move(idle)},
+      ends_s_{0.0},
+      numbers_{0},
+      times_{now_s},
+      order_{0},
+      free_{std::move(usable)},
+      allowed_(at(words_)),
+      found_(at(words_)),
+      chosen_(at(words_)) {}
+
+std::int64_t NodeSpace::after(double time_s) const {
+  return std::upper_bound(times_.begin(), times_.end(), time_s) - times_.begin();
+}
+
+std::int64_t NodeSpace::from(double time_s) const {
+  return std::lower_bound(times_.begin(), times_.end(), time_s) - times_.begin();
+}
+
+void NodeSpace::consecutive(const Words& nodes, std::int64_t count) {
+  found_ = nodes;
+  choose_found(count);
+}
+
+void NodeSpace::choose_found(std::int64_t nodes) {
+  struct Run {
+    std::int64_t first, length;
+  };
+  std::vector<Run> runs;
+  std::int64_t total = 0;
+  for (std::int64_t first = next_node(found_, 0, false); first < words_ << 6;) {
+    const std::int64_t end = next_node(found_, first, true);
+    runs.push_back({first, end - first});
+    total += end - first;
+    first = next_node(found_, end, false);
+  }
+  if (total == nodes) {
+    chosen_ = found_;
+    return;
+  }
+  std::fill(chosen_.begin(), chosen_.end(), 0);
+  while (nodes > 0) {
+    Run* enough = nullptr;
+    Run* longest = nullptr;
+    for (Run& run : runs) {
+      if (run.length >= nodes && (!enough || run.length < enough->length)) enough = &run;
+      if (!longest || run.length > longest->length) longest = &run;
+    }
+    if (!longest || !longest->length) return;  // fewer nodes than asked for
+    Run* run = enough ? enough : longest;
+    const std::int64_t taken = std::min(nodes, run->length);
+    add_nodes(chosen_, run->first, run->first + taken);
+    run->length = 0;
+    nodes -= taken;
+  }
+}
+
+void NodeSpace::stack(const std::vector<Leaving>& running, std::int64_t ended, std::vector<Window> windows) {
+  left_.resize(1);
+  ends_s_ = {0.0};
+  numbers_ = {0};
+  for (const Leaving& job : running) {
+    Words nodes = left_.back();
+    for (std::int64_t word = 0; word < words_; word++) nodes[at(word)] |= job.nodes[at(word)] & free_[0][at(word)];
+    left_.push_back(std::move(nodes));
+    ends_s_.push_back(job.end_s);
+    numbers_.push_back(job.number);
+  }
+  ended_ = ended;
+  windows_ = std::move(windows);
+  stacked_ = true;
+}
+
+void NodeSpace::occupy(const Words& nodes) {
+  for (std::int64_t word = 0; word < words_; word++) left_[0][at(word)] &= ~nodes[at(word)];
+}
+
+void NodeSpace::take(const Words& nodes, double end_s, std::int64_t number) {
+  std::size_t place = 1;
+  while (place < left_.size() &&
+         (ends_s_[place] < end_s || (ends_s_[place] == end_s && numbers_[place] < number))) {
+    place++;
+  }
+  const auto where = static_cast<std::ptrdiff_t>(place);
+  ends_s_.insert(ends_s_.begin() + where, end_s);
+  numbers_.insert(numbers_.begin() + where, number);
+  left_.insert(left_.begin() + where, Words(left_[place - 1]));
+  for (std::size_t job = 0; job < place; job++) {
+    for (std::int64_t word = 0; word < words_; word++) left_[job][at(word)] &= ~nodes[at(word)];
+  }
+}
+
+// ---------------------------------------------------------------- segments
+
+// Narrow the nodes found by those without a reservation in a segment; their number.
+std::int64_t NodeSpace::narrow(std::int64_t segment) {
+  const Words& unreserved = free(segment);
+  std::int64_t number = 0;
+  for (std::int64_t word = 0; word < words_; word++) {
+    found_[at(word)] &= unreserved[at(word)];
+    number += popcount(found_[at(word)]);
+  }
+  return number;
+}
+
+// Whether allowed nodes that were reserved before become free at the begin of a segment.
+bool NodeSpace::releases(std::int64_t segment) const {
+  const Words &now = free(segment), &before = free(segment - 1);
+  std::uint64_t released = 0;
+  for (std::int64_t word = 0; word < words_; word++) released |= now[at(word)] & ~before[at(word)] & allowed_[at(word)];
+  return released != 0;
+}
+
+// The first segment from `segment` on that begins with a release of nodes, or the number of segments.
+std::int64_t NodeSpace::release(std::int64_t segment) const {
+  while (segment < segments() && !releases(segment)) segment++;
+  return segment;
+}
+
+// Whether a search from a time in the segment `first` on reaches the begin of a later segment. It visits the segments that
+// begin while the job would run, and two more.
+bool NodeSpace::sees(std::int64_t segment, std::int64_t first, double begin_s, double duration_s) {
+  if (segment - 1 <= first || times_[at(segment - 2)] <= begin_s + duration_s) return true;
+  if (first == 0) until_s_ = std::min(until_s_, times_[at(segment - 2)] - duration_s);
+  return false;
+}
+
+// Time at which a search from a time in the segment `first` on is repeated, if it leads to a late start.
+double NodeSpace::later(std::int64_t first, double begin_s, double duration_s) {
+  const std::int64_t segment = release(first + 1);
+  return segment < segments() && sees(segment, first, begin_s, duration_s) ? times_[at(segment)] : NEVER;
+}
+
+// The first release of nodes after the segment `blocked`, which leaves too few to all searches before. Each release before
+// starts a search; NEVER if the last of these does not reach it.
+double NodeSpace::past(std::int64_t blocked, std::int64_t first, double begin_s, double duration_s) {
+  const std::int64_t segment = release(blocked + 1);
+  if (segment == segments()) return NEVER;
+  if (segment > blocked + 2) {
+    std::int64_t last = blocked;
+    while (last > first && !releases(last)) last--;
+    if (last > first) begin_s = times_[at(last)];
+    if (!sees(segment, last, begin_s, duration_s)) return NEVER;
+  }
+  return times_[at(segment)];
+}
+
+// Allow a partition's nodes without those of windows in [begin_s, end_s). The time at which a job in the way of a window is
+// tried again, or NEVER.
+double NodeSpace::allow(std::int64_t set, double begin_s, double end_s, const PlanRules& rules) {
+  bool within = false;
+  double again_s = NEVER;
+  allowed_ = sets_[at(set)];
+  for (const Window& window : windows_) {
+    if (window.begin_s < end_s && window.end_s > begin_s) {
+      for (std::int64_t word = 0; word < words_; word++) {
+        within = within || (allowed_[at(word)] & window.nodes[at(word)]);
+        allowed_[at(word)] &= ~window.nodes[at(word)];
+      }
+    }
+    if (window.end_s >= begin_s && window.again_s > begin_s) again_s = std::min(again_s, window.again_s);
+  }
+  return within && again_s < rules.until_s ? again_s : NEVER;
+}
+
+// Bound the validity by the time for which the reservations from the present to end_s stay valid.
+void NodeSpace::note_until(double now_s, double end_s) {
+  if (segments() > 1) until_s_ = std::min(until_s_, times_[1]);
+  const std::int64_t following = after(end_s);
+  if (following < segments()) until_s_ = std::min(until_s_, times_[at(following)] - (end_s - now_s));
+}
+
+// Find the allowed nodes without a reservation in [begin_s, end_s]; -1 if they suffice. Otherwise a segment: it and those
+// after it, up to end_s, leave too few. So does every interval of this length that begins before that segment ends.
+std::int64_t NodeSpace::unreserved(std::int64_t nodes, double begin_s, double end_s) {
+  const std::int64_t first = after(begin_s) - 1;
+  if (begin_s <= times_[0]) note_until(begin_s, end_s);
+  found_ = allowed_;
+  for (std::int64_t segment = after(end_s) - 1; segment >= first; segment--) {
+    if (narrow(segment) < nodes) return segment;
+  }
+  return -1;
+}
+
+// The first time from begin_s on at which a search may succeed; without windows. A search fails if it is repeated before
+// enough nodes are expected to be idle: some segment leaves too few of the allowed nodes that are idle by then. That is
+// mostly the first segment, as nodes that become idle soon are reserved from then on. The passing of time does not change
+// that: a late job leaves even later.
+double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_s) {
+  const auto leaving = static_cast<std::int64_t>(left_.size()) - 1;
+  std::int64_t low = 0, first = after(begin_s) - 1;
+  for (;;) {
+    const std::int64_t again = release(first + 1);
+    if (again == segments() || !sees(again, first, begin_s, duration_s)) return begin_s;
+    while (low < leaving && ends_s_[at(low + 1)] <= times_[at(again)]) low++;
+    for (std::int64_t word = 0; word < words_; word++) found_[at(word)] = left_[at(low)][at(word)] & allowed_[at(word)];
+    std::int64_t number = narrow(first), segment = first + 1;
+    const double end_s = begin_s + duration_s;
+    for (; number >= nodes && segment < segments() && times_[at(segment)] <= end_s; segment++) number = narrow(segment);
+    if (number >= nodes) return begin_s;
+    first = again;
+    begin_s = times_[at(again)];
+  }
+}
+
+// ---------------------------------------------------------------- running jobs
+
+// Number of running jobs that have left at the first check that finds at least `least` of them gone. Jobs leave together:
+// first the one that ends soonest of those on the nodes found, with all that end within 30 s of it, then the next one with
+// all within 30 s and linear_s more, and so on.
+std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
+  double window_s = 30.0;
+  std::int64_t job = ended_ + 1;
+  for (;;) {
+    double first_s = NEVER;
+    std::int64_t last = 0;
+    for (; job < static_cast<std::int64_t>(left_.size()); job++) {
+      bool usable = false;
+      for (std::int64_t word = 0; word < words_; word++) {
+        usable = usable || (left_[at(job)][at(word)] & ~left_[at(job - 1)][at(word)] & found_[at(word)]);
+      }
+      if (!usable) continue;
+      if (last > 0 && ends_s_[at(job)] > first_s + window_s) break;
+      first_s = std::min(first_s, ends_s_[at(job)]);
+      last = job;
+    }
+    if (last >= least || last == 0) return std::max(last, least);
+    window_s += linear_s;
+  }
+}
+
+// Number of running jobs that must leave until enough of the nodes found are idle; keeps those that are then. Jobs that have
+// ended have left.
+std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s) {
+  std::int64_t low = ended_, high = static_cast<std::int64_t>(left_.size()) - 1;
+  while (low < high) {
+    const std::int64_t middle = (low + high) >> 1;
+    std::int64_t number = 0;
+    for (std::int64_t word = 0; word < words_; word++) number += popcount(left_[at(middle)][at(word)] & found_[at(word)]);
+    if (number >= nodes) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  if (linear_s > 0.0 && low > ended_) low = together(low, linear_s);
+  for (std::int64_t word = 0; word < words_; word++) found_[at(word)] &= left_[at(low)][at(word)];
+  return low;
+}
+
+// Whether all of the chosen nodes are idle: no node is still missing from a job that has ended.
+bool NodeSpace::is_idle() const {
+  std::uint64_t busy = 0;
+  for (std::int64_t word = 0; word < words_; word++) busy |= chosen_[at(word)] & ~left_[0][at(word)];
+  return busy == 0;
+}
+
+// ---------------------------------------------------------------- reservations
+
+// Whether some of the chosen nodes are reserved for a part of [begin_s, end_s), now or later.
+bool NodeSpace::overlaps(double begin_s, double end_s) const {
+  const std::int64_t last = from(end_s);
+  for (std::int64_t segment = after(std::max(begin_s, times_[0])) - 1; segment < last; segment++) {
+    for (std::int64_t word = 0; word < words_; word++) {
+      if (chosen_[at(word)] & ~free(segment)[at(word)]) return true;
+    }
+  }
+  return false;
+}
+
+// The segment that begins at a time from now on, made if it is missing; past the last one for infinity.
+std::int64_t NodeSpace::split(double time_s) {
+  const std::int64_t segment = from(time_s);
+  if (time_s < NEVER && (segment == segments() || times_[at(segment)] > time_s)) {
+    order_.insert(order_.begin() + segment, static_cast<std::uint32_t>(free_.size()));
+    free_.push_back(Words(free_[order_[at(segment - 1)]]));
+    times_.insert(times_.begin() + segment, time_s);
+  }
+  return segment;
+}
+
+// Reserve the chosen nodes over an interval, from now on at the earliest; an empty one reserves nothing. Then the first two
+// neighbours that have become equal are joined, from two segments before the interval to the one after it.
+void NodeSpace::reserve(double begin_s, double end_s) {
+  begin_s = std::max(begin_s, times_[0]);
+  if (begin_s >= end_s) return;
+  const std::int64_t first = split(begin_s), last = split(end_s);
+  for (std::int64_t segment = first; segment < last; segment++) {
+    for (std::int64_t word = 0; word < words_; word++) row(segment)[at(word)] &= ~chosen_[at(word)];
+  }
+  const std::int64_t end = std::min(last, segments() - 1);
+  for (std::int64_t segment = std::max<std::int64_t>(first - 2, 0); segment < end; segment++) {
+    if (free(segment) != free(segment + 1)) continue;
+    times_.erase(times_.begin() + segment + 1);
+    order_.erase(order_.begin() + segment + 1);
+    return;
+  }
+}
+
+// ---------------------------------------------------------------- passes
+
+// Whether enough idle nodes of a pair's partition have no reservation while it would run.
+bool NodeSpace::may_start(const PairTable& pairs, std::int64_t pair, const PlanRules& rules) {
+  const PairRow& one = pairs.rows[pair];
+  const double now_s = rules.now_s, end_s = now_s + pairs.durations_s[pair];
+  allow(one.set, now_s, end_s, rules);
+  std::int64_t number = 0;
+  for (std::int64_t word = 0; word < words_; word++) {
+    found_[at(word)] = allowed_[at(word)] & left_[0][at(word)];
+    number += popcount(found_[at(word)]);
+  }
+  note_until(now_s, end_s);
+  for (std::int64_t segment = after(end_s) - 1; number >= one.nodes && segment >= 0; segment--) number = narrow(segment);
+  return number >= one.nodes;
+}
+
+// Whether a pair exceeds the limit of its partition or its user; otherwise it is counted.
+bool NodeSpace::is_over(const PairRow& pair, const Pass& pass, const PlanRules& rules) const {
+  std::int64_t& of_set = pass.counts[BY_SET * pass.columns + pair.set];
+  std::int64_t& of_user = pass.counts[BY_USER * pass.columns + pair.user];
+  if (rules.most_of_set > 0 && of_set >= rules.most_of_set) return true;
+  if (rules.most_of_user > 0 && of_user >= rules.most_of_user) return true;
+  of_set++;
+  of_user++;
+  return false;
+}
+
+// The first time at which a pair need be tried; NEVER if the searches before do not reach any. Reservations only grow in a
+// pass. If a pair of no more nodes and no longer duration, in the same partition, found too few nodes up to a time, this
+// one would, too; also at times at which nodes become free only since then.
+double NodeSpace::not_before(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair) {
+  const PairRow& one = pairs.rows[pair];
+  const double duration_s = pairs.durations_s[pair];
+  double begin_s = rules.now_s, first_s = rules.now_s;
+  if (!windows_.empty()) return first_s;
+  for (std::int64_t other = 0; other < pair; other++) {
+    if (pass.unreserved_s[other] > first_s && pairs.rows[other].set == one.set &&
+        pairs.rows[other].nodes <= one.nodes && pairs.durations_s[other] <= duration_s) {
+      first_s = pass.unreserved_s[other];
+    }
+  }
+  if (first_s == begin_s) return first_s;
+  allow(one.set, begin_s, begin_s, rules);
+  pass.unreserved_s[pair] = first_s;
+  std::int64_t first = 0, segment = 0;
+  while (times_[at(segment)] < first_s) {
+    segment = release(segment + 1);
+    if (segment == segments() || !sees(segment, first, begin_s, duration_s)) return NEVER;
+    first = segment;
+    begin_s = times_[at(segment)];
+  }
+  return begin_s;
+}
+
+double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
+                       double not_before_s) {
+  const PairRow& one = pairs.rows[pair];
+  const double duration_s = pairs.durations_s[pair], now_s = rules.now_s;
+  const bool apart = one.flags & PAIR_OVERLAPPING, now_only = one.flags & PAIR_NOW_ONLY;
+  double& unreserved_s = pass.unreserved_s[pair];
+  bool known = false;
+  while (not_before_s < NEVER) {
+    if (known && windows_.empty()) not_before_s = promising(one.nodes, not_before_s, duration_s);
+    const double again_s = allow(one.set, not_before_s, not_before_s + duration_s, rules);
+    const std::int64_t first = after(not_before_s) - 1;
+    const std::int64_t blocked = unreserved(one.nodes, not_before_s, not_before_s + duration_s);
+    if (blocked >= 0) {
+      if (now_only) return NEVER;
+      if (!known) unreserved_s = blocked + 1 < segments() ? times_[at(blocked + 1)] : NEVER;
+      not_before_s = windows_.empty() ? past(blocked, first, not_before_s, duration_s)
+                                      : std::min(later(first, not_before_s, duration_s), again_s);
+      continue;
+    }
+    if (!known) {
+      unreserved_s = not_before_s;
+      known = true;
+    }
+    const std::int64_t leaving = leave(one.nodes, rules.linear_s);
+    const bool runs = leaving > ended_;
+    if (runs) until_s_ = std::min(until_s_, ends_s_[at(leaving)] - 1.0);
+    double start_s = std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);
+    const bool waits = start_s <= now_s;
+    double later_s = NEVER;
+    if (waits) {
+      choose_found(one.nodes);
+      if (is_idle()) {
+        if (ended_ > 0) {  // choose again among the idle ones, as a start does
+          for (std::int64_t word = 0; word < words_; word++) found_[at(word)] &= left_[0][at(word)];
+          choose_found(one.nodes);
+        }
+        return now_s;
+      }
+      start_s = now_s + 1.0;  // for nodes that are not back yet
+      until_s_ = std::min(until_s_, now_s);
+    }
+    if (now_only) return NEVER;
+    if (!waits) {
+      later_s = std::min(later(first, not_before_s, duration_s), again_s);
+      if (start_s > later_s) {
+        not_before_s = later_s;
+        continue;
+      }
+      choose_found(one.nodes);
+    }
+    const double begin_s = rounded(start_s, rules.resolution_s), end_s = end_of(start_s + duration_s, rules);
+    if (apart || start_s > rules.until_s || !overlaps(begin_s, end_s)) return start_s;
+    not_before_s = start_s > not_before_s ? start_s : later_s;
+  }
+  return NEVER;
+}
+
+bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
+                     double start_s) {
+  const PairRow& one = pairs.rows[pair];
+  if (start_s > rules.until_s) {
+    until_s_ = std::min(until_s_, start_s - (rules.until_s - rules.now_s));
+    return false;
+  }
+  if (one.flags & PAIR_NOW_ONLY) return false;
+  pass.counts[RESERVED * pass.columns + one.set]++;
+  reserve(rounded(start_s, rules.resolution_s), end_of(start_s + pairs.durations_s[pair], rules));
+  return true;
+}
+
+std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair) {
+  const double now_s = rules.now_s;
+  std::int64_t possible = pair;
+  while (pair < pairs.count) {
+    if (rules.starts_only) {
+      possible = std::max(possible, pair);
+      while (possible < pairs.count &&
+             !(pairs.waiting[pairs.rows[possible].job] && may_start(pairs, possible, rules))) {
+        possible++;
+      }
+      if (possible == pairs.count) return possible;
+    }
+    PairRow& one = pairs.rows[pair];
+    std::int64_t& waiting = pairs.waiting[one.job];
+    if (!waiting || is_over(one, pass, rules)) {
+      pair++;
+      continue;
+    }
+    const bool one_left = (rules.one_each && waiting == PLANNED) ||
+                          (rules.most_reserved > 0 &&
+                           pass.counts[RESERVED * pass.columns + one.set] >= rules.most_reserved);
+    if (one_left) one.flags |= PAIR_NOW_ONLY;
+    if (one.flags & PAIR_CALLER) {
+      verdict_ = Verdict::ASKS;
+      return pair;
+    }
+    const double first_s = not_before(pairs, pass, rules, pair);
+    double start_s = NEVER;
+    if (first_s == now_s || !(one.flags & PAIR_NOW_ONLY)) start_s = plan(pairs, pass, rules, pair, first_s);
+    if (one.flags & PAIR_NOW_ONLY) pass.unreserved_s[pair] = -NEVER;  // later times were not tried
+    pass.starts_s[pair] = start_s;
+    if (start_s < NEVER) waiting = PLANNED;
+    if (start_s <= now_s && !(one.flags & (PAIR_WITHOUT | PAIR_STAGING))) {
+      verdict_ = Verdict::FITS;
+      return pair;
+    }
+    if (start_s < NEVER && !(start_s <= now_s && one.flags & PAIR_WITHOUT)) keep(pairs, pass, rules, pair, start_s);
+    pair++;
+  }
+  return pair;
+}
+
+std::int64_t NodeSpace::main(const PairTable& pairs, std::int64_t* ended, std::uint64_t* nodes, std::int64_t asks,
+                             std::int64_t depth, std::int64_t pair) {
+  for (; pair < pairs.count; pair++) {
+    const PairRow& one = pairs.rows[pair];
+    if (!pairs.waiting[one.job]) continue;
+    if (looked_ == depth) {
+      verdict_ = Verdict::CUT;
+      return pairs.count;
+    }
+    looked_++;
+    if (ended[one.set]) continue;
+    if (asks < 0 || one.flags & asks) return pair;
+    const Words& set = sets_[at(one.set)];
+    std::int64_t idle = 0;
+    for (std::int64_t word = 0; word < words_; word++) idle += popcount(left_[0][at(word)] & nodes[word] & set[at(word)]);
+    if (idle >= one.nodes) return pair;
+    ended[one.set] = 1;
+    std::uint64_t left = 0;
+    for (std::int64_t word = 0; word < words_; word++) {
+      nodes[word] &= ~set[at(word)];
+      left |= nodes[word];
+    }
+    if (!left) return pairs.count;
+  }
+  return pair;
+}
+
+}  // namespace spillway
