@@ -44,4 +44,4 @@ class Free(NamedTuple):
 
 
 DemandRow = tuple[int, int, int, int, int, int]
-"""A job's request in whole numbers, as searches over many jobs take them (``Demand`` in ``book/machine.hpp``)."""
+"""A job's request in whole numbers, as searches over many jobs take them (``JobDemand`` in ``book/machine.hpp``)."""

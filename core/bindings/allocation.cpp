@@ -14,8 +14,8 @@ namespace {
 
 void make(Allocation* self, nb::handle nodes, nb::handle storages, std::int64_t bb_bytes,
           std::int64_t io_rate, std::optional<Lives> lives, bool striped, nb::handle pools) {
-  Allocation made{indices_of(nodes), indices_of(storages), bb_bytes,         io_rate,
-                  lives,             striped,              amounts_of(pools)};
+  Allocation made{indices_of(nodes), indices_of(storages), bb_bytes, io_rate, lives,
+                  striped,           amounts_of(pools)};
   new (self) Allocation(std::move(made));
 }
 
@@ -41,8 +41,10 @@ nb::object replaced(nb::handle thing, const nb::kwargs& changes) {
   if (nb::isinstance<Job>(thing)) return nb::cast(changed(nb::cast<const Job&>(thing), changes));
   nb::dict all;
   const bool lives = nb::isinstance<Lives>(thing);
-  if (!lives && !nb::isinstance<Allocation>(thing)) throw nb::type_error("expected a Job, an Allocation or Lives");
-  for (const char* name : {"nodes", "storages", "bb_bytes", "io_rate", "lives", "striped", "pools"}) {
+  if (!lives && !nb::isinstance<Allocation>(thing))
+    throw nb::type_error("expected a Job, an Allocation or Lives");
+  for (const char* name :
+       {"nodes", "storages", "bb_bytes", "io_rate", "lives", "striped", "pools"}) {
     if (!lives) all[name] = thing.attr(name);
   }
   for (const char* name : {"storage_lead_s", "storage_tail_s", "bandwidth_tail_s"}) {

@@ -20,16 +20,20 @@ inline IntTable int_table(std::vector<std::int64_t> values, std::size_t rows, st
   return IntTable(kept->data(), {rows, columns}, owner);
 }
 
-/// Arrays of Python that are read, and arrays that are written to: these must have the right form, a copy would be lost.
+/// Arrays of Python that are read, and arrays that are written to: these must have the right form,
+/// a copy would be lost.
 template <class Number, std::size_t... Columns>
-using Table = nanobind::ndarray<Number, nanobind::shape<-1, Columns...>, nanobind::c_contig, nanobind::device::cpu>;
+using Table = nanobind::ndarray<Number, nanobind::shape<-1, Columns...>, nanobind::c_contig,
+                                nanobind::device::cpu>;
 
 /// An array of NumPy with these numbers, of its own.
 template <class Number>
 nanobind::object array_of(std::vector<Number> numbers) {
   auto* held = new std::vector<Number>(std::move(numbers));
-  nanobind::capsule owner(held, [](void* vector) noexcept { delete static_cast<std::vector<Number>*>(vector); });
-  return nanobind::cast(nanobind::ndarray<nanobind::numpy, Number, nanobind::shape<-1>>(held->data(), {held->size()}, owner));
+  nanobind::capsule owner(
+      held, [](void* vector) noexcept { delete static_cast<std::vector<Number>*>(vector); });
+  return nanobind::cast(nanobind::ndarray<nanobind::numpy, Number, nanobind::shape<-1>>(
+      held->data(), {held->size()}, owner));
 }
 
 }  // namespace spillway::bindings

@@ -143,10 +143,13 @@ nb::object shown(const Job& job) {
 
 std::string_view name_of(const Job& job) {
   const std::size_t mark = job.id.rfind('!');
-  return mark == std::string::npos ? std::string_view(job.id) : std::string_view(job.id).substr(mark + 1);
+  return mark == std::string::npos ? std::string_view(job.id)
+                                   : std::string_view(job.id).substr(mark + 1);
 }
 
-std::string_view workload_of(const Job& job) { return std::string_view(job.id).substr(0, job.id.find('!')); }
+std::string_view workload_of(const Job& job) {
+  return std::string_view(job.id).substr(0, job.id.find('!'));
+}
 
 nb::str text(std::string_view of) { return nb::str(of.data(), of.size()); }
 
@@ -225,7 +228,8 @@ void bind_job(nb::module_& module) {
       .def_ro("account", &Job::account)
       .def_ro("qos", &Job::qos)
       .def_ro("gpus", &Job::gpus)
-      .def_prop_ro("area", [](const Job& job) { return static_cast<double>(job.nodes) * job.walltime_s; })
+      .def_prop_ro("area",
+                   [](const Job& job) { return static_cast<double>(job.nodes) * job.walltime_s; })
       .def("__repr__", &shown)
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), fields(nb::cast<const Job&>(self)));

@@ -32,9 +32,7 @@ nb::object equal(const Lives& lives, nb::handle other) {
   return nb::bool_(lives == nb::cast<const Lives&>(other));
 }
 
-Lives staged(const Lives& lives) {
-  return {0.0, lives.storage_tail_s, lives.bandwidth_tail_s};
-}
+Lives staged(const Lives& lives) { return {0.0, lives.storage_tail_s, lives.bandwidth_tail_s}; }
 
 }  // namespace
 
@@ -48,11 +46,12 @@ void bind_lives(nb::module_& module) {
       .def("staged", &staged)
       .def("__eq__", &equal, nb::arg("other").none())
       .def("__hash__", [](const Lives& lives) { return nb::hash(fields(lives)); })
-      .def("__repr__",
-           [](const Lives& lives) {
-             return nb::str("Lives(storage_lead_s={!r}, storage_tail_s={!r}, bandwidth_tail_s={!r})")
-                 .format(lives.storage_lead_s, lives.storage_tail_s, lives.bandwidth_tail_s);
-           })
+      .def(
+          "__repr__",
+          [](const Lives& lives) {
+            return nb::str("Lives(storage_lead_s={!r}, storage_tail_s={!r}, bandwidth_tail_s={!r})")
+                .format(lives.storage_lead_s, lives.storage_tail_s, lives.bandwidth_tail_s);
+          })
       .def("__reduce__", [](nb::handle self) {
         return nb::make_tuple(self.type(), fields(nb::cast<const Lives&>(self)));
       });

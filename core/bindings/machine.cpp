@@ -20,11 +20,15 @@ using Place = std::vector<std::string>;
 const std::map<std::string, NodeOrder> NODE_ORDERS = {
     {"first-fit", NodeOrder::FIRST_FIT}, {"spread", NodeOrder::SPREAD}, {"pack", NodeOrder::PACK}};
 const std::map<std::string, StorageOrder> STORAGE_ORDERS = {
-    {"nearest", StorageOrder::NEAREST},   {"by-id", StorageOrder::BY_ID},
-    {"rack", StorageOrder::RACK},         {"fullest", StorageOrder::FULLEST},
+    {"nearest", StorageOrder::NEAREST},
+    {"by-id", StorageOrder::BY_ID},
+    {"rack", StorageOrder::RACK},
+    {"fullest", StorageOrder::FULLEST},
     {"fullest-at-end", StorageOrder::FULLEST_AT_END},
-    {"emptiest", StorageOrder::EMPTIEST}, {"least-loaded", StorageOrder::LEAST_LOADED},
-    {"compact", StorageOrder::COMPACT},   {"spread", StorageOrder::SPREAD},
+    {"emptiest", StorageOrder::EMPTIEST},
+    {"least-loaded", StorageOrder::LEAST_LOADED},
+    {"compact", StorageOrder::COMPACT},
+    {"spread", StorageOrder::SPREAD},
     {"equal", StorageOrder::EQUAL}};
 
 template <class Order>
@@ -54,8 +58,9 @@ std::size_t common(const Place& one, const Place& other) {
   return length;
 }
 
-// Number of the nearest storage nodes of each node that are in its own rack: the smallest place around it that has some.
-// On a machine without places that is the whole machine; a node that shares no place with a storage node has none.
+// Number of the nearest storage nodes of each node that are in its own rack: the smallest place
+// around it that has some. On a machine without places that is the whole machine; a node that
+// shares no place with a storage node has none.
 std::vector<std::int32_t> own_of(nb::handle machine, const Facts& facts) {
   const std::vector<Place> nodes = places_of(machine.attr("nodes"));
   const std::vector<Place> storages = places_of(machine.attr("storages"));
@@ -84,7 +89,8 @@ std::vector<Pool> pools_of(nb::handle pools) {
     nb::object layer = pool.attr("layer");
     if (!layer.is_none()) {
       const auto name = nb::cast<std::string>(layer.attr("resource"));
-      one.resource = resources.emplace(name, static_cast<std::int32_t>(resources.size())).first->second;
+      one.resource =
+          resources.emplace(name, static_cast<std::int32_t>(resources.size())).first->second;
       one.mode = nb::cast<std::int32_t>(layer.attr("mode"));
       one.nodes = indices_of(layer.attr("nodes"));
     }
@@ -97,9 +103,13 @@ PayloadPtr source_of(nb::handle machine, nb::handle placement) {
   return to_payload(nb::make_tuple(machine, placement));
 }
 
-nb::object python_machine(const Machine& machine) { return from_payload(machine.facts().source)[0]; }
+nb::object python_machine(const Machine& machine) {
+  return from_payload(machine.facts().source)[0];
+}
 
-nb::object python_placement(const Machine& machine) { return from_payload(machine.facts().source)[1]; }
+nb::object python_placement(const Machine& machine) {
+  return from_payload(machine.facts().source)[1];
+}
 
 MachinePtr machine_of(nb::handle machine, nb::handle given) {
   nb::object placement = given.is_none()
@@ -132,7 +142,8 @@ MachinePtr machine_of(nb::handle machine, nb::handle given) {
   if (fault != SizeFault::NONE) {
     const bool links = fault == SizeFault::LINK_SUM;
     std::int64_t largest = 0;
-    for (const std::int64_t size : links ? facts.link_rates : facts.storage_bytes) largest = std::max(largest, size);
+    for (const std::int64_t size : links ? facts.link_rates : facts.storage_bytes)
+      largest = std::max(largest, size);
     const auto number = links ? facts.nodes : static_cast<std::int64_t>(facts.storage_bytes.size());
     refuse("machine_size", static_cast<int>(fault), number, links ? largest + 1 : largest);
   }

@@ -18,8 +18,8 @@ using Set = Table<const std::int64_t>;
 using Sets = nb::ndarray<const std::int64_t, nb::shape<-1, -1>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<std::int64_t, nb::shape<3, -1>, nb::c_contig, nb::device::cpu>;
 using Pairs = Table<std::int64_t, 5>;
-using Rules = std::tuple<double, double, double, double, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                         std::int64_t, std::int64_t>;
+using Rules = std::tuple<double, double, double, double, std::int64_t, std::int64_t, std::int64_t,
+                         std::int64_t, std::int64_t, std::int64_t>;
 
 NodeSpace::Words words_of_set(const std::int64_t* bits, std::size_t count) {
   return NodeSpace::Words(words_of(bits), words_of(bits) + count);
@@ -32,14 +32,17 @@ nb::object set_of(const NodeSpace::Words& words) {
   return array_of(std::vector<std::int64_t>(bits, bits + words.size()));
 }
 
-PairTable table_of(const Pairs& pairs, const Table<const double>& durations_s, const Table<std::int64_t>& waiting) {
-  return {reinterpret_cast<PairRow*>(pairs.data()), static_cast<std::int64_t>(pairs.shape(0)), durations_s.data(),
-          waiting.data()};
+PairTable table_of(const Pairs& pairs, const Table<const double>& durations_s,
+                   const Table<std::int64_t>& waiting) {
+  return {reinterpret_cast<PairRow*>(pairs.data()), static_cast<std::int64_t>(pairs.shape(0)),
+          durations_s.data(), waiting.data()};
 }
 
 PlanRules rules_of(const Rules& rules) {
-  const auto& [now_s, resolution_s, until_s, linear_s, of_set, of_user, reserved, each, up, starts] = rules;
-  return {now_s, resolution_s, until_s, linear_s, of_set, of_user, reserved, each != 0, up != 0, starts != 0};
+  const auto& [now_s, resolution_s, until_s, linear_s, of_set, of_user, reserved, each, up,
+               starts] = rules;
+  return {now_s,   resolution_s, until_s,   linear_s, of_set,
+          of_user, reserved,     each != 0, up != 0,  starts != 0};
 }
 
 /// A backfill pass: the arrays of its results.
@@ -53,16 +56,19 @@ struct PlanPass {
 
   PairTable table() const { return table_of(pairs, durations_s, waiting); }
   NodeSpace::Pass results() const {
-    return {unreserved_s.data(), starts_s.data(), counts.data(), static_cast<std::int64_t>(counts.shape(1))};
+    return {unreserved_s.data(), starts_s.data(), counts.data(),
+            static_cast<std::int64_t>(counts.shape(1))};
   }
 };
 
-void stack(NodeSpace& self, const Sets& held, const Table<const double>& ends_s, const Table<const std::int64_t>& numbers,
-           std::int64_t ended, const std::vector<std::tuple<double, double, double, Set>>& windows) {
+void stack(NodeSpace& self, const Sets& held, const Table<const double>& ends_s,
+           const Table<const std::int64_t>& numbers, std::int64_t ended,
+           const std::vector<std::tuple<double, double, double, Set>>& windows) {
   std::vector<NodeSpace::Leaving> running;
   for (std::size_t job = 0; job < held.shape(0); job++) {
     const std::int64_t* nodes = held.data() + job * held.shape(1);
-    running.push_back({ends_s.data()[job], numbers.data()[job], words_of_set(nodes, held.shape(1))});
+    running.push_back(
+        {ends_s.data()[job], numbers.data()[job], words_of_set(nodes, held.shape(1))});
   }
   std::vector<NodeSpace::Window> gone;
   for (const auto& [begin_s, end_s, again_s, nodes] : windows) {
@@ -76,7 +82,8 @@ nb::list reserved(const NodeSpace& self) {
   const std::vector<double>& times = self.times();
   for (std::size_t segment = 0; segment < times.size(); segment++) {
     const double end_s = segment + 1 < times.size() ? times[segment + 1] : NEVER;
-    found.append(nb::make_tuple(times[segment], end_s, set_of(self.free(static_cast<std::int64_t>(segment)))));
+    found.append(nb::make_tuple(times[segment], end_s,
+                                set_of(self.free(static_cast<std::int64_t>(segment)))));
   }
   return found;
 }
@@ -85,25 +92,29 @@ nb::list reserved(const NodeSpace& self) {
 
 void bind_node_space(nb::module_& module) {
   nb::class_<PlanPass>(module, "PlanPass")
-      .def("__init__",
-           [](PlanPass* self, Pairs pairs, Table<const double> durations_s, Table<std::int64_t> waiting,
-              Table<double> unreserved_s, Table<double> starts_s, Counts counts, const Rules& rules) {
-             new (self) PlanPass{pairs, durations_s, waiting, unreserved_s, starts_s, counts, rules_of(rules)};
-           },
-           nb::arg("pairs").noconvert(), nb::arg("durations_s"), nb::arg("waiting").noconvert(),
-           nb::arg("unreserved_s").noconvert(), nb::arg("starts_s").noconvert(), nb::arg("counts").noconvert(),
-           nb::arg("rules"));
+      .def(
+          "__init__",
+          [](PlanPass* self, Pairs pairs, Table<const double> durations_s,
+             Table<std::int64_t> waiting, Table<double> unreserved_s, Table<double> starts_s,
+             Counts counts, const Rules& rules) {
+            new (self) PlanPass{pairs,    durations_s, waiting,        unreserved_s,
+                                starts_s, counts,      rules_of(rules)};
+          },
+          nb::arg("pairs").noconvert(), nb::arg("durations_s"), nb::arg("waiting").noconvert(),
+          nb::arg("unreserved_s").noconvert(), nb::arg("starts_s").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("rules"));
 
   nb::class_<NodeSpace>(module, "NodePlan")
-      .def("__init__",
-           [](NodeSpace* self, double now_s, const Sets& sets, const Set& usable, const Set& idle) {
-             std::vector<NodeSpace::Words> all;
-             for (std::size_t set = 0; set < sets.shape(0); set++) {
-               all.push_back(words_of_set(sets.data() + set * sets.shape(1), sets.shape(1)));
-             }
-             new (self) NodeSpace(now_s, std::move(all), words_of_set(usable), words_of_set(idle));
-           },
-           nb::arg("now_s"), nb::arg("sets"), nb::arg("usable"), nb::arg("idle"))
+      .def(
+          "__init__",
+          [](NodeSpace* self, double now_s, const Sets& sets, const Set& usable, const Set& idle) {
+            std::vector<NodeSpace::Words> all;
+            for (std::size_t set = 0; set < sets.shape(0); set++) {
+              all.push_back(words_of_set(sets.data() + set * sets.shape(1), sets.shape(1)));
+            }
+            new (self) NodeSpace(now_s, std::move(all), words_of_set(usable), words_of_set(idle));
+          },
+          nb::arg("now_s"), nb::arg("sets"), nb::arg("usable"), nb::arg("idle"))
       .def_prop_ro("idle", [](const NodeSpace& self) { return set_of(self.idle()); })
       .def_prop_ro("chosen", [](const NodeSpace& self) { return set_of(self.chosen()); })
       .def_prop_ro("until_s", &NodeSpace::until_s)
@@ -111,46 +122,61 @@ void bind_node_space(nb::module_& module) {
       .def_prop_ro("was_cut", [](const NodeSpace& self) { return self.verdict() == Verdict::CUT; })
       .def_prop_ro("asks", [](const NodeSpace& self) { return self.verdict() == Verdict::ASKS; })
       .def("reserved", &reserved)
-      .def("choose", [](NodeSpace& self, const Set& nodes) { self.choose(words_of_set(nodes)); }, nb::arg("nodes"))
-      .def("consecutive",
-           [](NodeSpace& self, const Set& nodes, std::int64_t count) {
-             self.consecutive(words_of_set(nodes), count);
-             return set_of(self.chosen());
-           },
-           nb::arg("nodes"), nb::arg("count"))
-      .def("stack", &stack, nb::arg("held"), nb::arg("ends_s"), nb::arg("numbers"), nb::arg("ended"), nb::arg("windows"))
-      .def("occupy", [](NodeSpace& self, const Set& nodes) { self.occupy(words_of_set(nodes)); }, nb::arg("nodes"))
-      .def("take",
-           [](NodeSpace& self, const Set& nodes, double end_s, std::int64_t number) {
-             self.take(words_of_set(nodes), end_s, number);
-           },
-           nb::arg("nodes"), nb::arg("end_s"), nb::arg("number"))
-      .def("main",
-           [](NodeSpace& self, const Pairs& pairs, const Table<std::int64_t>& waiting, const Table<std::int64_t>& ended,
-              const Table<std::int64_t>& nodes, std::int64_t asks, std::int64_t depth, std::int64_t pair) {
-             const PairTable table{reinterpret_cast<PairRow*>(pairs.data()), static_cast<std::int64_t>(pairs.shape(0)),
-                                   nullptr, waiting.data()};
-             return self.main(table, ended.data(), words_of(nodes.data()), asks, depth, pair);
-           },
-           nb::arg("pairs").noconvert(), nb::arg("waiting").noconvert(), nb::arg("ended").noconvert(),
-           nb::arg("nodes").noconvert(), nb::arg("asks"), nb::arg("depth"), nb::arg("pair"))
-      .def("backfill",
-           [](NodeSpace& self, const PlanPass& pass, std::int64_t pair) {
-             return self.backfill(pass.table(), pass.results(), pass.rules, pair);
-           },
-           nb::arg("plan_pass"), nb::arg("pair"))
-      .def("plan",
-           [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double not_before_s) {
-             const double found_s = self.plan(pass.table(), pass.results(), pass.rules, pair, not_before_s);
-             pass.unreserved_s.data()[pair] = -NEVER;  // not searched from the present on
-             return found_s;
-           },
-           nb::arg("plan_pass"), nb::arg("pair"), nb::arg("not_before_s"))
-      .def("keep",
-           [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double start_s) {
-             return self.keep(pass.table(), pass.results(), pass.rules, pair, start_s);
-           },
-           nb::arg("plan_pass"), nb::arg("pair"), nb::arg("start_s"));
+      .def(
+          "choose", [](NodeSpace& self, const Set& nodes) { self.choose(words_of_set(nodes)); },
+          nb::arg("nodes"))
+      .def(
+          "consecutive",
+          [](NodeSpace& self, const Set& nodes, std::int64_t count) {
+            self.consecutive(words_of_set(nodes), count);
+            return set_of(self.chosen());
+          },
+          nb::arg("nodes"), nb::arg("count"))
+      .def("stack", &stack, nb::arg("held"), nb::arg("ends_s"), nb::arg("numbers"),
+           nb::arg("ended"), nb::arg("windows"))
+      .def(
+          "occupy", [](NodeSpace& self, const Set& nodes) { self.occupy(words_of_set(nodes)); },
+          nb::arg("nodes"))
+      .def(
+          "take",
+          [](NodeSpace& self, const Set& nodes, double end_s, std::int64_t number) {
+            self.take(words_of_set(nodes), end_s, number);
+          },
+          nb::arg("nodes"), nb::arg("end_s"), nb::arg("number"))
+      .def(
+          "main",
+          [](NodeSpace& self, const Pairs& pairs, const Table<std::int64_t>& waiting,
+             const Table<std::int64_t>& ended, const Table<std::int64_t>& nodes, std::int64_t asks,
+             std::int64_t depth, std::int64_t pair) {
+            const PairTable table{reinterpret_cast<PairRow*>(pairs.data()),
+                                  static_cast<std::int64_t>(pairs.shape(0)), nullptr,
+                                  waiting.data()};
+            return self.main(table, ended.data(), words_of(nodes.data()), asks, depth, pair);
+          },
+          nb::arg("pairs").noconvert(), nb::arg("waiting").noconvert(),
+          nb::arg("ended").noconvert(), nb::arg("nodes").noconvert(), nb::arg("asks"),
+          nb::arg("depth"), nb::arg("pair"))
+      .def(
+          "backfill",
+          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair) {
+            return self.backfill(pass.table(), pass.results(), pass.rules, pair);
+          },
+          nb::arg("plan_pass"), nb::arg("pair"))
+      .def(
+          "plan",
+          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double not_before_s) {
+            const double found_s =
+                self.plan(pass.table(), pass.results(), pass.rules, pair, not_before_s);
+            pass.unreserved_s.data()[pair] = -NEVER;  // not searched from the present on
+            return found_s;
+          },
+          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("not_before_s"))
+      .def(
+          "keep",
+          [](NodeSpace& self, const PlanPass& pass, std::int64_t pair, double start_s) {
+            return self.keep(pass.table(), pass.results(), pass.rules, pair, start_s);
+          },
+          nb::arg("plan_pass"), nb::arg("pair"), nb::arg("start_s"));
 
   module.attr("PAIR_CALLER") = PAIR_CALLER;
   module.attr("PAIR_WITHOUT") = PAIR_WITHOUT;

@@ -27,30 +27,35 @@ void check_duration(const Job& job, double duration_s) {
   if (!(duration_s >= 0)) refuse("duration", job.id.c_str(), duration_s);
 }
 
-nb::object class_of(const char* name) { return nb::module_::import_("spillway.core.fit").attr(name); }
+nb::object class_of(const char* name) {
+  return nb::module_::import_("spillway.core.fit").attr(name);
+}
 
 nb::object fit_now(const Timeline& timeline, const Job& job, double duration_s, Covering covering) {
-  if (covering.kinds & NODES && job.nodes > timeline.free_nodes_now() && !job.lives) return nb::none();
+  if (covering.kinds & NODES && job.nodes > timeline.free_nodes_now() && !job.lives)
+    return nb::none();
   check_duration(job, duration_s);
   Allocation found;
   if (!timeline.fit_now(job, duration_s, covering.kinds, found)) return nb::none();
   return nb::cast(std::move(found));
 }
 
-nb::object earliest_fit(const Timeline& timeline, const Job& job, double duration_s, nb::handle not_before_s,
-                        Covering covering, double latest_s) {
+nb::object earliest_fit(const Timeline& timeline, const Job& job, double duration_s,
+                        nb::handle not_before_s, Covering covering, double latest_s) {
   check_duration(job, duration_s);
   static nb::object* const fit = new nb::object(class_of("Fit"));  // lives as long as the process
   const double first_s = not_before_s.is_none() ? timeline.now_s() : nb::cast<double>(not_before_s);
   Allocation found;
-  const double start_s = timeline.earliest_fit(job, duration_s, first_s, latest_s, covering.kinds, found);
+  const double start_s =
+      timeline.earliest_fit(job, duration_s, first_s, latest_s, covering.kinds, found);
   if (start_s == NEVER) return nb::none();
   return (*fit)(start_s, std::move(found));
 }
 
-nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const Demands& demands, const Seconds& durations_s) {
+nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const Demands& demands,
+                         const Seconds& durations_s) {
   Allocation found;
-  const auto* rows = reinterpret_cast<const Demand*>(demands.data());
+  const auto* rows = reinterpret_cast<const JobDemand*>(demands.data());
   const auto count = static_cast<std::int64_t>(durations_s.shape(0));
   nb::object job;  // kept while it is read
   const auto job_at = [&](std::int64_t place) -> const Job& {
@@ -63,26 +68,33 @@ nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const Demand
 }
 
 nb::tuple demand_of(const Timeline& timeline, const Job& job) {
-  const Demand one = timeline.demand_of(job);
-  return nb::make_tuple(one.nodes, one.bb_bytes, one.io_rate, one.uses, one.requests, one.first_set);
+  const JobDemand one = timeline.demand_of(job);
+  return nb::make_tuple(one.nodes, one.bb_bytes, one.io_rate, one.uses, one.requests,
+                        one.first_set);
 }
 
 [[noreturn]] void refuse_booking(const Timeline& timeline, const Refusal& why) {
-  refuse("booking", static_cast<int>(why.fault), why.taking, why.time_s, why.until_s, why.index, why.free, why.most,
-         why.size, why.start_s, why.end_s, why.allocation, python_machine(*timeline.machine()), timeline.now_s());
+  refuse("booking", static_cast<int>(why.fault), why.taking, why.time_s, why.until_s, why.index,
+         why.free, why.most, why.size, why.start_s, why.end_s, why.allocation,
+         python_machine(*timeline.machine()), timeline.now_s());
 }
 
-void reserve(Timeline& timeline, double start_s, double end_s, const Allocation& allocation, Covering covering) {
+void reserve(Timeline& timeline, double start_s, double end_s, const Allocation& allocation,
+             Covering covering) {
   Refusal why;
-  if (!timeline.reserve(start_s, end_s, allocation, covering.kinds, why)) refuse_booking(timeline, why);
+  if (!timeline.reserve(start_s, end_s, allocation, covering.kinds, why))
+    refuse_booking(timeline, why);
 }
 
-void release(Timeline& timeline, double start_s, double end_s, const Allocation& allocation, Covering covering) {
+void release(Timeline& timeline, double start_s, double end_s, const Allocation& allocation,
+             Covering covering) {
   Refusal why;
-  if (!timeline.release(start_s, end_s, allocation, covering.kinds, why)) refuse_booking(timeline, why);
+  if (!timeline.release(start_s, end_s, allocation, covering.kinds, why))
+    refuse_booking(timeline, why);
 }
 
-double reserve_from(Timeline& timeline, double not_before_s, double duration_s, const Allocation& allocation) {
+double reserve_from(Timeline& timeline, double not_before_s, double duration_s,
+                    const Allocation& allocation) {
   Refusal why;
   const double start_s = timeline.reserve_from(not_before_s, duration_s, allocation, why);
   if (why.fault != Fault::NONE) refuse_booking(timeline, why);
@@ -94,7 +106,8 @@ void advance(Timeline& timeline, double now_s) {
   if (!timeline.advance(now_s)) refuse("advance", now_s, begins_s);
 }
 
-void take(Timeline& timeline, double start_s, double end_s, nb::handle nodes, nb::handle bb_bytes, nb::handle pools) {
+void take(Timeline& timeline, double start_s, double end_s, nb::handle nodes, nb::handle bb_bytes,
+          nb::handle pools) {
   if (!timeline.take(start_s, end_s, indices_of(nodes), amounts_of(bb_bytes), amounts_of(pools))) {
     refuse("interval", start_s, end_s, timeline.now_s(), "be empty");
   }
@@ -102,7 +115,8 @@ void take(Timeline& timeline, double start_s, double end_s, nb::handle nodes, nb
 
 void widen(Timeline& timeline, nb::handle pools) {
   nb::object change = nb::module_::import_("dataclasses").attr("replace");
-  nb::object machine = change(python_machine(*timeline.machine()), nb::arg("pools") = nb::borrow(pools));
+  nb::object machine =
+      change(python_machine(*timeline.machine()), nb::arg("pools") = nb::borrow(pools));
   timeline.widen(pools_of(pools), source_of(machine, python_placement(*timeline.machine())));
 }
 
@@ -132,11 +146,13 @@ nb::object free_of(const Machine& machine, const std::vector<std::int64_t>& row)
   }
   const auto part = [&](std::int64_t first, std::int64_t last) {
     nb::list found;
-    for (std::int64_t column = first; column < last; column++) found.append(row[static_cast<std::size_t>(column)]);
+    for (std::int64_t column = first; column < last; column++)
+      found.append(row[static_cast<std::size_t>(column)]);
     return found;
   };
   return (*free)(tuple_of(nodes), part(machine.first_storage, machine.first_link),
-                 part(machine.first_link, machine.first_pool), part(machine.first_pool, machine.width));
+                 part(machine.first_link, machine.first_pool),
+                 part(machine.first_pool, machine.width));
 }
 
 nb::object free_until(const Timeline& timeline, double end_s) {
@@ -145,7 +161,8 @@ nb::object free_until(const Timeline& timeline, double end_s) {
 
 nb::object free_at(const Timeline& timeline, double time_s) {
   const std::int64_t* row = timeline.row(timeline.segment_at(time_s));
-  return free_of(*timeline.machine(), std::vector<std::int64_t>(row, row + timeline.machine()->width));
+  return free_of(*timeline.machine(),
+                 std::vector<std::int64_t>(row, row + timeline.machine()->width));
 }
 
 nb::list segments(const Timeline& timeline) {
@@ -167,7 +184,8 @@ std::vector<double> breakpoints(const Snapshot& snapshot) {
   return found;
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> totals_at(const Timeline& timeline, const std::vector<double>& times_s) {
+std::vector<std::pair<std::int64_t, std::int64_t>> totals_at(const Timeline& timeline,
+                                                             const std::vector<double>& times_s) {
   std::vector<std::pair<std::int64_t, std::int64_t>> found;
   for (const double time_s : times_s) {
     const std::int64_t* row = timeline.row(timeline.segment_at(time_s));
@@ -188,13 +206,15 @@ void bind_timeline(nb::module_& module) {
   nb::class_<Timeline> plain(module, "Timeline");
   plain.attr("holds_nodes_longer") = false;
   plain
-      .def("__init__",
-           [](Timeline* self, nb::handle machine, double now_s, nb::handle placement) {
-             new (self) Timeline(machine_of(machine, placement), now_s);
-           },
-           nb::arg("machine"), nb::arg("now_s") = 0.0, nb::arg("placement").none() = nb::none())
+      .def(
+          "__init__",
+          [](Timeline* self, nb::handle machine, double now_s, nb::handle placement) {
+            new (self) Timeline(machine_of(machine, placement), now_s);
+          },
+          nb::arg("machine"), nb::arg("now_s") = 0.0, nb::arg("placement").none() = nb::none())
       .def_prop_ro("machine", [](const Timeline& self) { return python_machine(*self.machine()); })
-      .def_prop_ro("placement", [](const Timeline& self) { return python_placement(*self.machine()); })
+      .def_prop_ro("placement",
+                   [](const Timeline& self) { return python_placement(*self.machine()); })
       .def_prop_ro("steady", &Timeline::steady)
       .def_rw("changes", &Timeline::changes)
       .def_prop_ro("now_s", &Timeline::now_s)
@@ -205,40 +225,52 @@ void bind_timeline(nb::module_& module) {
       .def("free_bytes_now", &Timeline::free_bytes_now, nb::arg("storage"))
       .def("free_rate_now", &Timeline::free_rate_now, nb::arg("link"))
       .def("free_storage_now",
-           [](const Timeline& self) { return columns(self, self.machine()->first_storage, self.machine()->first_link); })
+           [](const Timeline& self) {
+             return columns(self, self.machine()->first_storage, self.machine()->first_link);
+           })
       .def("free_bandwidth_now",
-           [](const Timeline& self) { return columns(self, self.machine()->first_link, self.machine()->first_pool); })
+           [](const Timeline& self) {
+             return columns(self, self.machine()->first_link, self.machine()->first_pool);
+           })
       .def("free_pools_now",
-           [](const Timeline& self) { return columns(self, self.machine()->first_pool, self.machine()->width); })
+           [](const Timeline& self) {
+             return columns(self, self.machine()->first_pool, self.machine()->width);
+           })
       .def("segments", &segments)
       .def("free_until", &free_until, nb::arg("end_s"))
       .def("free_at", &free_at, nb::arg("time_s"))
       .def("totals_at", &totals_at, nb::arg("times_s"))
       .def("most_free_nodes", &Timeline::most_free_nodes, nb::arg("until_s"))
       .def("differs_until", &Timeline::differs_until, nb::arg("other"))
-      .def("fit_now", &fit_now, nb::arg("job"), nb::arg("duration_s"), nb::arg("covering") = Covering())
+      .def("fit_now", &fit_now, nb::arg("job"), nb::arg("duration_s"),
+           nb::arg("covering") = Covering())
       .def("demand_of", &demand_of, nb::arg("job"))
-      .def("first_fit_now", &first_fit_now, nb::arg("jobs"), nb::arg("demands"), nb::arg("durations_s"))
-      .def("earliest_fit", &earliest_fit, nb::arg("job"), nb::arg("duration_s"), nb::arg("not_before_s") = nb::none(),
-           nb::arg("covering") = Covering(), nb::arg("latest_s") = NEVER)
+      .def("first_fit_now", &first_fit_now, nb::arg("jobs"), nb::arg("demands"),
+           nb::arg("durations_s"))
+      .def("earliest_fit", &earliest_fit, nb::arg("job"), nb::arg("duration_s"),
+           nb::arg("not_before_s") = nb::none(), nb::arg("covering") = Covering(),
+           nb::arg("latest_s") = NEVER)
       .def("reserve", &reserve, nb::arg("start_s"), nb::arg("end_s"), nb::arg("allocation"),
            nb::arg("covering") = Covering())
-      .def("reserve_from", &reserve_from, nb::arg("not_before_s"), nb::arg("duration_s"), nb::arg("allocation"))
+      .def("reserve_from", &reserve_from, nb::arg("not_before_s"), nb::arg("duration_s"),
+           nb::arg("allocation"))
       .def("release", &release, nb::arg("start_s"), nb::arg("end_s"), nb::arg("allocation"),
            nb::arg("covering") = Covering())
       .def("advance", &advance, nb::arg("now_s"))
-      .def("close",
-           [](Timeline& self, nb::handle nodes, nb::handle storages) {
-             self.close(indices_of(nodes), indices_of(storages));
-           },
-           nb::arg("nodes"), nb::arg("storages"))
-      .def("reopen",
-           [](Timeline& self, nb::handle nodes, nb::handle storages) {
-             self.reopen(indices_of(nodes), indices_of(storages));
-           },
-           nb::arg("nodes"), nb::arg("storages"))
-      .def("take", &take, nb::arg("start_s"), nb::arg("end_s"), nb::arg("nodes"), nb::arg("bb_bytes") = nb::tuple(),
-           nb::arg("pools") = nb::tuple())
+      .def(
+          "close",
+          [](Timeline& self, nb::handle nodes, nb::handle storages) {
+            self.close(indices_of(nodes), indices_of(storages));
+          },
+          nb::arg("nodes"), nb::arg("storages"))
+      .def(
+          "reopen",
+          [](Timeline& self, nb::handle nodes, nb::handle storages) {
+            self.reopen(indices_of(nodes), indices_of(storages));
+          },
+          nb::arg("nodes"), nb::arg("storages"))
+      .def("take", &take, nb::arg("start_s"), nb::arg("end_s"), nb::arg("nodes"),
+           nb::arg("bb_bytes") = nb::tuple(), nb::arg("pools") = nb::tuple())
       .def("drain", &Timeline::drain, nb::arg("storage"), nb::arg("drained"))
       .def("widen", &widen, nb::arg("pools"))
       .def("copy", &copy)
@@ -248,11 +280,12 @@ void bind_timeline(nb::module_& module) {
 
   nb::class_<PublishedTimeline, Timeline> published(module, "PublishedTimeline");
   published.attr("holds_nodes_longer") = true;
-  published.def("__init__",
-           [](PublishedTimeline* self, nb::handle machine, double now_s, nb::handle placement) {
-             new (self) PublishedTimeline(machine_of(machine, placement), now_s);
-           },
-           nb::arg("machine"), nb::arg("now_s") = 0.0, nb::arg("placement").none() = nb::none());
+  published.def(
+      "__init__",
+      [](PublishedTimeline* self, nb::handle machine, double now_s, nb::handle placement) {
+        new (self) PublishedTimeline(machine_of(machine, placement), now_s);
+      },
+      nb::arg("machine"), nb::arg("now_s") = 0.0, nb::arg("placement").none() = nb::none());
 }
 
 }  // namespace spillway::bindings

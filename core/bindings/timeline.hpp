@@ -21,7 +21,8 @@ namespace nanobind::detail {
 template <>
 struct type_hook<spillway::Timeline> {
   static const std::type_info* get(const spillway::Timeline* timeline) {
-    return timeline->holds_nodes_longer() ? &typeid(spillway::bindings::PublishedTimeline) : &typeid(spillway::Timeline);
+    return timeline->holds_nodes_longer() ? &typeid(spillway::bindings::PublishedTimeline)
+                                          : &typeid(spillway::Timeline);
   }
 };
 

@@ -42,13 +42,20 @@ nb::tuple tuple_of(const std::vector<std::int64_t>& amounts) {
   PyObject* made = PyTuple_New(static_cast<Py_ssize_t>(amounts.size()));
   if (!made) throw nb::python_error();
   Py_ssize_t place = 0;
-  for (const std::int64_t amount : amounts) PyTuple_SetItem(made, place++, PyLong_FromLongLong(amount));
+  for (const std::int64_t amount : amounts)
+    PyTuple_SetItem(made, place++, PyLong_FromLongLong(amount));
   return nb::steal<nb::tuple>(made);
 }
 
-std::vector<std::int32_t> indices_of(nb::handle numbers) { return numbers_of<std::int32_t>(numbers); }
-std::vector<std::int64_t> amounts_of(nb::handle numbers) { return numbers_of<std::int64_t>(numbers); }
+std::vector<std::int32_t> indices_of(nb::handle numbers) {
+  return numbers_of<std::int32_t>(numbers);
+}
+std::vector<std::int64_t> amounts_of(nb::handle numbers) {
+  return numbers_of<std::int64_t>(numbers);
+}
 
-nb::object words(const char* name) { return nb::module_::import_("spillway.core.refusals").attr(name); }
+nb::object words(const char* name) {
+  return nb::module_::import_("spillway.core.refusals").attr(name);
+}
 
 }  // namespace spillway::bindings

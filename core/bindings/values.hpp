@@ -11,7 +11,8 @@ namespace spillway::bindings {
 
 namespace nb = nanobind;
 
-/// Tuples of indices share the integers of the first indices: most tuples of nodes cost no other memory.
+/// Tuples of indices share the integers of the first indices: most tuples of nodes cost no other
+/// memory.
 nb::tuple tuple_of(const std::vector<std::int32_t>& indices);
 nb::tuple tuple_of(const std::vector<std::int64_t>& amounts);
 
@@ -19,7 +20,8 @@ nb::tuple tuple_of(const std::vector<std::int64_t>& amounts);
 std::vector<std::int32_t> indices_of(nb::handle numbers);
 std::vector<std::int64_t> amounts_of(nb::handle numbers);
 
-/// Words of the package's Python table (`spillway.core.refusals`), by the name of the function there.
+/// Words of the package's Python table (`spillway.core.refusals`), by the name of the function
+/// there.
 nb::object words(const char* name);
 /// Raise what a function of that table returns.
 template <class... Numbers>

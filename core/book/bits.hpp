@@ -4,7 +4,8 @@
 
 namespace spillway {
 
-// Words are unsigned: as signed integers they overflow. The cells of a row are signed; its words are read through this.
+// Words are unsigned: as signed integers they overflow. The cells of a row are signed; its words
+// are read through this.
 inline const std::uint64_t* words_of(const std::int64_t* cells) {
   return reinterpret_cast<const std::uint64_t*>(cells);
 }
@@ -21,12 +22,8 @@ inline std::int64_t popcount(std::uint64_t word) {
 }
 
 // Number of the lowest bit that is set; there is one.
-inline std::int64_t lowest_bit(std::uint64_t word) {
-  return __builtin_ctzll(word);
-}
+inline std::int64_t lowest_bit(std::uint64_t word) { return __builtin_ctzll(word); }
 
-inline std::uint64_t bit_of(std::int64_t node) {
-  return std::uint64_t{1} << (node & 63);
-}
+inline std::uint64_t bit_of(std::int64_t node) { return std::uint64_t{1} << (node & 63); }
 
 }  // namespace spillway

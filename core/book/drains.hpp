@@ -1,7 +1,7 @@
 // A partly drained storage node: its bookings over time, from which its free bytes follow.
 //
-// Bookings from before stay, even if they exceed the bytes that are left. Free bytes are thus no plain difference: they
-// are the bytes left less the bytes booked, and zero where that is negative.
+// Bookings from before stay, even if they exceed the bytes that are left. Free bytes are thus no
+// plain difference: they are the bytes left less the bytes booked, and zero where that is negative.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -34,8 +34,8 @@ class Drained {
 
   // Drain so many bytes in all.
   std::vector<Change> drain(std::int64_t drained);
-  // Whether bytes cannot be booked (below zero: released) over an interval. More bytes than are left may be booked, as they
-  // may be held already; never more than the storage node has.
+  // Whether bytes cannot be booked (below zero: released) over an interval. More bytes than are
+  // left may be booked, as they may be held already; never more than the storage node has.
   bool fault(double start_s, double end_s, std::int64_t size, Fault& why) const;
   // Book bytes over an interval (below zero: release them); there must be no fault.
   std::vector<Change> book(double start_s, double end_s, std::int64_t size);
@@ -43,7 +43,9 @@ class Drained {
 
  private:
   std::int64_t free(std::int64_t booked) const;
-  double end(std::size_t place) const { return place + 1 < times_.size() ? times_[place + 1] : NEVER; }
+  double end(std::size_t place) const {
+    return place + 1 < times_.size() ? times_[place + 1] : NEVER;
+  }
   std::size_t split(double time_s);
 
   std::int64_t capacity_, drained_ = 0;

@@ -10,21 +10,24 @@ namespace spillway {
 namespace {
 
 // Segment in which a job ends, for the one order of storage nodes that reads it; otherwise any.
-std::int64_t segment_after(const Steps& steps, const Machine& machine, const Demand& demand, double end_s,
-                           std::int64_t otherwise, Scratch& scratch) {
-  if (machine.facts().storage_order != StorageOrder::FULLEST_AT_END || !demand.bb_bytes) return otherwise;
+std::int64_t segment_after(const Steps& steps, const Machine& machine, const JobDemand& demand,
+                           double end_s, std::int64_t otherwise, Scratch& scratch) {
+  if (machine.facts().storage_order != StorageOrder::FULLEST_AT_END || !demand.bb_bytes)
+    return otherwise;
   const std::int64_t after = steps.segment_at(end_s);
   note_since(steps, after, machine, scratch);
   return after;
 }
 
-// Tries the alternative sets of a demand in turn: the earliest start wins, and of equals the first set.
+// Tries the alternative sets of a demand in turn: the earliest start wins, and of equals the first
+// set.
 template <class Find>
-double over_sets(const Machine& machine, const Demand& demand, double latest_s, Scratch& scratch, Find find) {
+double over_sets(const Machine& machine, const JobDemand& demand, double latest_s, Scratch& scratch,
+                 Find find) {
   double found_s = NEVER;
   std::int64_t best = demand.first_set;
   const std::int64_t last = best + machine.set(best).following;
-  Request request{demand, nullptr};
+  Wanted request{demand, nullptr};
   for (std::int64_t number = demand.first_set; number <= last; number++) {
     request.set = &machine.set(number);
     scratch.begin(machine, *request.set);
@@ -42,25 +45,32 @@ double over_sets(const Machine& machine, const Demand& demand, double latest_s, 
   return found_s;
 }
 
-// A sliding window over the segments from `first` to `following` (not included), kept as two parts so that it can shrink
-// at the front: back(k) has the resources free from k up to (not including) `middle`, and `forward` those free from
-// `middle` on. When new segments make the window too small for the job, the front moves until it fits again; when the
-// front has reached `middle`, the window is grown backwards from the last new segment. Every segment is thus visited
-// three times at most, however long the window.
+// A sliding window over the segments from `first` to `following` (not included), kept as two parts
+// so that it can shrink at the front: back(k) has the resources free from k up to (not including)
+// `middle`, and `forward` those free from `middle` on. When new segments make the window too small
+// for the job, the front moves until it fits again; when the front has reached `middle`, the window
+// is grown backwards from the last new segment. Every segment is thus visited three times at most,
+// however long the window.
 //
-// A single segment with too little left rules out most starts. These are passed over first, by a test that is much
-// cheaper than narrowing windows, and that any window with such a segment would fail.
+// A single segment with too little left rules out most starts. These are passed over first, by a
+// test that is much cheaper than narrowing windows, and that any window with such a segment would
+// fail.
 class Slider {
  public:
-  Slider(const Steps& steps, const Machine& machine, const Request& request, Scratch& scratch)
-      : steps_(steps), machine_(machine), request_(request), scratch_(scratch), narrowing_(steps, machine, request) {}
+  Slider(const Steps& steps, const Machine& machine, const Wanted& request, Scratch& scratch)
+      : steps_(steps),
+        machine_(machine),
+        request_(request),
+        scratch_(scratch),
+        narrowing_(steps, machine, request) {}
 
   double run(double duration_s, double not_before_s, double latest_s) {
     first_ = middle_ = following_ = passable_ = steps_.segment_at(not_before_s);
     start_s_ = not_before_s;
     std::int64_t* window = scratch_.forward;
     const std::int64_t count = steps_.size();
-    while (following_ < count && (following_ == first_ || steps_.time(following_) < start_s_ + duration_s)) {
+    while (following_ < count &&
+           (following_ == first_ || steps_.time(following_) < start_s_ + duration_s)) {
       if (!pass_over(duration_s, latest_s)) return NEVER;
       const std::int64_t moved_from = first_, begin = following_;
       // Under RACK a longer window may hold a job that a shorter one did not: it grows one by one.
@@ -103,11 +113,13 @@ class Slider {
   }
 
  private:
-  // Check the segments of the window that were not checked yet; where one cannot hold the job, begin anew behind it.
+  // Check the segments of the window that were not checked yet; where one cannot hold the job,
+  // begin anew behind it.
   bool pass_over(double duration_s, double latest_s) {
     const std::int64_t count = steps_.size();
     passable_ = std::max(passable_, first_);
-    while (passable_ < count && (passable_ == first_ || steps_.time(passable_) < start_s_ + duration_s)) {
+    while (passable_ < count &&
+           (passable_ == first_ || steps_.time(passable_) < start_s_ + duration_s)) {
       if (!narrowing_.may_hold(passable_)) {
         first_ = narrowing_.next_that_may(passable_ + 1);
         if (first_ >= count || steps_.time(first_) > latest_s) return false;
@@ -119,12 +131,14 @@ class Slider {
     return true;
   }
 
-  // First segment, not before `lowest`, from which the job fits up to and including `last`. If `last` itself is too full:
-  // the first later segment with enough nodes and bytes, or their number.
+  // First segment, not before `lowest`, from which the job fits up to and including `last`. If
+  // `last` itself is too full: the first later segment with enough nodes and bytes, or their
+  // number.
   std::int64_t grow_backwards(std::int64_t lowest, std::int64_t last) {
     const std::int64_t* wider = scratch_.full;
     std::int64_t first = last + 1;
-    while (first > lowest && narrowing_.by_row(scratch_.back(first - 1), wider, steps_.row(first - 1)) &&
+    while (first > lowest &&
+           narrowing_.by_row(scratch_.back(first - 1), wider, steps_.row(first - 1)) &&
            holds(scratch_.back(first - 1), request_, machine_, scratch_)) {
       first--;
       wider = scratch_.back(first);
@@ -134,7 +148,7 @@ class Slider {
 
   const Steps& steps_;
   const Machine& machine_;
-  const Request& request_;
+  const Wanted& request_;
   Scratch& scratch_;
   Narrowing narrowing_;
   std::int64_t first_ = 0, middle_ = 0, following_ = 0, passable_ = 0;
@@ -144,21 +158,29 @@ class Slider {
 // The sliding window of one kind of resources over the segments.
 struct Slide {
   Kinds kind;
-  std::int64_t middle = 0;     // back(k) has the amounts of the kind free from segment k up to (not including) this one
-  std::int64_t following = 0;  // `forward` has those free from the middle up to (not including) this one
-  std::int64_t blocked = -1;   // no window that begins in this segment or before has enough of the kind
+  std::int64_t middle =
+      0;  // back(k) has the amounts of the kind free from segment k up to (not including) this one
+  std::int64_t following =
+      0;  // `forward` has those free from the middle up to (not including) this one
+  std::int64_t blocked =
+      -1;  // no window that begins in this segment or before has enough of the kind
 };
 
-// Search with lives: nodes, storages and links have a sliding window each. If one kind is blocked up to some segment, the
-// others skip the candidates up to there.
+// Search with lives: nodes, storages and links have a sliding window each. If one kind is blocked
+// up to some segment, the others skip the candidates up to there.
 class Apart {
  public:
-  Apart(const Steps& steps, const Machine& machine, const Request& request, Scratch& scratch)
-      : steps_(steps), machine_(machine), request_(request), scratch_(scratch), narrowing_(steps, machine, request) {}
+  Apart(const Steps& steps, const Machine& machine, const Wanted& request, Scratch& scratch)
+      : steps_(steps),
+        machine_(machine),
+        request_(request),
+        scratch_(scratch),
+        narrowing_(steps, machine, request) {}
 
   double run(const Span& span, double not_before_s, double latest_s) {
     if (!(request_.demand.uses & NODES)) {
-      std::copy(scratch_.full + HEAD, scratch_.full + machine_.first_storage, scratch_.window + HEAD);
+      std::copy(scratch_.full + HEAD, scratch_.full + machine_.first_storage,
+                scratch_.window + HEAD);
       scratch_.window[FREE_NODES] = scratch_.full[FREE_NODES];
     }
     const double start_s = earliest(span, not_before_s, latest_s);
@@ -183,7 +205,8 @@ class Apart {
           slide(storages, first, std::max(off_s + span.tail_s, start_s));
         }
         if (nodes.blocked < on && storages.blocked < first) {
-          if (uses & BANDWIDTH) slide(links, on, std::max(off_s + span.links_tail_s, start_s + span.lead_s));
+          if (uses & BANDWIDTH)
+            slide(links, on, std::max(off_s + span.links_tail_s, start_s + span.lead_s));
           if (holds(scratch_.window, request_, machine_, scratch_)) return start_s;
         }
       }
@@ -198,8 +221,8 @@ class Apart {
     return NEVER;
   }
 
-  // Move a kind's window on to the segments from `begin` up to end_s, at least one; neither may be earlier than in the
-  // previous call. Fills the kind's columns of the window unless it is blocked.
+  // Move a kind's window on to the segments from `begin` up to end_s, at least one; neither may be
+  // earlier than in the previous call. Fills the kind's columns of the window unless it is blocked.
   void slide(Slide& at, std::int64_t begin, double end_s) {
     const std::int64_t count = steps_.size();
     if (begin < at.middle) {
@@ -211,7 +234,8 @@ class Apart {
         }
       }
       const std::int64_t* wider = at.following == at.middle ? scratch_.full : scratch_.forward;
-      const bool enough = narrowing_.kind_by_row(scratch_.window, wider, scratch_.back(begin), at.kind);
+      const bool enough =
+          narrowing_.kind_by_row(scratch_.window, wider, scratch_.back(begin), at.kind);
       at.blocked = enough ? begin - 1 : begin;
       return;
     }
@@ -219,25 +243,27 @@ class Apart {
     while (end < count && steps_.time(end) < end_s) end++;
     std::int64_t first = end;
     const std::int64_t* wider = scratch_.full;
-    while (first > begin &&
-           narrowing_.kind_by_row(scratch_.back(first - 1), wider, steps_.row(first - 1), at.kind)) {
+    while (first > begin && narrowing_.kind_by_row(scratch_.back(first - 1), wider,
+                                                   steps_.row(first - 1), at.kind)) {
       first--;
       wider = scratch_.back(first);
     }
-    if (first == begin) narrowing_.kind_by_row(scratch_.window, scratch_.full, scratch_.back(begin), at.kind);
+    if (first == begin)
+      narrowing_.kind_by_row(scratch_.window, scratch_.full, scratch_.back(begin), at.kind);
     at.middle = at.following = end;
     at.blocked = first - 1;
   }
 
   const Steps& steps_;
   const Machine& machine_;
-  const Request& request_;
+  const Wanted& request_;
   Scratch& scratch_;
   Narrowing narrowing_;
 };
 
-void book_columns(Steps& steps, const std::int64_t* usage, std::int64_t* part, const Machine& machine, std::int64_t low,
-                  std::int64_t high, double start_s, double end_s) {
+void book_columns(Steps& steps, const std::int64_t* usage, std::int64_t* part,
+                  const Machine& machine, std::int64_t low, std::int64_t high, double start_s,
+                  double end_s) {
   if (!(start_s < end_s)) return;
   std::fill(part, part + machine.width, 0);
   std::copy(usage + low, usage + high, part + low);
@@ -257,39 +283,47 @@ double start_before(double begin_s, double lead_s) {
   return start_s;
 }
 
-double find_fit(const Steps& steps, const Machine& machine, const Demand& demand, double duration_s, double not_before_s,
-                double latest_s) {
+double find_fit(const Steps& steps, const Machine& machine, const JobDemand& demand,
+                double duration_s, double not_before_s, double latest_s) {
   Scratch& scratch = Scratch::of(machine, steps.size());
-  return over_sets(machine, demand, latest_s, scratch, [&](const Request& request, double from_s, double until_s) {
-    Slider slider(steps, machine, request, scratch);
-    return slider.run(duration_s, from_s < NEVER ? from_s : not_before_s, until_s);
-  });
+  return over_sets(machine, demand, latest_s, scratch,
+                   [&](const Wanted& request, double from_s, double until_s) {
+                     Slider slider(steps, machine, request, scratch);
+                     return slider.run(duration_s, from_s < NEVER ? from_s : not_before_s, until_s);
+                   });
 }
 
-double find_apart(const Steps& steps, const Machine& machine, const Demand& demand, const Span& span, double not_before_s,
-                  double latest_s) {
+double find_apart(const Steps& steps, const Machine& machine, const JobDemand& demand,
+                  const Span& span, double not_before_s, double latest_s) {
   Scratch& scratch = Scratch::of(machine, steps.size());
-  return over_sets(machine, demand, latest_s, scratch, [&](const Request& request, double from_s, double until_s) {
-    Apart apart(steps, machine, request, scratch);
-    return apart.run(span, from_s < NEVER ? from_s : not_before_s, until_s);
-  });
+  return over_sets(machine, demand, latest_s, scratch,
+                   [&](const Wanted& request, double from_s, double until_s) {
+                     Apart apart(steps, machine, request, scratch);
+                     return apart.run(span, from_s < NEVER ? from_s : not_before_s, until_s);
+                   });
 }
 
-void book_apart(Steps& steps, const Machine& machine, const Span& span, double start_s, Scratch& scratch) {
+void book_apart(Steps& steps, const Machine& machine, const Span& span, double start_s,
+                Scratch& scratch) {
   std::int64_t *usage = scratch.usage, *part = scratch.since;
   const double on_s = start_s + span.lead_s, off_s = start_s + span.duration_s + span.lead_s;
-  const std::int64_t first = machine.first_storage, links = machine.first_link, pools = machine.first_pool;
+  const std::int64_t first = machine.first_storage, links = machine.first_link,
+                     pools = machine.first_pool;
   book_columns(steps, usage, part, machine, HEAD, first, on_s, off_s);
-  book_columns(steps, usage, part, machine, first, links, start_s, std::max(off_s + span.tail_s, start_s));
+  book_columns(steps, usage, part, machine, first, links, start_s,
+               std::max(off_s + span.tail_s, start_s));
   usage[FREE_BYTES] = 0;
-  book_columns(steps, usage, part, machine, pools, machine.width, on_s, off_s);  // pools go with the nodes
-  book_columns(steps, usage, part, machine, links, pools, on_s, std::max(off_s + span.links_tail_s, on_s));
+  book_columns(steps, usage, part, machine, pools, machine.width, on_s,
+               off_s);  // pools go with the nodes
+  book_columns(steps, usage, part, machine, links, pools, on_s,
+               std::max(off_s + span.links_tail_s, on_s));
 }
 
 namespace {
 
 // Set a window to the resources free in a wider one and in a row, in all columns.
-void narrow_all(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, const Machine& machine) {
+void narrow_all(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+                const Machine& machine) {
   std::int64_t nodes = 0, bytes = 0;
   for (std::int64_t word = 0; word < machine.words; word++) {
     const std::uint64_t both = words_of(wider + HEAD)[word] & words_of(row + HEAD)[word];
@@ -299,14 +333,17 @@ void narrow_all(std::int64_t* to, const std::int64_t* wider, const std::int64_t*
   for (std::int64_t column = machine.first_storage; column < machine.width; column++) {
     to[column] = std::min(wider[column], row[column]);
   }
-  for (std::int64_t column = machine.first_storage; column < machine.first_link; column++) bytes += to[column];
+  for (std::int64_t column = machine.first_storage; column < machine.first_link; column++)
+    bytes += to[column];
   to[FREE_NODES] = nodes;
   to[FREE_BYTES] = bytes;
 }
 
-// First of a job's sets of nodes on which a window holds it, or -1; scratch.window is the window there.
-std::int64_t set_that_holds(const std::int64_t* window, const Demand& demand, const Machine& machine, Scratch& scratch) {
-  Request request{demand, &machine.set(demand.first_set)};
+// First of a job's sets of nodes on which a window holds it, or -1; scratch.window is the window
+// there.
+std::int64_t set_that_holds(const std::int64_t* window, const JobDemand& demand,
+                            const Machine& machine, Scratch& scratch) {
+  Wanted request{demand, &machine.set(demand.first_set)};
   if (demand.first_set == 0) {
     if (!holds(window, request, machine, scratch)) return -1;
     std::copy(window, window + machine.width, scratch.window);
@@ -319,7 +356,8 @@ std::int64_t set_that_holds(const std::int64_t* window, const Demand& demand, co
     if (demand.uses & POOLS && !pools_hold(window, request, machine)) continue;
     std::int64_t free = 0;
     for (std::int64_t word = 0; word < machine.words; word++) {
-      const std::uint64_t both = words_of(window + HEAD)[word] & request.set->words[static_cast<std::size_t>(word)];
+      const std::uint64_t both =
+          words_of(window + HEAD)[word] & request.set->words[static_cast<std::size_t>(word)];
       words_of(scratch.window + HEAD)[word] = both;
       free += popcount(both);
     }
@@ -331,15 +369,16 @@ std::int64_t set_that_holds(const std::int64_t* window, const Demand& demand, co
 
 }  // namespace
 
-std::int64_t first_that_fits(const Steps& steps, const Machine& machine, const Demand* demands, const double* durations_s,
-                             std::int64_t count) {
+std::int64_t first_that_fits(const Steps& steps, const Machine& machine, const JobDemand* demands,
+                             const double* durations_s, std::int64_t count) {
   Scratch& scratch = Scratch::of(machine, steps.size());
   scratch.begin(machine, machine.set(0));
   const double now_s = steps.time(0);
   const std::int64_t free = steps.row(0)[FREE_NODES];
-  std::int64_t known = 0;  // back(k), for k below, has what is free from the begin up to and including segment k
+  std::int64_t known =
+      0;  // back(k), for k below, has what is free from the begin up to and including segment k
   for (std::int64_t job = 0; job < count; job++) {
-    const Demand& demand = demands[job];
+    const JobDemand& demand = demands[job];
     if (free < demand.nodes) continue;
     const double end_s = now_s + durations_s[job];
     std::int64_t last = steps.segment_at(end_s);
@@ -350,7 +389,8 @@ std::int64_t first_that_fits(const Steps& steps, const Machine& machine, const D
     }
     const std::int64_t* window = scratch.back(last);
     if (window[FREE_NODES] < demand.nodes) continue;
-    if (demand.uses & BURST_BUFFERS && window[FREE_BYTES] < demand.requests * demand.bb_bytes) continue;
+    if (demand.uses & BURST_BUFFERS && window[FREE_BYTES] < demand.requests * demand.bb_bytes)
+      continue;
     const std::int64_t number = set_that_holds(window, demand, machine, scratch);
     if (number < 0) continue;
     const std::int64_t after = segment_after(steps, machine, demand, end_s, 0, scratch);

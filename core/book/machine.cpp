@@ -7,7 +7,8 @@ namespace spillway {
 namespace {
 
 constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
-constexpr std::int64_t LARGEST_EXACT = std::int64_t{1} << 53;  // whole numbers below this are exact in a double
+constexpr std::int64_t LARGEST_EXACT = std::int64_t{1}
+                                       << 53;  // whole numbers below this are exact in a double
 
 using Words = std::vector<std::uint64_t>;
 
@@ -31,7 +32,8 @@ SizeFault Machine::size_fault(const Facts& facts) {
   std::int64_t largest = 0, widest = 0;
   for (const std::int64_t size : facts.storage_bytes) largest = std::max(largest, size);
   for (const std::int64_t rate : facts.link_rates) widest = std::max(widest, rate);
-  if (reaches(static_cast<std::int64_t>(facts.storage_bytes.size()), largest, LARGEST_SUM)) return SizeFault::STORAGE_SUM;
+  if (reaches(static_cast<std::int64_t>(facts.storage_bytes.size()), largest, LARGEST_SUM))
+    return SizeFault::STORAGE_SUM;
   if (reaches(facts.nodes, widest + 1, LARGEST_SUM)) return SizeFault::LINK_SUM;
   return largest >= LARGEST_EXACT ? SizeFault::STORAGE : SizeFault::NONE;
 }
@@ -41,7 +43,8 @@ Machine::Machine(Facts facts) : facts_(std::move(facts)) {
   NodeSet every;
   every.count = facts_.nodes;
   every.words.assign(static_cast<std::size_t>(words), 0);
-  for (std::int64_t node = 0; node < facts_.nodes; node++) every.words[static_cast<std::size_t>(node >> 6)] |= bit_of(node);
+  for (std::int64_t node = 0; node < facts_.nodes; node++)
+    every.words[static_cast<std::size_t>(node >> 6)] |= bit_of(node);
   every.by_node.assign(layers.size(), 0);
   every.amounts.assign(static_cast<std::size_t>(pools), 0);
   sets_.push_back(every);
@@ -57,12 +60,14 @@ void Machine::lay_out() {
   first_link = first_storage + storages;
   first_pool = first_link + links;
   width = first_pool + pools;
-  steady = facts_.node_order == NodeOrder::FIRST_FIT && (facts_.storage_order == StorageOrder::NEAREST ||
-                                                         facts_.storage_order == StorageOrder::BY_ID);
+  steady =
+      facts_.node_order == NodeOrder::FIRST_FIT && (facts_.storage_order == StorageOrder::NEAREST ||
+                                                    facts_.storage_order == StorageOrder::BY_ID);
   racks = facts_.storage_order == StorageOrder::RACK;
   capacity.assign(static_cast<std::size_t>(width), 0);
   capacity[FREE_NODES] = facts_.nodes;
-  for (std::int64_t node = 0; node < facts_.nodes; node++) words_of(&capacity[HEAD])[node >> 6] |= bit_of(node);
+  for (std::int64_t node = 0; node < facts_.nodes; node++)
+    words_of(&capacity[HEAD])[node >> 6] |= bit_of(node);
   total_bytes = largest_bytes = widest_rate = 0;
   for (std::int64_t place = 0; place < storages; place++) {
     const std::int64_t size = facts_.storage_bytes[static_cast<std::size_t>(place)];
@@ -93,7 +98,8 @@ void Machine::lay_out() {
   }
   for (std::int64_t link = links - 1; link >= 0; link--) {  // every link comes after its parent
     const std::int32_t parent = facts_.link_parents[static_cast<std::size_t>(link)];
-    if (parent >= 0) below[static_cast<std::size_t>(parent)] += below[static_cast<std::size_t>(link)];
+    if (parent >= 0)
+      below[static_cast<std::size_t>(parent)] += below[static_cast<std::size_t>(link)];
   }
   groups.clear();
   for (const auto& [key, nodes] : members) groups.push_back({key.first, key.second, nodes});
@@ -117,7 +123,7 @@ std::shared_ptr<Machine> Machine::widened(const std::vector<Pool>& more, Payload
   return other;
 }
 
-bool Machine::demand(const Job& job, Kinds kinds, Demand& out) {
+bool Machine::demand(const Job& job, Kinds kinds, JobDemand& out) {
   std::int64_t uses = kinds, bb_bytes = job.bb_bytes, io_rate = job.io_rate;
   const std::int64_t requests = job.requests();
   if (!bb_bytes || !(uses & BURST_BUFFERS)) {
@@ -133,7 +139,8 @@ bool Machine::demand(const Job& job, Kinds kinds, Demand& out) {
     uses &= ~std::int64_t{BANDWIDTH};
     io_rate = 0;
   } else {
-    io_rate = std::min(io_rate, widest_rate + 1);  // impossible as well, but small enough to be multiplied
+    io_rate = std::min(io_rate,
+                       widest_rate + 1);  // impossible as well, but small enough to be multiplied
   }
   if (job.nodes <= 0 || job.nodes > facts_.nodes) return false;
   out = {job.nodes, bb_bytes, io_rate, uses, requests, 0};
@@ -172,22 +179,25 @@ std::int64_t Machine::first_set(const SetKey& key) {
   return first;
 }
 
-// The ways to meet a request for pools on some nodes, the best first; nothing if it can never be met. A resource of mode
-// 1 is paid by one layer with a node of the job: each layer that is large enough is a choice, the one with the fewest
-// nodes first. The number of nodes that the job needs is not checked.
+// The ways to meet a request for pools on some nodes, the best first; nothing if it can never be
+// met. A resource of mode 1 is paid by one layer with a node of the job: each layer that is large
+// enough is a choice, the one with the fewest nodes first. The number of nodes that the job needs
+// is not checked.
 void Machine::add_choices(const Words& nodes, const std::vector<std::int64_t>& requested,
                           std::vector<NodeSet>& found) const {
   std::vector<std::int64_t> amounts(requested);
   amounts.resize(static_cast<std::size_t>(pools), 0);
-  std::vector<std::vector<std::size_t>> resources;  // places of the requested layers, in order of their first one
+  std::vector<std::vector<std::size_t>>
+      resources;  // places of the requested layers, in order of their first one
   for (std::size_t place = 0; place < amounts.size(); place++) {
     const Pool& pool = facts_.pools[place];
     if (pool.resource < 0) {
       if (amounts[place] > pool.count) return;
     } else if (amounts[place]) {
-      const auto same = std::find_if(resources.begin(), resources.end(), [&](const std::vector<std::size_t>& places) {
-        return facts_.pools[places[0]].resource == pool.resource;
-      });
+      const auto same = std::find_if(resources.begin(), resources.end(),
+                                     [&](const std::vector<std::size_t>& places) {
+                                       return facts_.pools[places[0]].resource == pool.resource;
+                                     });
       if (same == resources.end()) {
         resources.push_back({place});
       } else {
@@ -211,14 +221,17 @@ void Machine::add_choices(const Words& nodes, const std::vector<std::int64_t>& r
       }
     }
     const std::int32_t mode = facts_.pools[places[0]].mode;
-    for (std::size_t word = 0; word < usable.size(); word++) usable[word] &= mode > 1 ? served[word] & ~refused[word] : served[word];
+    for (std::size_t word = 0; word < usable.size(); word++)
+      usable[word] &= mode > 1 ? served[word] & ~refused[word] : served[word];
     if (mode != 1) continue;
     std::stable_sort(enough.begin(), enough.end(), [&](std::size_t one, std::size_t other) {
       return facts_.pools[one].nodes.size() < facts_.pools[other].nodes.size();
     });
     payers.push_back(enough);
   }
-  if (std::any_of(payers.begin(), payers.end(), [](const std::vector<std::size_t>& one) { return one.empty(); })) return;
+  if (std::any_of(payers.begin(), payers.end(),
+                  [](const std::vector<std::size_t>& one) { return one.empty(); }))
+    return;
   std::vector<std::size_t> turn(payers.size(), 0);
   for (bool more = true; more;) {
     NodeSet set;
@@ -234,10 +247,12 @@ void Machine::add_choices(const Words& nodes, const std::vector<std::int64_t>& r
     if (payers.empty() || any(set.needed)) {
       for (std::size_t place = 0; place < amounts.size(); place++) {
         bool pays = facts_.pools[place].resource < 0;
-        for (std::size_t payer = 0; payer < payers.size(); payer++) pays = pays || payers[payer][turn[payer]] == place;
+        for (std::size_t payer = 0; payer < payers.size(); payer++)
+          pays = pays || payers[payer][turn[payer]] == place;
         set.amounts.push_back(pays ? amounts[place] : 0);
       }
-      for (const NodeLayer& layer : layers) set.by_node.push_back(amounts[static_cast<std::size_t>(layer.pool)]);
+      for (const NodeLayer& layer : layers)
+        set.by_node.push_back(amounts[static_cast<std::size_t>(layer.pool)]);
       found.push_back(std::move(set));
     }
     more = false;  // the next combination: the last payer changes first

@@ -6,8 +6,9 @@
 namespace spillway {
 namespace {
 
-constexpr std::int64_t NO_LINK = std::int64_t{1} << 62;  // bandwidth left above a node without a link
-constexpr std::int64_t ROWS = 7;                         // rows of scratch memory before those of the segments
+constexpr std::int64_t NO_LINK = std::int64_t{1}
+                                 << 62;  // bandwidth left above a node without a link
+constexpr std::int64_t ROWS = 7;         // rows of scratch memory before those of the segments
 
 std::int32_t link_of(const Machine& machine, std::int64_t node) {
   return machine.links ? machine.facts().node_link[static_cast<std::size_t>(node)] : -1;
@@ -17,11 +18,14 @@ std::int32_t parent_of(const Machine& machine, std::int64_t link) {
   return machine.facts().link_parents[static_cast<std::size_t>(link)];
 }
 
-// Number of nodes of a window that links can give the I/O rate: min(bandwidth / rate, children) up the tree.
-std::int64_t carried(const std::int64_t* window, const Demand& demand, const Machine& machine, std::int64_t* counts) {
+// Number of nodes of a window that links can give the I/O rate: min(bandwidth / rate, children) up
+// the tree.
+std::int64_t carried(const std::int64_t* window, const JobDemand& demand, const Machine& machine,
+                     std::int64_t* counts) {
   std::fill(counts, counts + machine.links + 1, 0);
   const std::uint64_t* words = words_of(window + HEAD);
-  for (const LinkGroup& group : machine.groups) counts[group.link] += popcount(words[group.word] & group.bits);
+  for (const LinkGroup& group : machine.groups)
+    counts[group.link] += popcount(words[group.word] & group.bits);
   for (std::int64_t link = machine.links - 1; link >= 0; link--) {
     std::int64_t nodes = counts[link];
     const std::int64_t bandwidth = window[machine.first_link + link];
@@ -32,9 +36,11 @@ std::int64_t carried(const std::int64_t* window, const Demand& demand, const Mac
   return counts[machine.links];
 }
 
-// Whether the tree of links can carry the job; nodes are only counted where simple bounds do not decide. A link costs at
-// most the nodes below it that it cannot carry, and passes no more than it carries.
-bool links_hold(const std::int64_t* window, const Demand& demand, const Machine& machine, Scratch& scratch) {
+// Whether the tree of links can carry the job; nodes are only counted where simple bounds do not
+// decide. A link costs at most the nodes below it that it cannot carry, and passes no more than it
+// carries.
+bool links_hold(const std::int64_t* window, const JobDemand& demand, const Machine& machine,
+                Scratch& scratch) {
   const std::int64_t free = window[FREE_NODES];
   std::int64_t lost = 0;
   for (std::int64_t link = 0; link < machine.links; link++) {
@@ -46,21 +52,26 @@ bool links_hold(const std::int64_t* window, const Demand& demand, const Machine&
       lost += most - passing;
     }
   }
-  return free - lost >= demand.nodes || carried(window, demand, machine, scratch.spare) >= demand.nodes;
+  return free - lost >= demand.nodes ||
+         carried(window, demand, machine, scratch.spare) >= demand.nodes;
 }
 
-// Take a rate from a link and all above it; false, with nothing taken, if one of them has less left.
+// Take a rate from a link and all above it; false, with nothing taken, if one of them has less
+// left.
 bool draw(std::int64_t* rates, std::int64_t link, std::int64_t io_rate, const Machine& machine) {
   for (std::int64_t above = link; above >= 0; above = parent_of(machine, above)) {
     if (rates[above] < io_rate) return false;
   }
-  for (std::int64_t above = link; above >= 0; above = parent_of(machine, above)) rates[above] -= io_rate;
+  for (std::int64_t above = link; above >= 0; above = parent_of(machine, above))
+    rates[above] -= io_rate;
   return true;
 }
 
 // Nearest storage node of a node's own rack with free bytes for a request, or -1.
-std::int32_t own_storage(const std::int64_t* window, std::int64_t node, std::int64_t bb_bytes, const Machine& machine) {
-  const std::int32_t* nearest = &machine.facts().nearest[static_cast<std::size_t>(node * machine.storages)];
+std::int32_t own_storage(const std::int64_t* window, std::int64_t node, std::int64_t bb_bytes,
+                         const Machine& machine) {
+  const std::int32_t* nearest =
+      &machine.facts().nearest[static_cast<std::size_t>(node * machine.storages)];
   for (std::int32_t rank = 0; rank < machine.facts().own[static_cast<std::size_t>(node)]; rank++) {
     if (window[machine.first_storage + nearest[rank]] >= bb_bytes) return nearest[rank];
   }
@@ -70,7 +81,8 @@ std::int32_t own_storage(const std::int64_t* window, std::int64_t node, std::int
 // Chooses the nodes of one job in a window, which it draws from.
 class NodeChoice {
  public:
-  NodeChoice(std::int64_t* window, std::int64_t* usage, const Request& request, const Machine& machine, Scratch& scratch)
+  NodeChoice(std::int64_t* window, std::int64_t* usage, const Wanted& request,
+             const Machine& machine, Scratch& scratch)
       : window_(window),
         free_(words_of(window + HEAD)),
         chosen_(words_of(usage + HEAD)),
@@ -81,10 +93,12 @@ class NodeChoice {
         layered_(demand_.uses & LAYERED),
         racked_(machine.racks && demand_.bb_bytes > 0 && !(demand_.uses & STRIPED)) {}
 
-  // Number of missing nodes; the chosen ones are in the usage's words, under RACK with their storages in the scratch.
+  // Number of missing nodes; the chosen ones are in the usage's words, under RACK with their
+  // storages in the scratch.
   std::int64_t run() {
     if (layered_) return needed_first();
-    if (!demand_.io_rate || machine_.facts().node_order == NodeOrder::FIRST_FIT) return lowest_first();
+    if (!demand_.io_rate || machine_.facts().node_order == NodeOrder::FIRST_FIT)
+      return lowest_first();
     return by_link(machine_.facts().node_order == NodeOrder::SPREAD);
   }
 
@@ -94,7 +108,8 @@ class NodeChoice {
     for (std::size_t place = 0; place < machine_.layers.size(); place++) {
       const NodeLayer& layer = machine_.layers[place];
       const std::int64_t amount = request_.set->by_node[place];
-      if (amount > 0 && is_in(layer, node) && window_[machine_.first_pool + layer.pool] < amount) return false;
+      if (amount > 0 && is_in(layer, node) && window_[machine_.first_pool + layer.pool] < amount)
+        return false;
     }
     return true;
   }
@@ -103,7 +118,8 @@ class NodeChoice {
     for (std::size_t place = 0; place < machine_.layers.size(); place++) {
       const NodeLayer& layer = machine_.layers[place];
       const std::int64_t amount = request_.set->by_node[place];
-      if (amount > 0 && layer.mode == 3 && is_in(layer, node)) window_[machine_.first_pool + layer.pool] -= amount;
+      if (amount > 0 && layer.mode == 3 && is_in(layer, node))
+        window_[machine_.first_pool + layer.pool] -= amount;
     }
   }
 
@@ -119,7 +135,9 @@ class NodeChoice {
       storage = own_storage(window_, node, demand_.bb_bytes, machine_);
       if (storage < 0) return false;
     }
-    if (demand_.io_rate > 0 && !draw(window_ + machine_.first_link, link, demand_.io_rate, machine_)) return false;
+    if (demand_.io_rate > 0 &&
+        !draw(window_ + machine_.first_link, link, demand_.io_rate, machine_))
+      return false;
     if (racked_) {
       window_[machine_.first_storage + storage] -= demand_.bb_bytes;
       scratch_.storages[static_cast<std::size_t>(node)] = storage;
@@ -162,7 +180,8 @@ class NodeChoice {
     const bool needs = !request_.set->needed.empty();
     for (int step = needs ? 0 : 1; step < 2; step++) {
       for (std::int64_t at = 0; at < machine_.words; at++) {
-        std::uint64_t word = free_[at] & (step ? ~chosen_[at] : request_.set->needed[static_cast<std::size_t>(at)]);
+        std::uint64_t word =
+            free_[at] & (step ? ~chosen_[at] : request_.set->needed[static_cast<std::size_t>(at)]);
         while (word && missing > 0) {
           const std::int64_t node = at * 64 + lowest_bit(word);
           const std::uint64_t lowest = word & (~word + 1);
@@ -195,7 +214,8 @@ class NodeChoice {
         }
         std::int64_t score = link < machine_.links ? window_[machine_.first_link + link] : NO_LINK;
         if (!spread) score = -score;
-        if (node < none && (best == none || score > best_score || (score == best_score && node < best))) {
+        if (node < none &&
+            (best == none || score > best_score || (score == best_score && node < best))) {
           best = node;
           best_score = score;
           best_link = link;
@@ -214,8 +234,8 @@ class NodeChoice {
   std::int64_t* window_;
   std::uint64_t* free_;
   std::uint64_t* chosen_;
-  const Request& request_;
-  const Demand& demand_;
+  const Wanted& request_;
+  const JobDemand& demand_;
   const Machine& machine_;
   Scratch& scratch_;
   bool layered_, racked_;
@@ -224,8 +244,8 @@ class NodeChoice {
 // Chooses the storage node of each request of one job.
 class StorageChoice {
  public:
-  StorageChoice(std::int64_t* window, const std::int64_t* after, const Demand& demand, const Machine& machine,
-                Scratch& scratch)
+  StorageChoice(std::int64_t* window, const std::int64_t* after, const JobDemand& demand,
+                const Machine& machine, Scratch& scratch)
       : free_(window + machine.first_storage),
         after_(after + machine.first_storage),
         since_(scratch.since + machine.first_storage),
@@ -239,9 +259,11 @@ class StorageChoice {
 
   void run() {
     std::fill(taken_, taken_ + machine_.storages, 0);
-    // These orders prefer a storage node even more when it has fewer bytes: the same again while it holds a request.
-    const bool stays = !striped_ && (order_ == StorageOrder::BY_ID || order_ == StorageOrder::FULLEST ||
-                                     order_ == StorageOrder::FULLEST_AT_END);
+    // These orders prefer a storage node even more when it has fewer bytes: the same again while it
+    // holds a request.
+    const bool stays =
+        !striped_ && (order_ == StorageOrder::BY_ID || order_ == StorageOrder::FULLEST ||
+                      order_ == StorageOrder::FULLEST_AT_END);
     std::int32_t storage = -1;
     for (std::int64_t request = 0; request < demand_.requests; request++) {
       const std::int64_t place =
@@ -256,10 +278,12 @@ class StorageChoice {
   }
 
  private:
-  // Storage node with free bytes for one more request of a node, by the order. There is one: the window holds the job.
+  // Storage node with free bytes for one more request of a node, by the order. There is one: the
+  // window holds the job.
   std::int32_t find(std::int64_t node) const {
     const bool by_place = order_ == StorageOrder::NEAREST || order_ == StorageOrder::RACK;
-    const std::int32_t* nearest = &machine_.facts().nearest[static_cast<std::size_t>(node * machine_.storages)];
+    const std::int32_t* nearest =
+        &machine_.facts().nearest[static_cast<std::size_t>(node * machine_.storages)];
     std::int32_t best = -1;
     for (std::int32_t rank = 0; rank < machine_.storages; rank++) {
       const std::int32_t storage = by_place ? nearest[rank] : rank;
@@ -287,8 +311,10 @@ class StorageChoice {
         if (later == 0) later = since_[best] - since_[storage];
         break;
       case StorageOrder::LEAST_LOADED: {
-        const double share = static_cast<double>(free_[storage]) / static_cast<double>(capacity_[storage]);
-        const double other = static_cast<double>(free_[best]) / static_cast<double>(capacity_[best]);
+        const double share =
+            static_cast<double>(free_[storage]) / static_cast<double>(capacity_[storage]);
+        const double other =
+            static_cast<double>(free_[best]) / static_cast<double>(capacity_[best]);
         later = (share < other) - (share > other);
         break;
       }
@@ -304,7 +330,7 @@ class StorageChoice {
   const std::int64_t* since_;
   std::int64_t* taken_;
   const std::int64_t* capacity_;
-  const Demand& demand_;
+  const JobDemand& demand_;
   const Machine& machine_;
   Scratch& scratch_;
   StorageOrder order_;
@@ -312,7 +338,7 @@ class StorageChoice {
 };
 
 // Add a job's amounts of the pools to a usage that has its nodes, with those of layers in mode 2.
-void take_pools(std::int64_t* usage, const Request& request, const Machine& machine) {
+void take_pools(std::int64_t* usage, const Wanted& request, const Machine& machine) {
   for (std::int64_t pool = 0; pool < machine.pools; pool++) {
     usage[machine.first_pool + pool] += request.set->amounts[static_cast<std::size_t>(pool)];
   }
@@ -354,13 +380,16 @@ Scratch& Scratch::of(const Machine& machine, std::int64_t segments) {
 }
 
 void Scratch::begin(const Machine& machine, const NodeSet& set) {
-  std::memcpy(full, machine.capacity.data(), static_cast<std::size_t>(machine.width) * sizeof(std::int64_t));
+  std::memcpy(full, machine.capacity.data(),
+              static_cast<std::size_t>(machine.width) * sizeof(std::int64_t));
   full[FREE_NODES] = set.count;
-  std::memcpy(full + HEAD, set.words.data(), static_cast<std::size_t>(machine.words) * sizeof(std::uint64_t));
+  std::memcpy(full + HEAD, set.words.data(),
+              static_cast<std::size_t>(machine.words) * sizeof(std::uint64_t));
 }
 
-bool whole_requests_fit(const std::int64_t* row, const Demand& demand, const Machine& machine) {
-  const std::int64_t requests = demand.requests, bb_bytes = demand.bb_bytes, storages = machine.storages;
+bool whole_requests_fit(const std::int64_t* row, const JobDemand& demand, const Machine& machine) {
+  const std::int64_t requests = demand.requests, bb_bytes = demand.bb_bytes,
+                     storages = machine.storages;
   const std::int64_t* free = row + machine.first_storage;
   std::int64_t fitting = 0;
   if (demand.uses & STRIPED) {
@@ -368,8 +397,9 @@ bool whole_requests_fit(const std::int64_t* row, const Demand& demand, const Mac
     return fitting >= requests;
   }
   if (row[FREE_BYTES] > (requests - 1) * bb_bytes + storages * (bb_bytes - 1)) return true;
-  // Too many free bytes may be in pieces smaller than a request. Most windows are decided by the storage nodes that hold
-  // one: as many of them as requests suffice, and all free bytes on them must suffice.
+  // Too many free bytes may be in pieces smaller than a request. Most windows are decided by the
+  // storage nodes that hold one: as many of them as requests suffice, and all free bytes on them
+  // must suffice.
   std::int64_t usable = 0;
   for (std::int64_t place = 0; place < storages; place++) {
     const bool has = free[place] >= bb_bytes;
@@ -377,7 +407,8 @@ bool whole_requests_fit(const std::int64_t* row, const Demand& demand, const Mac
     usable += has ? free[place] : 0;
   }
   if (fitting >= requests || usable < requests * bb_bytes) return fitting >= requests;
-  // The quotient of whole numbers below 2^53 never rounds up to the next whole number, and dividing doubles is faster.
+  // The quotient of whole numbers below 2^53 never rounds up to the next whole number, and dividing
+  // doubles is faster.
   const double size = static_cast<double>(bb_bytes);
   fitting = 0;
   for (std::int64_t place = 0; place < storages; place++) {
@@ -386,29 +417,34 @@ bool whole_requests_fit(const std::int64_t* row, const Demand& demand, const Mac
   return fitting >= requests;
 }
 
-bool pools_hold(const std::int64_t* row, const Request& request, const Machine& machine) {
+bool pools_hold(const std::int64_t* row, const Wanted& request, const Machine& machine) {
   for (std::int64_t pool = 0; pool < machine.pools; pool++) {
-    if (row[machine.first_pool + pool] < request.set->amounts[static_cast<std::size_t>(pool)]) return false;
+    if (row[machine.first_pool + pool] < request.set->amounts[static_cast<std::size_t>(pool)])
+      return false;
   }
   return true;
 }
 
-bool holds(const std::int64_t* window, const Request& request, const Machine& machine, Scratch& scratch) {
-  const Demand& demand = request.demand;
+bool holds(const std::int64_t* window, const Wanted& request, const Machine& machine,
+           Scratch& scratch) {
+  const JobDemand& demand = request.demand;
   if (demand.uses & BURST_BUFFERS && !whole_requests_fit(window, demand, machine)) return false;
   if (demand.uses & BANDWIDTH && !links_hold(window, demand, machine, scratch)) return false;
-  if (!(demand.uses & LAYERED) && (!machine.racks || !(demand.uses & BURST_BUFFERS) || demand.uses & STRIPED)) {
+  if (!(demand.uses & LAYERED) &&
+      (!machine.racks || !(demand.uses & BURST_BUFFERS) || demand.uses & STRIPED)) {
     return true;
   }
-  std::memcpy(scratch.spare, window, static_cast<std::size_t>(machine.width) * sizeof(std::int64_t));
+  std::memcpy(scratch.spare, window,
+              static_cast<std::size_t>(machine.width) * sizeof(std::int64_t));
   return NodeChoice(scratch.spare, scratch.taken, request, machine, scratch).run() == 0;
 }
 
-void choose(std::int64_t* window, const std::int64_t* after, const Request& request, const Machine& machine,
-            Scratch& scratch) {
-  const Demand& demand = request.demand;
+void choose(std::int64_t* window, const std::int64_t* after, const Wanted& request,
+            const Machine& machine, Scratch& scratch) {
+  const JobDemand& demand = request.demand;
   std::int64_t* usage = scratch.usage;
-  for (std::int64_t column = machine.first_storage; column < machine.width; column++) usage[column] = window[column];
+  for (std::int64_t column = machine.first_storage; column < machine.width; column++)
+    usage[column] = window[column];
   NodeChoice(window, usage, request, machine, scratch).run();
   const bool racked = machine.racks && demand.bb_bytes > 0 && !(demand.uses & STRIPED);
   std::size_t position = 0;

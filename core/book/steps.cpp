@@ -11,12 +11,14 @@ constexpr std::int64_t BLOCK = 8;  // segments whose totals are compared at once
 
 // Whether enough of both is there, without a branch.
 unsigned enough(const Totals& totals, std::int32_t nodes, std::int32_t units) {
-  return static_cast<unsigned>(totals.nodes >= nodes) & static_cast<unsigned>(totals.units >= units);
+  return static_cast<unsigned>(totals.nodes >= nodes) &
+         static_cast<unsigned>(totals.units >= units);
 }
 
 }  // namespace
 
-Steps::Steps(const Machine& machine, double now_s) : width_(static_cast<std::size_t>(machine.width)) {
+Steps::Steps(const Machine& machine, double now_s)
+    : width_(static_cast<std::size_t>(machine.width)) {
   while (machine.total_bytes >> shift_ > MOST_UNITS) shift_++;
   times_ = {now_s};
   places_ = {0};
@@ -28,7 +30,8 @@ Steps::Steps(const Machine& machine, double now_s) : width_(static_cast<std::siz
 
 void Steps::note(std::int64_t segment) {
   const std::int64_t* cells = row(segment);
-  totals_[static_cast<std::size_t>(segment)] = {static_cast<std::int32_t>(cells[FREE_NODES]), units_of(cells[FREE_BYTES])};
+  totals_[static_cast<std::size_t>(segment)] = {static_cast<std::int32_t>(cells[FREE_NODES]),
+                                                units_of(cells[FREE_BYTES])};
 }
 
 std::int64_t Steps::segment_at(double time_s) const {
@@ -56,7 +59,8 @@ std::int64_t Steps::next_with(std::int64_t first, std::int64_t nodes, std::int64
   while (first < count) {
     if (first + BLOCK <= count) {
       unsigned found = 0;
-      for (std::int64_t place = first; place < first + BLOCK; place++) found |= enough(totals[place], wanted, units);
+      for (std::int64_t place = first; place < first + BLOCK; place++)
+        found |= enough(totals[place], wanted, units);
       if (!found) {
         first += BLOCK;
         continue;
@@ -96,7 +100,8 @@ std::int64_t* Steps::writable(std::int64_t segment) {
 void Steps::insert(std::int64_t at) {
   const auto before = static_cast<std::size_t>(at - 1);
   const std::uint32_t place = new_place();
-  std::memcpy(&pool_[place * width_], &pool_[places_[before] * width_], width_ * sizeof(std::int64_t));
+  std::memcpy(&pool_[place * width_], &pool_[places_[before] * width_],
+              width_ * sizeof(std::int64_t));
   marks_[place] = epoch_;
   times_.insert(times_.begin() + at, times_[before]);
   places_.insert(places_.begin() + at, place);
@@ -165,8 +170,10 @@ void Steps::add_up(const Machine& machine) {
   for (std::int64_t segment = 0; segment < size(); segment++) {
     const std::int64_t* before = row(segment);
     std::int64_t nodes = 0, bytes = 0;
-    for (std::int64_t word = 0; word < machine.words; word++) nodes += popcount(words_of(before + HEAD)[word]);
-    for (std::int64_t place = 0; place < machine.storages; place++) bytes += before[machine.first_storage + place];
+    for (std::int64_t word = 0; word < machine.words; word++)
+      nodes += popcount(words_of(before + HEAD)[word]);
+    for (std::int64_t place = 0; place < machine.storages; place++)
+      bytes += before[machine.first_storage + place];
     if (nodes != before[FREE_NODES] || bytes != before[FREE_BYTES]) {
       std::int64_t* cells = writable(segment);
       cells[FREE_NODES] = nodes;
@@ -175,7 +182,8 @@ void Steps::add_up(const Machine& machine) {
     note(segment);
   }
   for (std::size_t segment = 0; segment < times_.size(); segment++) {
-    if (segment > 0 && equal(static_cast<std::int64_t>(kept) - 1, static_cast<std::int64_t>(segment))) {
+    if (segment > 0 &&
+        equal(static_cast<std::int64_t>(kept) - 1, static_cast<std::int64_t>(segment))) {
       if (marks_[places_[segment]] == epoch_) spare_.push_back(places_[segment]);
       continue;
     }
@@ -240,7 +248,8 @@ Steps Steps::widened(const Machine& machine) const {
   other.pool_.clear();
   for (std::int64_t segment = 0; segment < size(); segment++) {
     other.pool_.insert(other.pool_.end(), row(segment), row(segment) + width_);
-    other.pool_.insert(other.pool_.end(), machine.capacity.begin() + static_cast<std::ptrdiff_t>(width_),
+    other.pool_.insert(other.pool_.end(),
+                       machine.capacity.begin() + static_cast<std::ptrdiff_t>(width_),
                        machine.capacity.end());
   }
   return other;

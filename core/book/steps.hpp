@@ -1,9 +1,10 @@
 // A step function over time of rows, with checkpoints that share rows.
 //
-// Segments are half-open, [time(k), time(k + 1)); the last one is endless. Neighbours always differ: equal ones are
-// joined, so that the function depends only on its bookings, not on their order, and every breakpoint is a real change.
-// Rows lie in a pool and segments name them, so that nothing wide is moved when a segment is inserted, and a checkpoint
-// is a copy of the names: a row that a checkpoint shares is copied when it is written first.
+// Segments are half-open, [time(k), time(k + 1)); the last one is endless. Neighbours always
+// differ: equal ones are joined, so that the function depends only on its bookings, not on their
+// order, and every breakpoint is a real change. Rows lie in a pool and segments name them, so that
+// nothing wide is moved when a segment is inserted, and a checkpoint is a copy of the names: a row
+// that a checkpoint shares is copied when it is written first.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,8 +13,8 @@
 
 namespace spillway {
 
-// Free nodes, and free bytes in units of a power of two, by segment: scans for a segment with enough of both read
-// nothing else. Units are rounded down: they exclude, and the row decides.
+// Free nodes, and free bytes in units of a power of two, by segment: scans for a segment with
+// enough of both read nothing else. Units are rounded down: they exclude, and the row decides.
 struct Totals {
   std::int32_t nodes = 0;
   std::int32_t units = 0;
@@ -32,7 +33,9 @@ class Steps {
 
   std::int64_t size() const { return static_cast<std::int64_t>(times_.size()); }
   double time(std::int64_t segment) const { return times_[static_cast<std::size_t>(segment)]; }
-  double end(std::int64_t segment) const { return segment + 1 < size() ? time(segment + 1) : NEVER; }
+  double end(std::int64_t segment) const {
+    return segment + 1 < size() ? time(segment + 1) : NEVER;
+  }
   const std::int64_t* row(std::int64_t segment) const {
     return &pool_[static_cast<std::size_t>(places_[static_cast<std::size_t>(segment)]) * width_];
   }
@@ -40,7 +43,9 @@ class Steps {
   const std::int64_t* row_at(std::uint32_t place) const { return &pool_[place * width_]; }
   const Totals* totals() const { return totals_.data(); }
   const std::vector<double>& times() const { return times_; }
-  std::int32_t units_of(std::int64_t bytes) const { return static_cast<std::int32_t>(bytes >> shift_); }
+  std::int32_t units_of(std::int64_t bytes) const {
+    return static_cast<std::int32_t>(bytes >> shift_);
+  }
 
   // Segment that contains a time, at or after the first one's begin.
   std::int64_t segment_at(double time_s) const;
@@ -49,7 +54,8 @@ class Steps {
   // First segment from `first` on with these totals, or size().
   std::int64_t next_with(std::int64_t first, std::int64_t nodes, std::int64_t bytes) const;
 
-  // Take (sign 1) or release (-1) a usage over [start_s, end_s), which is not empty; nothing is checked.
+  // Take (sign 1) or release (-1) a usage over [start_s, end_s), which is not empty; nothing is
+  // checked.
   void book(double start_s, double end_s, const std::int64_t* usage, int sign);
   // Take a usage in one segment alone.
   void subtract(std::int64_t segment, const std::int64_t* usage);
@@ -93,7 +99,8 @@ class Steps {
   std::vector<std::uint32_t> places_;
   std::vector<Totals> totals_;
   std::vector<std::int64_t> pool_;
-  std::vector<std::uint32_t> marks_;  // by row of the pool: the epoch since which only the present state names it
+  std::vector<std::uint32_t>
+      marks_;  // by row of the pool: the epoch since which only the present state names it
   std::vector<std::uint32_t> spare_;
   std::uint32_t epoch_ = 0;
   std::size_t swept_at_ = 0;

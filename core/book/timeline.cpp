@@ -53,7 +53,8 @@ std::vector<std::int64_t> Timeline::free_until(double end_s) const {
   for (std::int64_t segment = 1; segment < size() && time_s(segment) < end_s; segment++) {
     const std::int64_t* cells = row(segment);
     std::uint64_t* words = words_of(least.data() + HEAD);
-    for (std::int64_t word = 0; word < machine_->words; word++) words[word] &= words_of(cells + HEAD)[word];
+    for (std::int64_t word = 0; word < machine_->words; word++)
+      words[word] &= words_of(cells + HEAD)[word];
     for (std::int64_t column = machine_->first_storage; column < machine_->width; column++) {
       least[at(column)] = std::min(least[at(column)], cells[column]);
     }
@@ -63,11 +64,13 @@ std::vector<std::int64_t> Timeline::free_until(double end_s) const {
 
 // ---------------------------------------------------------------- searches
 
-double Timeline::find(const Job& job, double duration_s, double first_s, double latest_s, Kinds kinds) const {
-  Demand demand;
+double Timeline::find(const Job& job, double duration_s, double first_s, double latest_s,
+                      Kinds kinds) const {
+  JobDemand demand;
   if (!machine_->demand(job, kinds, demand)) return NEVER;
   if (!job.lives) return find_fit(steps_, *machine_, demand, duration_s, first_s, latest_s);
-  const Span span{duration_s, job.lives->storage_lead_s, job.lives->storage_tail_s, job.lives->bandwidth_tail_s};
+  const Span span{duration_s, job.lives->storage_lead_s, job.lives->storage_tail_s,
+                  job.lives->bandwidth_tail_s};
   return find_apart(steps_, *machine_, demand, span, first_s, latest_s);
 }
 
@@ -77,7 +80,8 @@ Allocation Timeline::chosen(const Job& job, Kinds kinds) const {
   Allocation found;
   found.bb_bytes = kinds & BURST_BUFFERS ? job.bb_bytes : 0;
   found.nodes.assign(scratch.nodes.begin(), scratch.nodes.begin() + job.nodes);
-  if (found.bb_bytes) found.storages.assign(scratch.storages.begin(), scratch.storages.begin() + job.requests());
+  if (found.bb_bytes)
+    found.storages.assign(scratch.storages.begin(), scratch.storages.begin() + job.requests());
   found.io_rate = kinds & BANDWIDTH ? job.io_rate : 0;
   found.lives = job.lives;
   found.striped = found.bb_bytes > 0 && job.stripes > 0;
@@ -98,8 +102,8 @@ bool Timeline::fit_now(const Job& job, double duration_s, Kinds kinds, Allocatio
   return true;
 }
 
-double Timeline::earliest_fit(const Job& job, double duration_s, double not_before_s, double latest_s, Kinds kinds,
-                              Allocation& found) const {
+double Timeline::earliest_fit(const Job& job, double duration_s, double not_before_s,
+                              double latest_s, Kinds kinds, Allocation& found) const {
   const double first_s = std::max(now_s(), not_before_s);
   if (!(first_s <= latest_s)) return NEVER;
   const double start_s = find(job, duration_s, first_s, latest_s, kinds);
@@ -107,14 +111,16 @@ double Timeline::earliest_fit(const Job& job, double duration_s, double not_befo
   return start_s;
 }
 
-Demand Timeline::demand_of(const Job& job) const {
-  Demand demand;
-  if (!machine_->demand(job, ALL_KINDS, demand)) demand = {std::int64_t{1} << 61, 0, 0, NODES, 0, 0};
+JobDemand Timeline::demand_of(const Job& job) const {
+  JobDemand demand;
+  if (!machine_->demand(job, ALL_KINDS, demand))
+    demand = {std::int64_t{1} << 61, 0, 0, NODES, 0, 0};
   return demand;
 }
 
-std::int64_t Timeline::first_fit_now(const std::function<const Job&(std::int64_t)>& job_at, const Demand* demands,
-                                     const double* durations_s, std::int64_t count, Allocation& found) const {
+std::int64_t Timeline::first_fit_now(const std::function<const Job&(std::int64_t)>& job_at,
+                                     const JobDemand* demands, const double* durations_s,
+                                     std::int64_t count, Allocation& found) const {
   if (longer_ || machine_->racks) {  // their windows share nothing
     for (std::int64_t place = 0; place < count; place++) {
       if (fit_now(job_at(place), durations_s[place], ALL_KINDS, found)) return place;
@@ -129,7 +135,8 @@ std::int64_t Timeline::first_fit_now(const std::function<const Job&(std::int64_t
 // Nodes must stay free one rounding step longer than the job runs; the burst buffer need not.
 bool Timeline::fit_longer(const Job& job, double duration_s, Kinds kinds, Allocation& found) const {
   const double now = now_s();
-  const double longer_s = duration_s < NEVER ? std::max(after(now + duration_s) - now, after(duration_s)) : duration_s;
+  const double longer_s =
+      duration_s < NEVER ? std::max(after(now + duration_s) - now, after(duration_s)) : duration_s;
   const Kinds covered = NODES | (kinds & POOLS);
   if (job.nodes > free_nodes_now() && !job.lives) return false;
   if (find(job, longer_s, now, now, covered) == NEVER) return false;
@@ -144,11 +151,13 @@ bool Timeline::fit_longer(const Job& job, double duration_s, Kinds kinds, Alloca
 // Give each request in turn the nearest storage node that holds it over the whole duration.
 bool Timeline::nearest_with_room(const Job& job, double duration_s, Allocation& found) const {
   const std::vector<std::int64_t> least = free_until(now_s() + duration_s);
-  std::vector<std::int64_t> free(least.begin() + machine_->first_storage, least.begin() + machine_->first_link);
+  std::vector<std::int64_t> free(least.begin() + machine_->first_storage,
+                                 least.begin() + machine_->first_link);
   std::vector<bool> taken(free.size(), false);
   const auto count = static_cast<std::int64_t>(found.nodes.size());
   for (std::int64_t request = 0; request < job.requests(); request++) {
-    const std::int64_t node = found.nodes[at(job.stripes ? request * count / job.stripes : request)];
+    const std::int64_t node =
+        found.nodes[at(job.stripes ? request * count / job.stripes : request)];
     const std::int32_t* nearest = &machine_->facts().nearest[at(node * machine_->storages)];
     std::int64_t rank = 0;
     for (; rank < machine_->storages; rank++) {
@@ -166,15 +175,18 @@ bool Timeline::nearest_with_room(const Job& job, double duration_s, Allocation& 
 
 // ---------------------------------------------------------------- changes
 
-bool Timeline::reserve(double start_s, double end_s, const Allocation& allocation, Kinds kinds, Refusal& why) {
+bool Timeline::reserve(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                       Refusal& why) {
   return book_all(start_s, end_s, allocation, kinds, 1, why);
 }
 
-bool Timeline::release(double start_s, double end_s, const Allocation& allocation, Kinds kinds, Refusal& why) {
+bool Timeline::release(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                       Refusal& why) {
   return book_all(start_s, end_s, allocation, kinds, -1, why);
 }
 
-double Timeline::reserve_from(double not_before_s, double duration_s, const Allocation& allocation, Refusal& why) {
+double Timeline::reserve_from(double not_before_s, double duration_s, const Allocation& allocation,
+                              Refusal& why) {
   double start_s = not_before_s;
   why.fault = Fault::NONE;
   while (start_s < NEVER) {
@@ -186,19 +198,19 @@ double Timeline::reserve_from(double not_before_s, double duration_s, const Allo
   return NEVER;
 }
 
-bool Timeline::book_all(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign,
-                        Refusal& why) {
+bool Timeline::book_all(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                        int sign, Refusal& why) {
   if (allocation.lives) return book_parts(start_s, end_s, allocation, kinds, sign, why);
   if (longer_) return book_longer(start_s, end_s, allocation, kinds, sign, why);
   return book(start_s, end_s, allocation, kinds, sign, why);
 }
 
 // Book each part of an allocation over its own interval, all or nothing.
-bool Timeline::book_parts(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign,
-                          Refusal& why) {
+bool Timeline::book_parts(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                          int sign, Refusal& why) {
   if (allocation.storages.empty()) kinds &= ~BURST_BUFFERS;  // nothing to hold before the nodes
-  const std::vector<Part> all = parts(allocation.lives, start_s, end_s, kinds);
-  const auto book_part = [&](const Part& part, int one, Refusal& fault) {
+  const std::vector<LifePart> all = parts(allocation.lives, start_s, end_s, kinds);
+  const auto book_part = [&](const LifePart& part, int one, Refusal& fault) {
     return longer_ ? book_longer(part.start_s, part.end_s, allocation, part.covering, one, fault)
                    : book(part.start_s, part.end_s, allocation, part.covering, one, fault);
   };
@@ -215,11 +227,13 @@ bool Timeline::book_parts(double start_s, double end_s, const Allocation& alloca
   return true;
 }
 
-// The published rule: nodes first, one rounding step longer, unless a reservation begins at the end: it has precedence. A
-// job that is extended at its expected end holds the step after it already.
-bool Timeline::book_longer(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign,
-                           Refusal& why) {
-  const double intervals[3][2] = {{start_s, after(end_s)}, {start_s, end_s}, {after(start_s), after(end_s)}};
+// The published rule: nodes first, one rounding step longer, unless a reservation begins at the
+// end: it has precedence. A job that is extended at its expected end holds the step after it
+// already.
+bool Timeline::book_longer(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                           int sign, Refusal& why) {
+  const double intervals[3][2] = {
+      {start_s, after(end_s)}, {start_s, end_s}, {after(start_s), after(end_s)}};
   int held = -1;
   if (kinds & NODES) {
     for (held = 0; held < 3; held++) {
@@ -233,10 +247,12 @@ bool Timeline::book_longer(double start_s, double end_s, const Allocation& alloc
   return false;
 }
 
-// Book an allocation, also for replicas of jobs that share nodes in time, and on drained storage nodes.
-bool Timeline::book(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign, Refusal& why) {
-  if (machine_->facts().rows > 1 && kinds & NODES && !allocation.striped && !allocation.storages.empty() &&
-      allocation.storages.size() < allocation.nodes.size()) {
+// Book an allocation, also for replicas of jobs that share nodes in time, and on drained storage
+// nodes.
+bool Timeline::book(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                    int sign, Refusal& why) {
+  if (machine_->facts().rows > 1 && kinds & NODES && !allocation.striped &&
+      !allocation.storages.empty() && allocation.storages.size() < allocation.nodes.size()) {
     return book_stacked(start_s, end_s, allocation, kinds, sign, why);
   }
   if (!drained_.empty() && allocation.bb_bytes && kinds & BURST_BUFFERS &&
@@ -247,12 +263,14 @@ bool Timeline::book(double start_s, double end_s, const Allocation& allocation, 
   return write(start_s, end_s, allocation, kinds, sign, why);
 }
 
-// Replicas of a job in further rows share its buffer: one storage node for each node of its first row.
-bool Timeline::book_stacked(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign,
-                            Refusal& why) {
+// Replicas of a job in further rows share its buffer: one storage node for each node of its first
+// row.
+bool Timeline::book_stacked(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                            int sign, Refusal& why) {
   Allocation buffers;
-  buffers.nodes.assign(allocation.nodes.begin(),
-                       allocation.nodes.begin() + static_cast<std::ptrdiff_t>(allocation.storages.size()));
+  buffers.nodes.assign(
+      allocation.nodes.begin(),
+      allocation.nodes.begin() + static_cast<std::ptrdiff_t>(allocation.storages.size()));
   buffers.storages = allocation.storages;
   buffers.bb_bytes = allocation.bb_bytes;
   if (!book(start_s, end_s, buffers, kinds & BURST_BUFFERS, sign, why)) return false;
@@ -263,9 +281,10 @@ bool Timeline::book_stacked(double start_s, double end_s, const Allocation& allo
 }
 
 // Book an allocation with storage nodes that are partly drained, all or nothing.
-bool Timeline::book_drained(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign,
-                            Refusal& why) {
-  if (!(now_s() <= start_s && start_s < end_s)) return write(start_s, end_s, allocation, 0, sign, why);
+bool Timeline::book_drained(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                            int sign, Refusal& why) {
+  if (!(now_s() <= start_s && start_s < end_s))
+    return write(start_s, end_s, allocation, 0, sign, why);
   std::vector<std::pair<std::int32_t, std::int64_t>> sizes;  // in the order of the allocation
   Allocation elsewhere;
   elsewhere.bb_bytes = allocation.bb_bytes;
@@ -274,7 +293,8 @@ bool Timeline::book_drained(double start_s, double end_s, const Allocation& allo
       elsewhere.storages.push_back(storage);
       continue;
     }
-    const auto same = std::find_if(sizes.begin(), sizes.end(), [&](const auto& one) { return one.first == storage; });
+    const auto same = std::find_if(sizes.begin(), sizes.end(),
+                                   [&](const auto& one) { return one.first == storage; });
     if (same == sizes.end()) {
       sizes.emplace_back(storage, sign * allocation.bb_bytes);
     } else {
@@ -319,7 +339,8 @@ void Timeline::write_changes(std::int32_t storage, const std::vector<Drained::Ch
 }
 
 // Book an allocation in the rows, or release it, unless free amounts would leave their bounds.
-bool Timeline::write(double start_s, double end_s, const Allocation& allocation, Kinds kinds, int sign, Refusal& why) {
+bool Timeline::write(double start_s, double end_s, const Allocation& allocation, Kinds kinds,
+                     int sign, Refusal& why) {
   const auto refuse = [&](Fault fault) {
     why.fault = fault;
     why.taking = sign > 0;
@@ -358,8 +379,9 @@ bool Timeline::write(double start_s, double end_s, const Allocation& allocation,
 Fault Timeline::measure(const Allocation& allocation, Kinds kinds, std::int64_t* usage) const {
   const Machine& machine = *machine_;
   const std::int64_t count = machine.facts().nodes;
-  const std::int64_t io_rate =
-      kinds & BANDWIDTH && machine.links ? std::min(allocation.io_rate, machine.widest_rate + 1) : 0;
+  const std::int64_t io_rate = kinds & BANDWIDTH && machine.links
+                                   ? std::min(allocation.io_rate, machine.widest_rate + 1)
+                                   : 0;
   std::fill(usage, usage + machine.width, 0);
   std::uint64_t* words = words_of(usage + HEAD);
   for (const std::int32_t node : allocation.nodes) {
@@ -389,18 +411,22 @@ Fault Timeline::measure(const Allocation& allocation, Kinds kinds, std::int64_t*
   }
   if (kinds & POOLS) {
     const std::size_t pools = std::min(allocation.pools.size(), at(machine.pools));
-    std::copy(allocation.pools.begin(), allocation.pools.begin() + static_cast<std::ptrdiff_t>(pools),
+    std::copy(allocation.pools.begin(),
+              allocation.pools.begin() + static_cast<std::ptrdiff_t>(pools),
               usage + machine.first_pool);
   }
   return Fault::NONE;
 }
 
-// First segment of [start_s, end_s) in which a booking does not fit, or -1. Taking requires free nodes, and enough free
-// bytes and bandwidth; releasing requires taken nodes, and must not lead above the capacity.
-std::int64_t Timeline::conflict(double start_s, double end_s, const std::int64_t* usage, int sign) const {
+// First segment of [start_s, end_s) in which a booking does not fit, or -1. Taking requires free
+// nodes, and enough free bytes and bandwidth; releasing requires taken nodes, and must not lead
+// above the capacity.
+std::int64_t Timeline::conflict(double start_s, double end_s, const std::int64_t* usage,
+                                int sign) const {
   const Machine& machine = *machine_;
   const std::uint64_t* taken = words_of(usage + HEAD);
-  for (std::int64_t segment = segment_at(start_s); segment < size() && time_s(segment) < end_s; segment++) {
+  for (std::int64_t segment = segment_at(start_s); segment < size() && time_s(segment) < end_s;
+       segment++) {
     const std::int64_t* cells = row(segment);
     const std::uint64_t* free = words_of(cells + HEAD);
     std::uint64_t wrong = 0;
@@ -409,7 +435,8 @@ std::int64_t Timeline::conflict(double start_s, double end_s, const std::int64_t
     }
     if (wrong) return segment;
     for (std::int64_t column = machine.first_storage; column < machine.width; column++) {
-      const std::int64_t left = sign > 0 ? cells[column] - usage[column] : cells[column] + usage[column];
+      const std::int64_t left =
+          sign > 0 ? cells[column] - usage[column] : cells[column] + usage[column];
       if (left < 0 || left > machine.capacity[at(column)]) return segment;
     }
   }
@@ -436,13 +463,16 @@ void Timeline::explain(std::int64_t segment, const std::int64_t* usage, Refusal&
     if (why.taking ? why.size <= why.free : why.free + why.size <= why.most) continue;
     const bool storage = column < machine.first_link, link = column < machine.first_pool;
     why.fault = storage ? Fault::STORAGE : link ? Fault::LINK : Fault::POOL;
-    why.index = column - (storage ? machine.first_storage : link ? machine.first_link : machine.first_pool);
+    why.index = column - (storage ? machine.first_storage
+                          : link  ? machine.first_link
+                                  : machine.first_pool);
     return;
   }
 }
 
 // Earliest start after a segment with a conflict at which a usage can be taken for a duration.
-double Timeline::room_after(std::int64_t segment, double duration_s, const std::int64_t* usage) const {
+double Timeline::room_after(std::int64_t segment, double duration_s,
+                            const std::int64_t* usage) const {
   double start_s = NEVER;
   while (segment >= 0) {
     start_s = steps_.end(segment);  // every earlier start meets the conflict
@@ -461,7 +491,8 @@ bool Timeline::advance(double now) {
 }
 
 bool Timeline::take(double start_s, double end_s, const std::vector<std::int32_t>& nodes,
-                    const std::vector<std::int64_t>& bb_bytes, const std::vector<std::int64_t>& amounts) {
+                    const std::vector<std::int64_t>& bb_bytes,
+                    const std::vector<std::int64_t>& amounts) {
   if (!(now_s() <= start_s && start_s < end_s)) return false;
   const std::vector<std::uint64_t> bits = machine_->bits(nodes);
   std::int64_t first = steps_.split(start_s);
@@ -475,28 +506,32 @@ bool Timeline::take(double start_s, double end_s, const std::vector<std::int32_t
   for (std::size_t storage = 0; storage < bb_bytes.size(); storage++) {
     Allocation unit;
     unit.storages = {static_cast<std::int32_t>(storage)};
-    take_amounts(start_s, end_s, machine_->first_storage + static_cast<std::int64_t>(storage), bb_bytes[storage], unit,
-                 BURST_BUFFERS);
+    take_amounts(start_s, end_s, machine_->first_storage + static_cast<std::int64_t>(storage),
+                 bb_bytes[storage], unit, BURST_BUFFERS);
   }
   for (std::size_t pool = 0; pool < amounts.size(); pool++) {
     Allocation unit;
     unit.pools.assign(pool + 1, 0);
-    take_amounts(start_s, end_s, machine_->first_pool + static_cast<std::int64_t>(pool), amounts[pool], unit, POOLS);
+    take_amounts(start_s, end_s, machine_->first_pool + static_cast<std::int64_t>(pool),
+                 amounts[pool], unit, POOLS);
   }
   return true;
 }
 
 // Book what is free of a column over the parts of an interval, up to `most`.
-void Timeline::take_amounts(double start_s, double end_s, std::int64_t column, std::int64_t most, const Allocation& unit,
-                            Kinds kind) {
+void Timeline::take_amounts(double start_s, double end_s, std::int64_t column, std::int64_t most,
+                            const Allocation& unit, Kinds kind) {
   struct Free {
     double start_s, end_s;
     std::int64_t amount;
   };
   std::vector<Free> found;
-  for (std::int64_t segment = segment_at(start_s); segment < size() && time_s(segment) < end_s; segment++) {
+  for (std::int64_t segment = segment_at(start_s); segment < size() && time_s(segment) < end_s;
+       segment++) {
     const std::int64_t amount = std::min(row(segment)[column], most);
-    if (amount > 0) found.push_back({std::max(time_s(segment), start_s), std::min(steps_.end(segment), end_s), amount});
+    if (amount > 0)
+      found.push_back(
+          {std::max(time_s(segment), start_s), std::min(steps_.end(segment), end_s), amount});
   }
   for (const Free& one : found) {
     Allocation part = unit;
@@ -510,11 +545,13 @@ void Timeline::take_amounts(double start_s, double end_s, std::int64_t column, s
   }
 }
 
-void Timeline::close(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& storages) {
+void Timeline::close(const std::vector<std::int32_t>& nodes,
+                     const std::vector<std::int32_t>& storages) {
   const std::vector<std::uint64_t> bits = machine_->bits(nodes);
   for (std::int64_t segment = 0; segment < size(); segment++) {
     std::int64_t* cells = steps_.writable(segment);
-    for (std::size_t word = 0; word < bits.size(); word++) words_of(cells + HEAD)[word] &= ~bits[word];
+    for (std::size_t word = 0; word < bits.size(); word++)
+      words_of(cells + HEAD)[word] &= ~bits[word];
     for (const std::int32_t storage : storages) cells[machine_->first_storage + storage] = 0;
   }
   for (const std::int32_t storage : storages) drained_.erase(storage);
@@ -522,11 +559,13 @@ void Timeline::close(const std::vector<std::int32_t>& nodes, const std::vector<s
   changes++;
 }
 
-void Timeline::reopen(const std::vector<std::int32_t>& nodes, const std::vector<std::int32_t>& storages) {
+void Timeline::reopen(const std::vector<std::int32_t>& nodes,
+                      const std::vector<std::int32_t>& storages) {
   const std::vector<std::uint64_t> bits = machine_->bits(nodes);
   for (std::int64_t segment = 0; segment < size(); segment++) {
     std::int64_t* cells = steps_.writable(segment);
-    for (std::size_t word = 0; word < bits.size(); word++) words_of(cells + HEAD)[word] |= bits[word];
+    for (std::size_t word = 0; word < bits.size(); word++)
+      words_of(cells + HEAD)[word] |= bits[word];
     for (const std::int32_t storage : storages) {
       const std::int64_t column = machine_->first_storage + storage;
       cells[column] = machine_->capacity[at(column)];
@@ -540,9 +579,11 @@ void Timeline::drain(std::int32_t storage, std::int64_t bytes) {
   changes++;
   auto found = drained_.find(storage);
   if (found == drained_.end()) {
-    const std::int64_t column = machine_->first_storage + storage, capacity = machine_->capacity[at(column)];
+    const std::int64_t column = machine_->first_storage + storage,
+                       capacity = machine_->capacity[at(column)];
     std::vector<std::int64_t> booked;
-    for (std::int64_t segment = 0; segment < size(); segment++) booked.push_back(capacity - row(segment)[column]);
+    for (std::int64_t segment = 0; segment < size(); segment++)
+      booked.push_back(capacity - row(segment)[column]);
     found = drained_.emplace(storage, Drained(capacity, steps_.times(), std::move(booked))).first;
   }
   write_changes(storage, found->second.drain(bytes));
@@ -568,11 +609,13 @@ std::string Timeline::check() const {
   for (std::int64_t segment = 0; segment < size(); segment++) {
     if (segment && !(time_s(segment - 1) < time_s(segment))) return "times do not ascend";
     const std::int64_t* cells = row(segment);
-    if (segment && std::equal(cells, cells + machine.width, row(segment - 1))) return "equal neighbours";
+    if (segment && std::equal(cells, cells + machine.width, row(segment - 1)))
+      return "equal neighbours";
     std::int64_t nodes = 0, bytes = 0;
     for (std::int64_t word = 0; word < machine.words; word++) {
       const std::uint64_t free = words_of(cells + HEAD)[word];
-      if (free & ~words_of(machine.capacity.data() + HEAD)[word]) return "a node is free that does not exist";
+      if (free & ~words_of(machine.capacity.data() + HEAD)[word])
+        return "a node is free that does not exist";
       nodes += popcount(free);
     }
     if (nodes != cells[FREE_NODES]) return "free nodes do not add up";
@@ -583,7 +626,8 @@ std::string Timeline::check() const {
     }
     if (bytes != cells[FREE_BYTES]) return "free bytes do not add up";
     const Totals& totals = steps_.totals()[segment];
-    if (totals.nodes != nodes || totals.units != steps_.units_of(bytes)) return "totals differ from the row";
+    if (totals.nodes != nodes || totals.units != steps_.units_of(bytes))
+      return "totals differ from the row";
   }
   for (const auto& [storage, node] : drained_) {
     if (node.drained() <= 0) return "nothing of it is drained";

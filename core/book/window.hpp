@@ -11,12 +11,14 @@ namespace spillway {
 // Narrows windows for one request. Only the columns in use are set.
 class Narrowing {
  public:
-  Narrowing(const Steps& steps, const Machine& machine, const Request& request)
+  Narrowing(const Steps& steps, const Machine& machine, const Wanted& request)
       : steps_(steps), machine_(machine), request_(request), demand_(request.demand) {}
 
-  // Set a window to the resources free both in a wider one and in the segments from begin to end (not included, at least
-  // one). False when nodes, bytes or pools are too few (then the columns may not all be set); otherwise holds() decides.
-  bool by_segments(std::int64_t* to, const std::int64_t* wider, std::int64_t begin, std::int64_t end) const {
+  // Set a window to the resources free both in a wider one and in the segments from begin to end
+  // (not included, at least one). False when nodes, bytes or pools are too few (then the columns
+  // may not all be set); otherwise holds() decides.
+  bool by_segments(std::int64_t* to, const std::int64_t* wider, std::int64_t begin,
+                   std::int64_t end) const {
     return narrow(to, wider, steps_.row(begin), [&](auto&& one) {
       for (std::int64_t segment = begin + 1; segment < end; segment++) one(steps_.row(segment));
     });
@@ -28,17 +30,20 @@ class Narrowing {
   }
 
   // One kind of resources by one row: NODES with POOLS, BURST_BUFFERS or BANDWIDTH.
-  bool kind_by_row(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Kinds kind) const {
+  bool kind_by_row(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+                   Kinds kind) const {
     const auto none = [](auto&&) {};
     if (kind == NODES) {
-      return nodes(to, wider, row, none) && (!(demand_.uses & POOLS) || pools(to, wider, row, none));
+      return nodes(to, wider, row, none) &&
+             (!(demand_.uses & POOLS) || pools(to, wider, row, none));
     }
     if (kind == BURST_BUFFERS) return storages(to, wider, row, none);
     links(to, wider, row, none);
     return true;
   }
 
-  // Whether a segment may hold the job, by cheap tests; if one fails, no window with this segment holds the job.
+  // Whether a segment may hold the job, by cheap tests; if one fails, no window with this segment
+  // holds the job.
   bool may_hold(std::int64_t segment) const {
     const std::int64_t uses = demand_.uses;
     const std::int64_t* row = steps_.row(segment);
@@ -47,7 +52,8 @@ class Narrowing {
                                  !whole_requests_fit(row, demand_, machine_))) {
       return false;
     }
-    if (uses & BANDWIDTH) {  // nodes that the first link, which has none above it, cannot carry must be outside of it
+    if (uses & BANDWIDTH) {  // nodes that the first link, which has none above it, cannot carry
+                             // must be outside of it
       const std::int64_t outside = machine_.facts().nodes - machine_.below[0];
       if (outside + row[machine_.first_link] / demand_.io_rate < demand_.nodes) return false;
     }
@@ -66,12 +72,14 @@ class Narrowing {
 
   // First segment from `first` on with enough nodes and bytes in total, or their number.
   std::int64_t next_with_enough(std::int64_t first) const {
-    return steps_.next_with(first, demand_.uses & NODES ? demand_.nodes : 0, demand_.requests * demand_.bb_bytes);
+    return steps_.next_with(first, demand_.uses & NODES ? demand_.nodes : 0,
+                            demand_.requests * demand_.bb_bytes);
   }
 
  private:
   template <class Rest>
-  bool narrow(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Rest rest) const {
+  bool narrow(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+              Rest rest) const {
     const std::int64_t uses = demand_.uses;
     if (uses & NODES) {
       if (!nodes(to, wider, row, rest)) return false;
@@ -85,10 +93,12 @@ class Narrowing {
   }
 
   template <class Rest>
-  bool nodes(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Rest rest) const {
+  bool nodes(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+             Rest rest) const {
     std::uint64_t* into = words_of(to + HEAD);
     const std::int64_t count = machine_.words;
-    for (std::int64_t word = 0; word < count; word++) into[word] = words_of(wider + HEAD)[word] & words_of(row + HEAD)[word];
+    for (std::int64_t word = 0; word < count; word++)
+      into[word] = words_of(wider + HEAD)[word] & words_of(row + HEAD)[word];
     rest([&](const std::int64_t* next) {
       for (std::int64_t word = 0; word < count; word++) into[word] &= words_of(next + HEAD)[word];
     });
@@ -99,42 +109,50 @@ class Narrowing {
   }
 
   template <class Rest>
-  bool storages(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Rest rest) const {
+  bool storages(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+                Rest rest) const {
     columns(to, wider, row, machine_.first_storage, machine_.first_link, rest);
     std::int64_t total = 0;
-    for (std::int64_t column = machine_.first_storage; column < machine_.first_link; column++) total += to[column];
+    for (std::int64_t column = machine_.first_storage; column < machine_.first_link; column++)
+      total += to[column];
     to[FREE_BYTES] = total;
     return total >= demand_.requests * demand_.bb_bytes;
   }
 
   template <class Rest>
-  void links(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Rest rest) const {
+  void links(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+             Rest rest) const {
     columns(to, wider, row, machine_.first_link, machine_.first_pool, rest);
   }
 
   template <class Rest>
-  bool pools(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, Rest rest) const {
+  bool pools(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+             Rest rest) const {
     columns(to, wider, row, machine_.first_pool, machine_.width, rest);
     return pools_hold(to, request_, machine_);
   }
 
   template <class Rest>
-  void columns(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row, std::int64_t first,
-               std::int64_t last, Rest rest) const {
-    for (std::int64_t column = first; column < last; column++) to[column] = std::min(wider[column], row[column]);
+  void columns(std::int64_t* to, const std::int64_t* wider, const std::int64_t* row,
+               std::int64_t first, std::int64_t last, Rest rest) const {
+    for (std::int64_t column = first; column < last; column++)
+      to[column] = std::min(wider[column], row[column]);
     rest([&](const std::int64_t* next) {
-      for (std::int64_t column = first; column < last; column++) to[column] = std::min(to[column], next[column]);
+      for (std::int64_t column = first; column < last; column++)
+        to[column] = std::min(to[column], next[column]);
     });
   }
 
   const Steps& steps_;
   const Machine& machine_;
-  const Request& request_;
-  const Demand& demand_;
+  const Wanted& request_;
+  const JobDemand& demand_;
 };
 
-// Note for each storage node the first segment up to `last` from which on its free bytes are those of `last`.
-inline void note_since(const Steps& steps, std::int64_t last, const Machine& machine, Scratch& scratch) {
+// Note for each storage node the first segment up to `last` from which on its free bytes are those
+// of `last`.
+inline void note_since(const Steps& steps, std::int64_t last, const Machine& machine,
+                       Scratch& scratch) {
   for (std::int64_t column = machine.first_storage; column < machine.first_link; column++) {
     std::int64_t segment = last;
     while (segment > 0 && steps.row(segment - 1)[column] == steps.row(last)[column]) segment--;

@@ -1,4 +1,5 @@
-// Things of the caller's own language that travel through the core unread: a job's fields, a profile.
+// Things of the caller's own language that travel through the core unread: a job's fields, a
+// profile.
 #pragma once
 #include <memory>
 

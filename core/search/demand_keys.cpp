@@ -16,12 +16,15 @@ Ranks ranks_of(const std::vector<std::int64_t>& part) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
   Ranks ranks;
   for (const std::int64_t value : part) {
-    ranks.push_back(static_cast<std::uint64_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin()));
+    ranks.push_back(static_cast<std::uint64_t>(
+        std::lower_bound(values.begin(), values.end(), value) - values.begin()));
   }
   return ranks;
 }
 
-std::uint64_t largest(const Ranks& ranks) { return ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end()); }
+std::uint64_t largest(const Ranks& ranks) {
+  return ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
+}
 
 // Number of bits for the ranks and for one more number, which is above all of them.
 int width_of(const Ranks& ranks) {
@@ -43,7 +46,8 @@ DemandKeys demand_keys(const std::vector<std::vector<std::int64_t>>& parts) {
   int bits = 0;
   for (const Ranks& ranks : below) bits += 1 + (widths.emplace_back(width_of(ranks)));
   while (bits > BITS) {
-    const auto widest = static_cast<std::size_t>(std::max_element(widths.begin(), widths.end()) - widths.begin());
+    const auto widest =
+        static_cast<std::size_t>(std::max_element(widths.begin(), widths.end()) - widths.begin());
     for (std::uint64_t& rank : below[widest]) rank = (rank + 1) >> 1;
     for (std::uint64_t& rank : above[widest]) rank >>= 1;
     bits -= widths[widest];

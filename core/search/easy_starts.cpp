@@ -10,14 +10,16 @@ std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
 // Free nodes and bytes over time, in which jobs start at the begin of a segment.
 class Picture {
  public:
-  Picture(std::vector<double> times, std::vector<TotalsDemand> free) : times_(std::move(times)), free_(std::move(free)) {}
+  Picture(std::vector<double> times, std::vector<TotalsDemand> free)
+      : times_(std::move(times)), free_(std::move(free)) {}
 
   std::int64_t size() const { return static_cast<std::int64_t>(times_.size()); }
   double time(std::int64_t segment) const { return times_[at(segment)]; }
 
   // First segment from `begin` on, before end_s, with less free; -1 if there is no such segment.
   std::int64_t first_short(std::int64_t begin, double end_s, const TotalsDemand& demand) const {
-    for (std::int64_t segment = begin; segment < size() && (segment == begin || time(segment) < end_s); segment++) {
+    for (std::int64_t segment = begin;
+         segment < size() && (segment == begin || time(segment) < end_s); segment++) {
       if (!holds(segment, demand.nodes, demand.bytes)) return segment;
     }
     return -1;
@@ -34,8 +36,8 @@ class Picture {
   }
 
   // Whether a job that starts with a segment leaves a reservation free over [from_s, until_s).
-  bool leaves(std::int64_t begin, double end_s, const TotalsDemand& demand, double from_s, double until_s,
-              const TotalsDemand& kept) const {
+  bool leaves(std::int64_t begin, double end_s, const TotalsDemand& demand, double from_s,
+              double until_s, const TotalsDemand& kept) const {
     for (std::int64_t segment = begin; segment < size() && time(segment) < end_s; segment++) {
       const double next_s = segment + 1 < size() ? time(segment + 1) : NEVER;
       if (std::max(time(segment), from_s) < std::min({next_s, until_s, end_s}) &&
@@ -73,8 +75,8 @@ class Picture {
 
 }  // namespace
 
-std::vector<double> easy_starts(std::vector<double> times, std::vector<TotalsDemand> free, Order waiting,
-                                const std::vector<TotalsDemand>& demands) {
+std::vector<double> easy_starts(std::vector<double> times, std::vector<TotalsDemand> free,
+                                Order waiting, const std::vector<TotalsDemand>& demands) {
   Picture picture(std::move(times), std::move(free));
   std::vector<double> starts_s(demands.size(), NEVER);
   for (std::int64_t begin = 0; !waiting.empty() && begin < picture.size(); begin++) {

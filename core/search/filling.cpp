@@ -40,7 +40,8 @@ Filling::Filling(const Timeline& timeline, std::vector<FillJob> jobs, bool nodes
   for (std::size_t job = 0; job < jobs_.size(); job++) {
     Order alone = {static_cast<std::int64_t>(job)};
     Score score;
-    never_fits_[job] = jobs_[job].demand.nodes > timeline.free_nodes_now() || climb(alone, 0, score).second < 0;
+    never_fits_[job] =
+        jobs_[job].demand.nodes > timeline.free_nodes_now() || climb(alone, 0, score).second < 0;
   }
 }
 
@@ -61,7 +62,8 @@ std::int64_t Filling::fill(const Order& order, Score& score) {
     }
     const std::int64_t* usage = Scratch::of(*machine_, left_.size()).usage;
     const double end_s = now_s + job.duration_s;
-    for (std::int64_t segment = 0; segment < left_.size() && (!segment || left_.time(segment) < end_s); segment++) {
+    for (std::int64_t segment = 0;
+         segment < left_.size() && (!segment || left_.time(segment) < end_s); segment++) {
       left_.subtract(segment, usage);
     }
     nodes += static_cast<double>(job.demand.nodes);
@@ -70,11 +72,13 @@ std::int64_t Filling::fill(const Order& order, Score& score) {
     started++;
     last = static_cast<std::int64_t>(position);
   }
-  score = {nodes_first_ ? nodes : bytes, nodes_first_ ? bytes : nodes, started > 0 ? wait_s / started : 0.0};
+  score = {nodes_first_ ? nodes : bytes, nodes_first_ ? bytes : nodes,
+           started > 0 ? wait_s / started : 0.0};
   return last;
 }
 
-std::pair<std::int64_t, std::int64_t> Filling::climb(Order& order, std::int64_t budget, Score& best) {
+std::pair<std::int64_t, std::int64_t> Filling::climb(Order& order, std::int64_t budget,
+                                                     Score& best) {
   best = {-1.0, -1.0, -1.0};
   const auto number = static_cast<std::int64_t>(order.size());
   std::int64_t steps = 0, last = -1, distance = 0, index = 0;
@@ -99,7 +103,8 @@ std::pair<std::int64_t, std::int64_t> Filling::climb(Order& order, std::int64_t 
       if (last < 0 || distance >= number || steps == budget) return {steps, last};
       steps++;
       // Otherwise neither job starts at any position: the score stays.
-      if (!(never_fits_[at(order[at(index)])] && never_fits_[at(order[at(index + distance)])])) break;
+      if (!(never_fits_[at(order[at(index)])] && never_fits_[at(order[at(index + distance)])]))
+        break;
     }
     exchange();
   }

@@ -1,9 +1,11 @@
-// Orders of waiting jobs, scored by the jobs that greedy filling starts now in that order; hill climbing over orders.
+// Orders of waiting jobs, scored by the jobs that greedy filling starts now in that order; hill
+// climbing over orders.
 //
-// Between now and the end of a job that starts now, resources are released when running jobs end, and taken where
-// reservations begin. A job that starts now holds its resources from now on, so only the narrow points of the timeline
-// count: the present, and later segments with less of some resource than all segments before. There are at most as many as
-// reservations, so filling is cheap, and yet exact.
+// Between now and the end of a job that starts now, resources are released when running jobs end,
+// and taken where reservations begin. A job that starts now holds its resources from now on, so
+// only the narrow points of the timeline count: the present, and later segments with less of some
+// resource than all segments before. There are at most as many as reservations, so filling is
+// cheap, and yet exact.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,17 +16,18 @@
 
 namespace spillway {
 
-// A job that may start now. One that stages in before it gets its nodes is taken as if it got both now.
+// A job that may start now. One that stages in before it gets its nodes is taken as if it got both
+// now.
 struct FillJob {
-  Demand demand;
+  JobDemand demand;
   double duration_s = 0.0;  // expected
   double wait_s = 0.0;      // so far
 };
 
 class Filling {
  public:
-  // Nodes and bytes started (in the order of the objective), and the mean wait of the started jobs: larger is better,
-  // compared from the left.
+  // Nodes and bytes started (in the order of the objective), and the mean wait of the started jobs:
+  // larger is better, compared from the left.
   using Score = std::array<double, 3>;
   using Order = std::vector<std::int64_t>;
 
@@ -33,8 +36,9 @@ class Filling {
 
   // Whether each job does not fit even if it comes first.
   const std::vector<bool>& never_fits() const { return never_fits_; }
-  // Improve an order by swaps, at most `budget` of them: positions ever further apart are exchanged, and an exchange that
-  // improves the score stays. The number of swaps tried, and the position of the last job that starts, -1 for no job.
+  // Improve an order by swaps, at most `budget` of them: positions ever further apart are
+  // exchanged, and an exchange that improves the score stays. The number of swaps tried, and the
+  // position of the last job that starts, -1 for no job.
   std::pair<std::int64_t, std::int64_t> climb(Order& order, std::int64_t budget, Score& best);
 
  private:
@@ -48,7 +52,8 @@ class Filling {
   std::vector<bool> never_fits_;
 };
 
-// Places of the first segment and of later ones with less of some resource than all segments before.
+// Places of the first segment and of later ones with less of some resource than all segments
+// before.
 std::vector<std::int64_t> narrow_points(const Timeline& timeline);
 
 }  // namespace spillway

@@ -17,17 +17,20 @@ double rounded(double time_s, double resolution_s) {
 
 // End of the reservation of a job that is to end at a time, rounded to the resolution.
 double end_of(double time_s, const PlanRules& rules) {
-  if (rules.ends_up && time_s < NEVER) return std::ceil(time_s / rules.resolution_s) * rules.resolution_s;
+  if (rules.ends_up && time_s < NEVER)
+    return std::ceil(time_s / rules.resolution_s) * rules.resolution_s;
   return rounded(time_s, rules.resolution_s);
 }
 
-// The next node from a place on in a set (flipped: outside of it), or the number of bits of the set.
+// The next node from a place on in a set (flipped: outside of it), or the number of bits of the
+// set.
 std::int64_t next_node(const NodeSpace::Words& words, std::int64_t place, bool flipped) {
   const auto size = static_cast<std::int64_t>(words.size());
   std::int64_t word = place >> 6;
   if (word >= size) return size << 6;
   const std::uint64_t mask = flipped ? ~std::uint64_t{0} : 0;
-  std::uint64_t bits = (words[static_cast<std::size_t>(word)] ^ mask) & (~std::uint64_t{0} << (place & 63));
+  std::uint64_t bits =
+      (words[static_cast<std::size_t>(word)] ^ mask) & (~std::uint64_t{0} << (place & 63));
   while (!bits) {
     if (++word == size) return word << 6;
     bits = words[static_cast<std::size_t>(word)] ^ mask;
@@ -38,7 +41,8 @@ std::int64_t next_node(const NodeSpace::Words& words, std::int64_t place, bool f
 // Add the nodes from first to end (not included) to a set.
 void add_nodes(NodeSpace::Words& words, std::int64_t first, std::int64_t end) {
   for (std::int64_t word = first >> 6; word < (end + 63) >> 6; word++) {
-    const std::int64_t low = std::max<std::int64_t>(first - (word << 6), 0), high = end - (word << 6);
+    const std::int64_t low = std::max<std::int64_t>(first - (word << 6), 0),
+                       high = end - (word << 6);
     std::uint64_t bits = ~std::uint64_t{0} << low;
     if (high < 64) bits &= ~(~std::uint64_t{0} << high);
     words[static_cast<std::size_t>(word)] |= bits;
@@ -107,13 +111,15 @@ void NodeSpace::choose_found(std::int64_t nodes) {
   }
 }
 
-void NodeSpace::stack(const std::vector<Leaving>& running, std::int64_t ended, std::vector<Window> windows) {
+void NodeSpace::stack(const std::vector<Leaving>& running, std::int64_t ended,
+                      std::vector<Window> windows) {
   left_.resize(1);
   ends_s_ = {0.0};
   numbers_ = {0};
   for (const Leaving& job : running) {
     Words nodes = left_.back();
-    for (std::int64_t word = 0; word < words_; word++) nodes[at(word)] |= job.nodes[at(word)] & free_[0][at(word)];
+    for (std::int64_t word = 0; word < words_; word++)
+      nodes[at(word)] |= job.nodes[at(word)] & free_[0][at(word)];
     left_.push_back(std::move(nodes));
     ends_s_.push_back(job.end_s);
     numbers_.push_back(job.number);
@@ -159,33 +165,38 @@ std::int64_t NodeSpace::narrow(std::int64_t segment) {
 bool NodeSpace::releases(std::int64_t segment) const {
   const Words &now = free(segment), &before = free(segment - 1);
   std::uint64_t released = 0;
-  for (std::int64_t word = 0; word < words_; word++) released |= now[at(word)] & ~before[at(word)] & allowed_[at(word)];
+  for (std::int64_t word = 0; word < words_; word++)
+    released |= now[at(word)] & ~before[at(word)] & allowed_[at(word)];
   return released != 0;
 }
 
-// The first segment from `segment` on that begins with a release of nodes, or the number of segments.
+// The first segment from `segment` on that begins with a release of nodes, or the number of
+// segments.
 std::int64_t NodeSpace::release(std::int64_t segment) const {
   while (segment < segments() && !releases(segment)) segment++;
   return segment;
 }
 
-// Whether a search from a time in the segment `first` on reaches the begin of a later segment. It visits the segments that
-// begin while the job would run, and two more.
+// Whether a search from a time in the segment `first` on reaches the begin of a later segment. It
+// visits the segments that begin while the job would run, and two more.
 bool NodeSpace::sees(std::int64_t segment, std::int64_t first, double begin_s, double duration_s) {
   if (segment - 1 <= first || times_[at(segment - 2)] <= begin_s + duration_s) return true;
   if (first == 0) until_s_ = std::min(until_s_, times_[at(segment - 2)] - duration_s);
   return false;
 }
 
-// Time at which a search from a time in the segment `first` on is repeated, if it leads to a late start.
+// Time at which a search from a time in the segment `first` on is repeated, if it leads to a late
+// start.
 double NodeSpace::later(std::int64_t first, double begin_s, double duration_s) {
   const std::int64_t segment = release(first + 1);
-  return segment < segments() && sees(segment, first, begin_s, duration_s) ? times_[at(segment)] : NEVER;
+  return segment < segments() && sees(segment, first, begin_s, duration_s) ? times_[at(segment)]
+                                                                           : NEVER;
 }
 
-// The first release of nodes after the segment `blocked`, which leaves too few to all searches before. Each release before
-// starts a search; NEVER if the last of these does not reach it.
-double NodeSpace::past(std::int64_t blocked, std::int64_t first, double begin_s, double duration_s) {
+// The first release of nodes after the segment `blocked`, which leaves too few to all searches
+// before. Each release before starts a search; NEVER if the last of these does not reach it.
+double NodeSpace::past(std::int64_t blocked, std::int64_t first, double begin_s,
+                       double duration_s) {
   const std::int64_t segment = release(blocked + 1);
   if (segment == segments()) return NEVER;
   if (segment > blocked + 2) {
@@ -197,8 +208,8 @@ double NodeSpace::past(std::int64_t blocked, std::int64_t first, double begin_s,
   return times_[at(segment)];
 }
 
-// Allow a partition's nodes without those of windows in [begin_s, end_s). The time at which a job in the way of a window is
-// tried again, or NEVER.
+// Allow a partition's nodes without those of windows in [begin_s, end_s). The time at which a job
+// in the way of a window is tried again, or NEVER.
 double NodeSpace::allow(std::int64_t set, double begin_s, double end_s, const PlanRules& rules) {
   bool within = false;
   double again_s = NEVER;
@@ -210,7 +221,8 @@ double NodeSpace::allow(std::int64_t set, double begin_s, double end_s, const Pl
         allowed_[at(word)] &= ~window.nodes[at(word)];
       }
     }
-    if (window.end_s >= begin_s && window.again_s > begin_s) again_s = std::min(again_s, window.again_s);
+    if (window.end_s >= begin_s && window.again_s > begin_s)
+      again_s = std::min(again_s, window.again_s);
   }
   return within && again_s < rules.until_s ? again_s : NEVER;
 }
@@ -219,11 +231,13 @@ double NodeSpace::allow(std::int64_t set, double begin_s, double end_s, const Pl
 void NodeSpace::note_until(double now_s, double end_s) {
   if (segments() > 1) until_s_ = std::min(until_s_, times_[1]);
   const std::int64_t following = after(end_s);
-  if (following < segments()) until_s_ = std::min(until_s_, times_[at(following)] - (end_s - now_s));
+  if (following < segments())
+    until_s_ = std::min(until_s_, times_[at(following)] - (end_s - now_s));
 }
 
-// Find the allowed nodes without a reservation in [begin_s, end_s]; -1 if they suffice. Otherwise a segment: it and those
-// after it, up to end_s, leave too few. So does every interval of this length that begins before that segment ends.
+// Find the allowed nodes without a reservation in [begin_s, end_s]; -1 if they suffice. Otherwise a
+// segment: it and those after it, up to end_s, leave too few. So does every interval of this length
+// that begins before that segment ends.
 std::int64_t NodeSpace::unreserved(std::int64_t nodes, double begin_s, double end_s) {
   const std::int64_t first = after(begin_s) - 1;
   if (begin_s <= times_[0]) note_until(begin_s, end_s);
@@ -234,10 +248,11 @@ std::int64_t NodeSpace::unreserved(std::int64_t nodes, double begin_s, double en
   return -1;
 }
 
-// The first time from begin_s on at which a search may succeed; without windows. A search fails if it is repeated before
-// enough nodes are expected to be idle: some segment leaves too few of the allowed nodes that are idle by then. That is
-// mostly the first segment, as nodes that become idle soon are reserved from then on. The passing of time does not change
-// that: a late job leaves even later.
+// The first time from begin_s on at which a search may succeed; without windows. A search fails if
+// it is repeated before enough nodes are expected to be idle: some segment leaves too few of the
+// allowed nodes that are idle by then. That is mostly the first segment, as nodes that become idle
+// soon are reserved from then on. The passing of time does not change that: a late job leaves even
+// later.
 double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_s) {
   const auto leaving = static_cast<std::int64_t>(left_.size()) - 1;
   std::int64_t low = 0, first = after(begin_s) - 1;
@@ -245,10 +260,12 @@ double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_
     const std::int64_t again = release(first + 1);
     if (again == segments() || !sees(again, first, begin_s, duration_s)) return begin_s;
     while (low < leaving && ends_s_[at(low + 1)] <= times_[at(again)]) low++;
-    for (std::int64_t word = 0; word < words_; word++) found_[at(word)] = left_[at(low)][at(word)] & allowed_[at(word)];
+    for (std::int64_t word = 0; word < words_; word++)
+      found_[at(word)] = left_[at(low)][at(word)] & allowed_[at(word)];
     std::int64_t number = narrow(first), segment = first + 1;
     const double end_s = begin_s + duration_s;
-    for (; number >= nodes && segment < segments() && times_[at(segment)] <= end_s; segment++) number = narrow(segment);
+    for (; number >= nodes && segment < segments() && times_[at(segment)] <= end_s; segment++)
+      number = narrow(segment);
     if (number >= nodes) return begin_s;
     first = again;
     begin_s = times_[at(again)];
@@ -257,9 +274,9 @@ double NodeSpace::promising(std::int64_t nodes, double begin_s, double duration_
 
 // ---------------------------------------------------------------- running jobs
 
-// Number of running jobs that have left at the first check that finds at least `least` of them gone. Jobs leave together:
-// first the one that ends soonest of those on the nodes found, with all that end within 30 s of it, then the next one with
-// all within 30 s and linear_s more, and so on.
+// Number of running jobs that have left at the first check that finds at least `least` of them
+// gone. Jobs leave together: first the one that ends soonest of those on the nodes found, with all
+// that end within 30 s of it, then the next one with all within 30 s and linear_s more, and so on.
 std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
   double window_s = 30.0;
   std::int64_t job = ended_ + 1;
@@ -269,7 +286,8 @@ std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
     for (; job < static_cast<std::int64_t>(left_.size()); job++) {
       bool usable = false;
       for (std::int64_t word = 0; word < words_; word++) {
-        usable = usable || (left_[at(job)][at(word)] & ~left_[at(job - 1)][at(word)] & found_[at(word)]);
+        usable =
+            usable || (left_[at(job)][at(word)] & ~left_[at(job - 1)][at(word)] & found_[at(word)]);
       }
       if (!usable) continue;
       if (last > 0 && ends_s_[at(job)] > first_s + window_s) break;
@@ -281,14 +299,15 @@ std::int64_t NodeSpace::together(std::int64_t least, double linear_s) const {
   }
 }
 
-// Number of running jobs that must leave until enough of the nodes found are idle; keeps those that are then. Jobs that have
-// ended have left.
+// Number of running jobs that must leave until enough of the nodes found are idle; keeps those that
+// are then. Jobs that have ended have left.
 std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s) {
   std::int64_t low = ended_, high = static_cast<std::int64_t>(left_.size()) - 1;
   while (low < high) {
     const std::int64_t middle = (low + high) >> 1;
     std::int64_t number = 0;
-    for (std::int64_t word = 0; word < words_; word++) number += popcount(left_[at(middle)][at(word)] & found_[at(word)]);
+    for (std::int64_t word = 0; word < words_; word++)
+      number += popcount(left_[at(middle)][at(word)] & found_[at(word)]);
     if (number >= nodes) {
       high = middle;
     } else {
@@ -303,7 +322,8 @@ std::int64_t NodeSpace::leave(std::int64_t nodes, double linear_s) {
 // Whether all of the chosen nodes are idle: no node is still missing from a job that has ended.
 bool NodeSpace::is_idle() const {
   std::uint64_t busy = 0;
-  for (std::int64_t word = 0; word < words_; word++) busy |= chosen_[at(word)] & ~left_[0][at(word)];
+  for (std::int64_t word = 0; word < words_; word++)
+    busy |= chosen_[at(word)] & ~left_[0][at(word)];
   return busy == 0;
 }
 
@@ -320,7 +340,8 @@ bool NodeSpace::overlaps(double begin_s, double end_s) const {
   return false;
 }
 
-// The segment that begins at a time from now on, made if it is missing; past the last one for infinity.
+// The segment that begins at a time from now on, made if it is missing; past the last one for
+// infinity.
 std::int64_t NodeSpace::split(double time_s) {
   const std::int64_t segment = from(time_s);
   if (time_s < NEVER && (segment == segments() || times_[at(segment)] > time_s)) {
@@ -331,8 +352,9 @@ std::int64_t NodeSpace::split(double time_s) {
   return segment;
 }
 
-// Reserve the chosen nodes over an interval, from now on at the earliest; an empty one reserves nothing. Then the first two
-// neighbours that have become equal are joined, from two segments before the interval to the one after it.
+// Reserve the chosen nodes over an interval, from now on at the earliest; an empty one reserves
+// nothing. Then the first two neighbours that have become equal are joined, from two segments
+// before the interval to the one after it.
 void NodeSpace::reserve(double begin_s, double end_s) {
   begin_s = std::max(begin_s, times_[0]);
   if (begin_s >= end_s) return;
@@ -362,7 +384,8 @@ bool NodeSpace::may_start(const PairTable& pairs, std::int64_t pair, const PlanR
     number += popcount(found_[at(word)]);
   }
   note_until(now_s, end_s);
-  for (std::int64_t segment = after(end_s) - 1; number >= one.nodes && segment >= 0; segment--) number = narrow(segment);
+  for (std::int64_t segment = after(end_s) - 1; number >= one.nodes && segment >= 0; segment--)
+    number = narrow(segment);
   return number >= one.nodes;
 }
 
@@ -377,10 +400,12 @@ bool NodeSpace::is_over(const PairRow& pair, const Pass& pass, const PlanRules& 
   return false;
 }
 
-// The first time at which a pair need be tried; NEVER if the searches before do not reach any. Reservations only grow in a
-// pass. If a pair of no more nodes and no longer duration, in the same partition, found too few nodes up to a time, this
-// one would, too; also at times at which nodes become free only since then.
-double NodeSpace::not_before(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair) {
+// The first time at which a pair need be tried; NEVER if the searches before do not reach any.
+// Reservations only grow in a pass. If a pair of no more nodes and no longer duration, in the same
+// partition, found too few nodes up to a time, this one would, too; also at times at which nodes
+// become free only since then.
+double NodeSpace::not_before(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                             std::int64_t pair) {
   const PairRow& one = pairs.rows[pair];
   const double duration_s = pairs.durations_s[pair];
   double begin_s = rules.now_s, first_s = rules.now_s;
@@ -404,8 +429,8 @@ double NodeSpace::not_before(const PairTable& pairs, const Pass& pass, const Pla
   return begin_s;
 }
 
-double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
-                       double not_before_s) {
+double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                       std::int64_t pair, double not_before_s) {
   const PairRow& one = pairs.rows[pair];
   const double duration_s = pairs.durations_s[pair], now_s = rules.now_s;
   const bool apart = one.flags & PAIR_OVERLAPPING, now_only = one.flags & PAIR_NOW_ONLY;
@@ -430,7 +455,8 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
     const std::int64_t leaving = leave(one.nodes, rules.linear_s);
     const bool runs = leaving > ended_;
     if (runs) until_s_ = std::min(until_s_, ends_s_[at(leaving)] - 1.0);
-    double start_s = std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);
+    double start_s =
+        std::max(runs ? std::max(ends_s_[at(leaving)], now_s + 1.0) : now_s, not_before_s);
     const bool waits = start_s <= now_s;
     double later_s = NEVER;
     if (waits) {
@@ -454,15 +480,16 @@ double NodeSpace::plan(const PairTable& pairs, const Pass& pass, const PlanRules
       }
       choose_found(one.nodes);
     }
-    const double begin_s = rounded(start_s, rules.resolution_s), end_s = end_of(start_s + duration_s, rules);
+    const double begin_s = rounded(start_s, rules.resolution_s),
+                 end_s = end_of(start_s + duration_s, rules);
     if (apart || start_s > rules.until_s || !overlaps(begin_s, end_s)) return start_s;
     not_before_s = start_s > not_before_s ? start_s : later_s;
   }
   return NEVER;
 }
 
-bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
-                     double start_s) {
+bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                     std::int64_t pair, double start_s) {
   const PairRow& one = pairs.rows[pair];
   if (start_s > rules.until_s) {
     until_s_ = std::min(until_s_, start_s - (rules.until_s - rules.now_s));
@@ -474,7 +501,8 @@ bool NodeSpace::keep(const PairTable& pairs, const Pass& pass, const PlanRules& 
   return true;
 }
 
-std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair) {
+std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                                 std::int64_t pair) {
   const double now_s = rules.now_s;
   std::int64_t possible = pair;
   while (pair < pairs.count) {
@@ -502,7 +530,8 @@ std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const
     }
     const double first_s = not_before(pairs, pass, rules, pair);
     double start_s = NEVER;
-    if (first_s == now_s || !(one.flags & PAIR_NOW_ONLY)) start_s = plan(pairs, pass, rules, pair, first_s);
+    if (first_s == now_s || !(one.flags & PAIR_NOW_ONLY))
+      start_s = plan(pairs, pass, rules, pair, first_s);
     if (one.flags & PAIR_NOW_ONLY) pass.unreserved_s[pair] = -NEVER;  // later times were not tried
     pass.starts_s[pair] = start_s;
     if (start_s < NEVER) waiting = PLANNED;
@@ -510,14 +539,15 @@ std::int64_t NodeSpace::backfill(const PairTable& pairs, const Pass& pass, const
       verdict_ = Verdict::FITS;
       return pair;
     }
-    if (start_s < NEVER && !(start_s <= now_s && one.flags & PAIR_WITHOUT)) keep(pairs, pass, rules, pair, start_s);
+    if (start_s < NEVER && !(start_s <= now_s && one.flags & PAIR_WITHOUT))
+      keep(pairs, pass, rules, pair, start_s);
     pair++;
   }
   return pair;
 }
 
-std::int64_t NodeSpace::main(const PairTable& pairs, std::int64_t* ended, std::uint64_t* nodes, std::int64_t asks,
-                             std::int64_t depth, std::int64_t pair) {
+std::int64_t NodeSpace::main(const PairTable& pairs, std::int64_t* ended, std::uint64_t* nodes,
+                             std::int64_t asks, std::int64_t depth, std::int64_t pair) {
   for (; pair < pairs.count; pair++) {
     const PairRow& one = pairs.rows[pair];
     if (!pairs.waiting[one.job]) continue;
@@ -530,7 +560,8 @@ std::int64_t NodeSpace::main(const PairTable& pairs, std::int64_t* ended, std::u
     if (asks < 0 || one.flags & asks) return pair;
     const Words& set = sets_[at(one.set)];
     std::int64_t idle = 0;
-    for (std::int64_t word = 0; word < words_; word++) idle += popcount(left_[0][at(word)] & nodes[word] & set[at(word)]);
+    for (std::int64_t word = 0; word < words_; word++)
+      idle += popcount(left_[0][at(word)] & nodes[word] & set[at(word)]);
     if (idle >= one.nodes) return pair;
     ended[one.set] = 1;
     std::uint64_t left = 0;

@@ -1,9 +1,10 @@
 // Nodes that are planned for waiting jobs over intervals, by the rules of Slurm's two schedulers.
 //
-// Running jobs and plans are separate: running jobs are expected to leave their nodes one after another, reservations cover
-// intervals. A pair is a job in one of its partitions.
+// Running jobs and plans are separate: running jobs are expected to leave their nodes one after
+// another, reservations cover intervals. A pair is a job in one of its partitions.
 //
-// Reference: Slurm 22.05, sched/backfill (reservations, next candidates) and select/linear (expected ends, choice of nodes).
+// Reference: Slurm 22.05, sched/backfill (reservations, next candidates) and select/linear
+// (expected ends, choice of nodes).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,7 +14,8 @@
 
 namespace spillway {
 
-// A row of the table of pairs: place of the job, its nodes, row of its partition's nodes (0: all), its user's number.
+// A row of the table of pairs: place of the job, its nodes, row of its partition's nodes (0: all),
+// its user's number.
 struct PairRow {
   std::int64_t job, nodes, set, user, flags;
 };
@@ -26,8 +28,8 @@ constexpr std::int64_t PAIR_NOW_ONLY = 8;      // it gets no reservation
 constexpr std::int64_t PAIR_OVERLAPPING = 16;  // its reservation may overlap with others
 constexpr std::int64_t PAIR_BUFFER = 32;       // its job requests a buffer
 
-// The pairs of a pass, in order; the arrays are the caller's. A job's state: 0 not waiting, 1 waiting, 2 waiting with an
-// expected start.
+// The pairs of a pass, in order; the arrays are the caller's. A job's state: 0 not waiting, 1
+// waiting, 2 waiting with an expected start.
 struct PairTable {
   PairRow* rows;
   std::int64_t count;
@@ -38,10 +40,11 @@ struct PairTable {
 // Parameters of a backfill pass.
 struct PlanRules {
   double now_s, resolution_s;
-  double until_s;    // last time that gets a reservation
-  double linear_s;   // growth from window to window in which expected ends count as one; 0: no windows
+  double until_s;  // last time that gets a reservation
+  double
+      linear_s;  // growth from window to window in which expected ends count as one; 0: no windows
   std::int64_t most_of_set, most_of_user, most_reserved;  // 0: any number
-  bool one_each;     // whether a job gets only one reservation
+  bool one_each;                                          // whether a job gets only one reservation
   bool ends_up;      // whether ends of reservations are rounded up
   bool starts_only;  // whether pairs that cannot start any more are left out
 };
@@ -62,7 +65,8 @@ class NodeSpace {
     Words nodes;
   };
 
-  // The nodes of each partition, at first all nodes; the nodes that are not out, and the idle ones of these.
+  // The nodes of each partition, at first all nodes; the nodes that are not out, and the idle ones
+  // of these.
   NodeSpace(double now_s, std::vector<Words> sets, Words usable, Words idle);
 
   std::int64_t words() const { return words_; }
@@ -71,19 +75,23 @@ class NodeSpace {
   const Words& usable() const { return usable_; }
   const Words& chosen() const { return chosen_; }
   void choose(Words nodes) { chosen_ = std::move(nodes); }
-  double until_s() const { return until_s_; }  // until which all results stay valid if only the time changes
+  double until_s() const {
+    return until_s_;
+  }  // until which all results stay valid if only the time changes
   Verdict verdict() const { return verdict_; }
 
-  // Segments of the time from now on, the last one endless: begins, and nodes without a reservation.
+  // Segments of the time from now on, the last one endless: begins, and nodes without a
+  // reservation.
   const std::vector<double>& times() const { return times_; }
   const Words& free(std::int64_t segment) const { return free_[order_[at(segment)]]; }
 
-  // Choose some nodes: the shortest run of neighbours that suffices, from its first node on. If no run suffices, the longest
-  // is taken whole, and the rest is chosen likewise; the first of equal runs.
+  // Choose some nodes: the shortest run of neighbours that suffices, from its first node on. If no
+  // run suffices, the longest is taken whole, and the rest is chosen likewise; the first of equal
+  // runs.
   void consecutive(const Words& nodes, std::int64_t count);
 
-  // Prepare a backfill pass: running jobs in the order in which they are expected to leave; those that have ended, but still
-  // have nodes that are not back, come first (their number).
+  // Prepare a backfill pass: running jobs in the order in which they are expected to leave; those
+  // that have ended, but still have nodes that are not back, come first (their number).
   void stack(const std::vector<Leaving>& running, std::int64_t ended, std::vector<Window> windows);
   bool is_stacked() const { return stacked_; }
   // Mark nodes as busy: a job was started on them and is expected to leave at end_s.
@@ -91,26 +99,32 @@ class NodeSpace {
   // Nodes that are no longer idle, before stack().
   void occupy(const Words& nodes);
 
-  // Next pair of a waiting job, from `pair` on, that can start or that the caller decides on, or their number. A pair before
-  // it that lacks nodes ends its partition: the partition's nodes are kept. asks: flags of pairs that the caller decides on,
-  // -1: all. depth: most pairs of waiting jobs that are visited in a pass. ended: of each set; nodes: of no ended set.
-  std::int64_t main(const PairTable& pairs, std::int64_t* ended, std::uint64_t* nodes, std::int64_t asks,
-                    std::int64_t depth, std::int64_t pair);
+  // Next pair of a waiting job, from `pair` on, that can start or that the caller decides on, or
+  // their number. A pair before it that lacks nodes ends its partition: the partition's nodes are
+  // kept. asks: flags of pairs that the caller decides on, -1: all. depth: most pairs of waiting
+  // jobs that are visited in a pass. ended: of each set; nodes: of no ended set.
+  std::int64_t main(const PairTable& pairs, std::int64_t* ended, std::uint64_t* nodes,
+                    std::int64_t asks, std::int64_t depth, std::int64_t pair);
 
-  // Results of a backfill pass by pair: time up to which too few nodes were unreserved for its duration (minus infinity
-  // without such a search), expected start; and counts by set and by user of tried pairs, by set of reservations.
+  // Results of a backfill pass by pair: time up to which too few nodes were unreserved for its
+  // duration (minus infinity without such a search), expected start; and counts by set and by user
+  // of tried pairs, by set of reservations.
   struct Pass {
     double* unreserved_s;
     double* starts_s;
     std::int64_t* counts;
     std::int64_t columns;
   };
-  // Plan pairs in order from `pair` on, up to the next that can start or that the caller decides on, or their number.
-  std::int64_t backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair);
+  // Plan pairs in order from `pair` on, up to the next that can start or that the caller decides
+  // on, or their number.
+  std::int64_t backfill(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                        std::int64_t pair);
   // Expected start of a pair from a time on (NEVER for never), with its nodes chosen.
-  double plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair, double not_before_s);
+  double plan(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
+              double not_before_s);
   // Reserve the chosen nodes for a pair that is to start at start_s; whether the rules allow it.
-  bool keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair, double start_s);
+  bool keep(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair,
+            double start_s);
 
  private:
   static std::size_t at(std::int64_t place) { return static_cast<std::size_t>(place); }
@@ -137,14 +151,16 @@ class NodeSpace {
   void reserve(double begin_s, double end_s);
   bool may_start(const PairTable& pairs, std::int64_t pair, const PlanRules& rules);
   bool is_over(const PairRow& pair, const Pass& pass, const PlanRules& rules) const;
-  double not_before(const PairTable& pairs, const Pass& pass, const PlanRules& rules, std::int64_t pair);
+  double not_before(const PairTable& pairs, const Pass& pass, const PlanRules& rules,
+                    std::int64_t pair);
 
   std::int64_t words_;
   std::vector<Words> sets_;
   Words usable_;
-  // Idle nodes, and after each running job in turn these and the nodes of all that have left until then.
+  // Idle nodes, and after each running job in turn these and the nodes of all that have left until
+  // then.
   std::vector<Words> left_;
-  std::vector<double> ends_s_;          // of the running jobs, from place 1 on
+  std::vector<double> ends_s_;  // of the running jobs, from place 1 on
   std::vector<std::int64_t> numbers_;
   std::int64_t ended_ = 0;
   std::vector<double> times_;

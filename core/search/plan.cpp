@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-
 namespace spillway {
 namespace {
 
@@ -25,10 +24,11 @@ std::int64_t bits_of(double number) {
 DemandKeys keys_of(const std::vector<PlanJob>& jobs) {
   std::vector<std::vector<std::int64_t>> parts(8);
   for (const PlanJob& job : jobs) {
-    const Demand& demand = job.demand;
+    const JobDemand& demand = job.demand;
     const std::int64_t stripes = demand.uses & STRIPED ? demand.requests : 0;
-    const std::int64_t values[] = {demand.nodes, demand.bb_bytes, demand.io_rate,    bits_of(job.span.duration_s),
-                                   stripes,      -stripes,        demand.first_set, -demand.first_set};
+    const std::int64_t values[] = {
+        demand.nodes, demand.bb_bytes, demand.io_rate,   bits_of(job.span.duration_s),
+        stripes,      -stripes,        demand.first_set, -demand.first_set};
     for (std::size_t part = 0; part < parts.size(); part++) parts[part].push_back(values[part]);
   }
   DemandKeys keys = demand_keys(parts);
@@ -62,7 +62,8 @@ double Shape::term(double wait_s, double weight) const {
   return score;
 }
 
-Planner::Planner(const Timeline& timeline, std::vector<PlanJob> jobs, Shape shape, std::int64_t stride)
+Planner::Planner(const Timeline& timeline, std::vector<PlanJob> jobs, Shape shape,
+                 std::int64_t stride)
     : machine_(timeline.machine()),
       longer_(timeline.holds_nodes_longer()),
       jobs_(std::move(jobs)),
@@ -92,7 +93,8 @@ void Planner::plan_alone() {
     live_.restore(slots_[0].state);
     const double start_s = place(job, alone_[at(job)]), wait_s = start_s - jobs_[at(job)].submit_s;
     alone_[at(job)] = start_s;
-    least_[at(job)] = shape_.latest || wait_s == NEVER ? 0.0 : shape_.term(wait_s, jobs_[at(job)].weight);
+    least_[at(job)] =
+        shape_.latest || wait_s == NEVER ? 0.0 : shape_.term(wait_s, jobs_[at(job)].weight);
     sweep();
   }
 }
@@ -104,20 +106,23 @@ void Planner::note_placed(std::int64_t position, std::int64_t job, double start_
   latest_s = position % BLOCK ? std::max(latest_s, start_s) : start_s;
 }
 
-// Time before which a job cannot start, at which the search for its start begins. It starts neither before its start in an
-// empty plan, nor before the start of a job placed earlier in this plan that requests no more of any resource, and is
-// striped alike: where the larger job fits now, the smaller one would have fitted then. Blocks of positions in which no job
-// starts later than the bound so far are left out.
+// Time before which a job cannot start, at which the search for its start begins. It starts neither
+// before its start in an empty plan, nor before the start of a job placed earlier in this plan that
+// requests no more of any resource, and is striped alike: where the larger job fits now, the
+// smaller one would have fitted then. Blocks of positions in which no job starts later than the
+// bound so far are left out.
 double Planner::not_before(std::int64_t position, std::int64_t job) const {
   double earliest_s = alone_[at(job)];
-  if (jobs_[at(job)].apart) return earliest_s;  // its parts begin at different times: other jobs give no bound
+  if (jobs_[at(job)].apart)
+    return earliest_s;  // its parts begin at different times: other jobs give no bound
   const std::uint64_t key = keys_.above[at(job)] | keys_.guards, guards = keys_.guards;
   for (std::int64_t block = (position - 1) / BLOCK; position > 0 && block >= 0; block--) {
     if (latest_s_[at(block)] <= earliest_s) continue;
     const std::int64_t end = std::min(block * BLOCK + BLOCK, position);
     for (std::int64_t before = block * BLOCK; before < end; before++) {
       const double start_s = placed_s_[at(before)];
-      if (start_s > earliest_s && !(~(key - placed_keys_[at(before)]) & guards)) earliest_s = start_s;
+      if (start_s > earliest_s && !(~(key - placed_keys_[at(before)]) & guards))
+        earliest_s = start_s;
     }
   }
   return earliest_s;
@@ -163,8 +168,8 @@ void Planner::sweep() {
   live_.sweep(kept);
 }
 
-// Plan an order from a level's current checkpoint on; its score, or NEVER once it must exceed the limit. Later levels are
-// written into the trial slots.
+// Plan an order from a level's current checkpoint on; its score, or NEVER once it must exceed the
+// limit. Later levels are written into the trial slots.
 double Planner::plan_from(const Order& order, std::int64_t level, double limit) {
   sweep();
   const Level& begin = slots_[at(current_slots_[at(level)])];
@@ -208,7 +213,8 @@ bool Planner::is_delayed(std::int32_t job) const {
   return shape_.term(current_starts_[at(job)] - one.submit_s, one.weight) > least_[at(job)];
 }
 
-// Draw a position among the jobs that start later than with no job before them; -1 if there is no such job.
+// Draw a position among the jobs that start later than with no job before them; -1 if there is no
+// such job.
 std::int64_t Planner::delayed_position() {
   std::int64_t delayed = 0;
   for (std::int32_t job = 0; job < size(); job++) delayed += is_delayed(job);
@@ -238,7 +244,8 @@ std::int64_t Planner::anneal(std::int64_t end) {
     current_starts_ = starts_;
   }
   for (; step_ < end; step_++) {
-    if (step_ > 0 && step_ % how_.period == 0) temperature_ = std::max(temperature_ * how_.cooling, how_.coolest);
+    if (step_ > 0 && step_ % how_.period == 0)
+      temperature_ = std::max(temperature_ * how_.cooling, how_.coolest);
     std::int64_t first = random_.below(size());
     if (how_.delayed_only) {
       first = delayed_position();
@@ -275,7 +282,8 @@ Order Planner::backfilled(const Order& order) const {
     free.push_back({row[FREE_NODES], row[FREE_BYTES], 0.0});
   }
   for (const PlanJob& job : jobs_) {
-    demands.push_back({job.demand.nodes, job.demand.bb_bytes * job.demand.requests, job.span.duration_s});
+    demands.push_back(
+        {job.demand.nodes, job.demand.bb_bytes * job.demand.requests, job.span.duration_s});
   }
   const std::vector<double> starts_s = easy_starts(now.times, std::move(free), order, demands);
   Order found(order);
