@@ -160,8 +160,7 @@ class ProfileLookup:
                 self.drop_profile(child)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """Result of the reader of one profile type."""
 
     work: core.Work

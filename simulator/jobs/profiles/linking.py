@@ -18,12 +18,14 @@ def link_parts(profiles: Mapping[str, Profile | None]) -> None:
         A part does not exist, a profile contains itself, is nested too deeply or unfolds to too many tasks
         (:mod:`spillway.protocol.profiles`).
     """
-    parts = {name: profile.children if profile is not None else () for name, profile in profiles.items()}
     sequences = {
         name: sequence
         for name, profile in profiles.items()
-        if profile is not None and (sequence := _sequence(profile)) is not None
+        if profile is not None and profile.children and (sequence := _sequence(profile)) is not None
     }
+    if not sequences:
+        return
+    parts = {name: profile.children if profile is not None else () for name, profile in profiles.items()}
     refuse_large(parts_first(parts), parts, {name: work.repeat for name, work in sequences.items()})
     for name, work in sequences.items():
         work.parts = linked = tuple([profile for part in parts[name] if (profile := profiles[part]) is not None])
@@ -54,14 +56,10 @@ def link_registered(profile: Profile, known: Mapping[str, Profile | None]) -> No
 
 def with_parts(profiles: Mapping[str, Profile | None], names: Collection[str]) -> set[str]:
     """These profiles and all their parts."""
-    found: set[str] = set()
-    waiting = list(names)
+    found = set(names)
+    waiting = list(found)
     while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
-        profile = profiles[name]
-        assert profile is not None
-        waiting.extend(profile.children)
+        children = {child for name in waiting if (profile := profiles[name]) is not None for child in profile.children}
+        waiting = list(children - found)
+        found |= children
     return found
