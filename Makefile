@@ -9,7 +9,6 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.spillway-setup
 EDITABLE := $(VENV)/.spillway-editable
 CORE := $(VENV)/.spillway-core
-WARM := $(VENV)/.spillway-warm
 CPP_FILES := $(shell find core tests/core -name '*.cpp' -o -name '*.hpp')
 CORE_SOURCES := $(shell find core -name '*.cpp' -o -name '*.hpp' -o -name '*.cmake')
 # The machine's compiler; where there is none, the package `ziglang` brings one (make setup installs it then).
@@ -17,7 +16,6 @@ COMPILER := $(if $(filter-out default,$(origin CXX)),$(CXX),$(firstword $(foreac
 ZIG := $(VENV)/.spillway-zig
 ZIGLANG := 0.17.1
 WITH_COMPILER := $(if $(COMPILER),CXX="$(COMPILER)",ZIG_PYTHON="$(CURDIR)/$(BIN)/python" PATH="$(CURDIR)/tools/zig:$$PATH" CXX="$(CURDIR)/tools/zig/c++")
-KERNEL_SOURCES := $(shell grep -rlE '^(from|import) numba' --include='*.py' schedulers simulator 2>/dev/null)
 # Processes that run the tests: one more than cores, as some tests wait for containers; each needs some 700 MB.
 JOBS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # NumPy's threads only get in the way of worker processes.
@@ -29,7 +27,7 @@ help:  ## show what there is
 	@echo "make test    lint, types, import rules, documentation and the whole test suite (8 to 12 minutes on 2 cores)"
 	@echo "make quicktest  some tests of every package, under a minute on 2 cores"
 	@echo "make bench   jobs and decisions per second, memory and growth from 1,000 to 100,000 jobs (a million: --million)"
-	@echo "make setup   .venv from requirements.lock.txt, compiled core and kernels"
+	@echo "make setup   .venv from requirements.lock.txt, the compiled core"
 	@echo "make wheel   a wheel in dist/ that installs elsewhere"
 	@echo "make sanitize  the core's own tests with assertions and sanitizers"
 	@echo "make lint    the static checks alone;  make format  lets ruff and clang-format tidy the code"
@@ -37,7 +35,7 @@ help:  ## show what there is
 	@echo "make clean   remove caches and results;  make distclean  .venv too"
 
 # The last step is for shells in which Python may not keep what it compiles (PYTHONDONTWRITEBYTECODE).
-setup: $(WARM)
+setup: $(CORE)
 	@$(BIN)/python -m compileall -qq -j 0 $(wildcard spillway/*/) spillway/__init__.py
 
 $(INSTALLED): requirements.lock.txt
@@ -63,10 +61,6 @@ $(EDITABLE): $(INSTALLED) pyproject.toml CMakeLists.txt $(if $(COMPILER),,$(ZIG)
 # Only what changed; CMake looks for new files itself.
 $(CORE): $(EDITABLE) $(CORE_SOURCES)
 	@$(WITH_COMPILER) $(BIN)/cmake --build build/editable --parallel 2 -- --quiet
-	@touch $@
-
-$(WARM): $(CORE) $(KERNEL_SOURCES)
-	@$(BIN)/python -m spillway.experiments.cli.warm
 	@touch $@
 
 wheel: $(CORE)
@@ -124,7 +118,6 @@ format: setup
 clean:
 	rm -rf results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks .hypothesis site *.egg-info
 	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -print | xargs -r rm -rf
-	rm -f $(WARM)
 
 distclean: clean
 	rm -rf $(VENV) build dist core/*.so

@@ -28,7 +28,6 @@ class Equivalent(NamedTuple):
         return self.line in line and change in self.changes
 
 
-_FIRST_LOOK = "cases that pass this first check are refused later"
 _ONE_AT_A_TIME = "the server handles no request while a message to it is on its way"
 
 EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
@@ -37,18 +36,6 @@ EQUIVALENT: Mapping[str, Sequence[Equivalent]] = {
             "if switch.target == target and number in switch.left:",
             ("switch.target == target and number in switch.left -> number in switch.left",),
             _ONE_AT_A_TIME,
-        ),
-    ),
-    "schedulers/timeline/fit_kernels.py": (
-        Equivalent(
-            "outside = len(machine.node_link) - work[BELOW, column]",
-            ("len(machine.node_link) - work[BELOW, column] -> len(machine.node_link) + work[BELOW, column]",),
-            _FIRST_LOOK,
-        ),
-        Equivalent(
-            "rows[segment, FREE_BYTES] < demand.requests * demand.bb_bytes",
-            ("demand.requests * demand.bb_bytes -> demand.requests / demand.bb_bytes",),
-            _FIRST_LOOK,
         ),
     ),
 }

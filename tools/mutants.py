@@ -1,10 +1,9 @@
 """A small mutation run: ``python -m tools.mutants --minutes 10`` prints the share of wrong files that the tests notice.
 
 A mutant differs in one place from a file of :data:`TESTS`: another comparison or arithmetic operator, a number one
-higher, a condition or a part of one left out. It is noticed if a test of the file fails, or takes far too long;
-compiled kernels check the bounds of arrays. Mutants are drawn by a seed, from the files in turn, and tested in a copy
-of the tree; those that no test notices are printed. Those of :mod:`tools.equivalent_mutants`, which make no difference,
-are neither tested nor counted.
+higher, a condition or a part of one left out. It is noticed if a test of the file fails, or takes far too long.
+Mutants are drawn by a seed, from the files in turn, and tested in a copy of the tree; those that no test notices are
+printed. Those of :mod:`tools.equivalent_mutants`, which make no difference, are neither tested nor counted.
 """
 
 from __future__ import annotations
@@ -31,10 +30,6 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS: Mapping[str, str] = {
     "simulator/jobs/programs.py": "tests/simulator/jobs tests/simulator/test_kills.py tests/simulator/wire",
     "simulator/world/power.py": "tests/simulator/world",
-    # Not those of other kernels, which would be compiled anew for each mutant.
-    "schedulers/timeline/fit_kernels.py": "tests/schedulers/timeline/test_timeline.py "
-    "tests/schedulers/timeline/test_timeline_history.py tests/schedulers/timeline/test_placement.py "
-    "tests/schedulers/timeline/test_kernels.py",
     "schedulers/jobmodels/io_aware.py": "tests/schedulers/jobmodels/test_io_aware.py "
     "tests/schedulers/jobmodels/test_restarts.py tests/schedulers/jobmodels/test_gated.py "
     "tests/schedulers/jobmodels/test_stream_demand.py tests/base/test_options.py",
@@ -159,9 +154,7 @@ class Copy:
     def __init__(self, root: Path, folder: Path) -> None:
         ignored = shutil.ignore_patterns(".git", ".venv", "site", "results", ".*_cache", ".hypothesis", "*.egg-info")
         self.root = Path(shutil.copytree(root, folder / "tree", symlinks=True, ignore=ignored))
-        # Without optimisation: compiling takes longer than the tests.
-        kernels = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": str(folder / "numba")}
-        self._env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"} | kernels
+        self._env = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def passes(self, tests: str, seconds: float | None = None) -> bool:
         """Whether tests pass in time."""

@@ -426,7 +426,7 @@ def _contains_io(source: Source, model: ModelSpec) -> bool:
 
 
 def _without_recorded_io(workload: Workload, machine: Machine, model: ModelSpec) -> Workload:
-    from spillway.experiments.run.recorded_io import without_io  # plays the jobs: loads kernels
+    from spillway.experiments.run.recorded_io import without_io
 
     made = make_model(model.name, model.options)
     assert isinstance(made, IoAware)

@@ -18,7 +18,6 @@ from spillway.experiments.campaign import reuse, signals
 from spillway.experiments.campaign.pool import Executor, Failed, Finished, News, Pool, Started
 from spillway.experiments.campaign.progress import make_display
 from spillway.experiments.campaign.reuse import Found
-from spillway.experiments.cli import warm
 from spillway.experiments.run.errors import ClusterLost, Interrupted
 from spillway.experiments.run.single import Task, keep_cause
 from spillway.experiments.run.spec import RunSpec
@@ -84,7 +83,6 @@ def run_all(
     if not todo:
         return outcome
     try:
-        warm.ensure(names=warm.needed(task.run.policy.policy for task in todo))
         with make_display(console, [task.run for task in todo]) as display:
 
             def hear(task: Task, news: News) -> None:

@@ -6,10 +6,9 @@ import argparse
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from spillway.base.arguments import Parser, complain
+from spillway.base.arguments import Parser
 from spillway.base.options import OptionInfo, describe
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class _Entry:
 def _policies(console: Console) -> None:
     from spillway.schedulers.service.listing import print_policies
 
-    print_policies(console, partial(complain, is_error=False))
+    print_policies(console)
     _registered("policy", console)
 
 

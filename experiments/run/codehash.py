@@ -42,12 +42,9 @@ NOT_FOLLOWED = frozenset(
         "spillway.experiments.run.provenance",
         "spillway.experiments.run.spec",
         "spillway.experiments.run.version",
-        "spillway.experiments.cli.warm",
         "spillway.base.arguments",
         "spillway.schedulers.service.arguments",
         "spillway.base.durable",
-        "spillway.base.kernel_cache",
-        "spillway.schedulers.kernels",  # names of modules, which count themselves where they are used
         "spillway.platforms.annotate",  # its output is an input, and counts with its checksum
     }
 )

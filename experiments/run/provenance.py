@@ -34,7 +34,7 @@ from spillway.schedulers.policies import find_policy
 SOURCES = "sources"
 """Key of ``run.json``: path of the campaign's copy of each class from a file, by the name that was given."""
 
-PACKAGES = ("numpy", "numba", "llvmlite", "msgspec", "pyzmq", "networkx", "z3-solver")
+PACKAGES = ("numpy", "msgspec", "pyzmq", "networkx", "z3-solver")
 """Packages that results may depend on."""
 
 

@@ -22,7 +22,6 @@ from spillway.base.plugins import OUTSIDE, module_from_file
 from spillway.experiments.campaign import reuse, signals
 from spillway.experiments.campaign.pool import Executor, Failed, Finished, Pool, Report
 from spillway.experiments.campaign.reuse import Found
-from spillway.experiments.cli import warm
 from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
 from spillway.experiments.run.folders import make_folder
@@ -160,7 +159,6 @@ def _compute(
     batches = [tuple(todo[first : first + play.batch]) for first in range(0, len(todo), play.batch)]
     if batches:
         make_folder(folder)
-        warm.ensure()
         _play_batches(partial(_play_batch, _named(function)), batches, workers, played, console)
     values = {item: reuse.read(item.path, dict[str, float]) for item in items if _is_there(item, played)}
     played.values = {point: values[item] for point, item in played_as.items() if item in values}

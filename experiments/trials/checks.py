@@ -16,7 +16,6 @@ from random import Random
 import msgspec
 
 from spillway.base.errors import OptionError
-from spillway.experiments.cli import warm
 from spillway.experiments.trials.disciplines import CHECKS
 from spillway.experiments.trials.drawing import other_options, random_world
 from spillway.experiments.trials.examination import Examined, spec_of
@@ -98,7 +97,6 @@ def check(policy: str, extent: Extent, tell: Tell = silent) -> Findings:
     worlds = worlds_of(policy, extent, refused)
     if not worlds:
         raise OptionError(f"policy {policy!r} can be combined with no job model: {next(iter(refused.values()))}")
-    warm.load()  # no world's CPU time includes the loading of compiled code
     others = [_elsewhere(policy, extent, hash_seed) for hash_seed in _HASH_SEEDS]
     digests, failures, bad = [], dict[str, Failure](), 0
     try:
@@ -130,7 +128,6 @@ def check_one(policy: str, world: World, cpu_s: float = CPU_S) -> Findings:
     refused: dict[str, str] = {}
     if not _playable(policy, world, refused):
         raise OptionError(f"this world cannot be played: {refused[world.model]}")
-    warm.load()
     faults, _ = _examine(policy, world, cpu_s)
     failures = {name: Failure(name, words, world) for name, words in faults.items()}
     return Findings(1, {}, _verdicts(failures, clean=not failures))
@@ -152,7 +149,6 @@ def _digests_of(policy: str, extent: Extent) -> list[str]:
     The first world with a fault is the last: it already shows a difference.
     """
     digests = []
-    warm.load()
     for world in worlds_of(policy, extent, {}):
         played = Examined(policy, cpu_s=extent.cpu_s).play(world)
         digests.append(played.digest)

@@ -29,7 +29,7 @@ class Queue:
     Parameters
     ----------
     demand_of
-        A job's request as a row for kernels (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+        A job's request as a row (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
     few
         Passes see fewer waiting jobs than this as a copy, more of them as columns.
 

@@ -27,7 +27,7 @@ class Columns:
     nodes
         Requested nodes; :data:`NOWHERE` at places without a job.
     demands
-        Requests as rows for kernels (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
+        Requests as rows (:meth:`spillway.schedulers.timeline.Timeline.demand_of`).
     walltimes_s
         Walltimes (s).
     """

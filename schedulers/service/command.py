@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,7 @@ def _serve(options: argparse.Namespace) -> int:
     if options.list:
         return _list()
     session = build_session(options)
-    say_notes(_spec(options))
+    say_notes(spec_of(options))
     with Recorder(options.record, _warn) if options.record is not None else nullcontext() as recorder:
         exchanges = serve(
             session,
@@ -93,7 +92,7 @@ def _list() -> int:
     from spillway.schedulers.service.listing import print_policies, print_registered, wide_console
 
     console = wide_console()
-    print_policies(console, _say)
+    print_policies(console)
     print_registered({kind: registered(kind) for kind in GROUPS}, console)
     return 0
 
@@ -111,19 +110,8 @@ def spec_of(options: argparse.Namespace) -> SessionSpec:
     Raises
     ------
     OptionError
-        An option is wrong; kernels are compiled only for valid options.
+        An option is wrong.
     """
-    from spillway.schedulers import kernels
-
-    kernels.warm_up(_say, partial(_check, options))
-    return _spec(options)
-
-
-def _check(options: argparse.Namespace) -> None:
-    _spec(options).session(None)
-
-
-def _spec(options: argparse.Namespace) -> SessionSpec:
     from spillway.base.plugins import split_spec
     from spillway.schedulers.assembly import SessionSpec, Settings
     from spillway.schedulers.policies import find_policy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -75,12 +75,9 @@ def wide_console() -> Console:
     return console if console.is_terminal else Console(width=160)
 
 
-def print_policies(console: Console, tell: Callable[[str], None]) -> None:
-    """Print the package's policies; ``tell`` is called when their kernels must be compiled first."""
-    from spillway.schedulers import kernels
-
-    kernels.warm_up(tell)
-    from spillway.schedulers.policies import POLICIES  # loads kernels
+def print_policies(console: Console) -> None:
+    """Print the package's policies."""
+    from spillway.schedulers.policies import POLICIES
 
     print_entries("policy", POLICIES, console)
 

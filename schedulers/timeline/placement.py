@@ -6,7 +6,7 @@ are on different storage nodes, so that as many must have ``bb_bytes`` free. The
 carry are the independent sets of a laminar matroid, in which every greedy choice ends with a set of the same, largest
 size. Where a node may only use the storage of its own rack, racks count as links do; that is exact as long as links and
 racks are nested, otherwise a job may wait although a better choice would fit. The functions here are the reference; the
-kernels of the timeline do the same on arrays.
+core does the same on rows.
 """
 
 from __future__ import annotations

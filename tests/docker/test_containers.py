@@ -73,7 +73,7 @@ def run_on_host(inputs: Path, outputs: Path, model: str) -> None:
 
 
 def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
-    """The image adds less than 400 MB to its base (LLVM and Z3 are most of it) and names a user without rights."""
+    """The image adds less than 400 MB to its base (Z3 and NumPy are most of it) and names a user without rights."""
     from tests.docker.base_image import base_name
 
     found, base = client.images.get(image), client.images.get(base_name())
@@ -82,11 +82,11 @@ def test_image_is_small_and_unprivileged(client: Any, image: str) -> None:
     assert found.attrs["Size"] - base.attrs["Size"] < 400 * MEGABYTE
 
 
-def test_starts_without_compiling(client: Any, image: str) -> None:
-    """All kernels come with the image: a read-only container of any user, without network, loads them, adds no file."""
+def test_starts_read_only(client: Any, image: str) -> None:
+    """All that is compiled comes with the image: a read-only container of any user, without network, starts with it."""
     script = (
-        "count() { find /opt/spillway/kernels -name '*.nbc' | wc -l; }; count; python -m spillway serve --list; "
-        "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'; count"
+        "python -m spillway serve --list; "
+        "python -c 'import spillway.simulator.engines.fluid, z3; print(z3.Solver().check())'"
     )
     container = client.containers.create(
         image, ["-ec", script], entrypoint="sh", user="4321:4321", read_only=True, network_mode="none", cap_drop=["ALL"]
@@ -97,13 +97,9 @@ def test_starts_without_compiling(client: Any, image: str) -> None:
         printed, errors = (container.logs(stdout=out, stderr=not out).decode() for out in (True, False))
     finally:
         container.remove(force=True, v=True)
-    lines = printed.split("\n")
     assert code == 0, errors
-    assert int(lines[0]) > 10
-    assert lines[0] == lines[-2]
-    assert "sat" in lines
+    assert "sat" in printed.split("\n")
     assert "conservative" in printed
-    assert "compiling" not in errors
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -85,8 +85,6 @@ def _rule(*ours: str, others: str = "", standard: frozenset[str] = PURE) -> Rule
 LAW: Mapping[str, Rule] = {
     # ---------------------------------------------------------------- foundations
     "base.*": _rule("base.*", others="msgspec", standard=EVERYTHING),
-    # Kernels are compiled, and loaded from their cache, in one way.
-    "base.kernel_cache": _rule("base.*", others="numba", standard=EVERYTHING),
     "base.errors": _rule(standard=PURE | {"signal", "reprlib"}),
     "base.near": _rule(standard=PURE | {"difflib"}),
     "base.options": _rule("base.errors", "base.near", others="msgspec"),
@@ -115,27 +113,22 @@ LAW: Mapping[str, Rule] = {
         "schedulers.timesharing.*", "core", "base.options", "base.errors", "base.units",
         others="numpy msgspec",
     ),
-    # The helpers run compiled passes over the timeline's arrays, so they see its kernels too. Random: the session's
-    # generator is passed in, so the class is named, never the module's shared generator. Threads: annealing chains.
-    # Options: a site's parameters become those of a policy.
+    # core: compiled passes over the timeline. Random: the session's generator is passed in, so the class is named,
+    # never the module's shared generator. Threads: annealing chains. Options: a site's parameters become those of a
+    # policy.
     "schedulers.policykit.*": _rule(
         "schedulers.model.*", "core", "schedulers.policykit.*", "schedulers.timeline.*", "base.errors",
-        "base.lazy_modules", "base.options", "base.units", "base.dates", "protocol.intervals",
+        "base.options", "base.units", "base.dates", "protocol.intervals",
         others="numpy msgspec",
         standard=PURE | {"random.Random", "concurrent.futures.ThreadPoolExecutor"},
     ),
     # Random: the genetic search makes its own from a seed that is passed in.
     "schedulers.search.*": _rule(
-        "schedulers.search.*", "core", "base.kernel_cache",
+        "schedulers.search.*", "core",
         others="numpy z3",
         standard=PURE | {"random.Random"},
     ),
-    # kernel_cache: stale compiled files are deleted when the kernels are loaded.
-    "schedulers.timeline.*": _rule(
-        "schedulers.model.*", "core", "schedulers.timeline.*", "base.kernel_cache",
-        "base.lazy_modules",
-        others="numpy numba",
-    ),
+    "schedulers.timeline.*": _rule("schedulers.model.*", "core", "schedulers.timeline.*", others="numpy"),
     # core: the rules of its matrix.
     "schedulers.timesharing.*": _rule("schedulers.model.*", "schedulers.timesharing.*", "core", "base.errors"),
     # ---------------------------------------------------------------- schedulers: execution
@@ -173,15 +166,13 @@ LAW: Mapping[str, Rule] = {
     "schedulers.controllers.*": _rule(
         "schedulers.controllers.*", "schedulers.applications.*", "base.options", "base.errors", "base.plugins",
         "base.entry_points",
-        others="numpy numba msgspec",
+        others="numpy msgspec",
     ),
     "schedulers.applications.*": _rule(
         "schedulers.applications.*", "schedulers.model.job", "protocol.limits", "base.errors", others="numpy msgspec"
     ),
     # ---------------------------------------------------------------- schedulers: the shell
     "schedulers": _rule(),
-    # Imports kernels by name, to compile them before they are needed.
-    "schedulers.kernels": _rule("base.lazy_modules", "base.main_script", "base.signals", standard=EVERYTHING),
     # Assembly chooses: only this and the services see policies, job models and the session together.
     "schedulers.assembly": _rule("schedulers.*", "protocol.messages", "base.*", standard=EVERYTHING),
     # The file's reader: the setting is passed on as text, and every interface accepts the file.
@@ -220,7 +211,7 @@ LAW: Mapping[str, Rule] = {
         "protocol.drains", "protocol.refusal",
         "protocol.limits", "protocol.fields", "protocol.jobs", "protocol.jsontext", "protocol.profiles",
         "protocol.format", "protocol.batsim5.codec", "protocol.batsim5.profiles",
-        others="numpy numba msgspec zmq simgrid",
+        others="numpy msgspec zmq simgrid",
         standard=EVERYTHING,
     ),
     # pyarrow: tables as parquet, an extra.

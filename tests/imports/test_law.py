@@ -138,8 +138,6 @@ def test_every_rule_has_a_probe() -> None:
     probed = {rule_of(module) for module, _ in PROBES}
     shell = {
         "schedulers",
-        "schedulers.kernels",
-        "base.kernel_cache",
         "schedulers.service.pybatsim",
         "schedulers.service.pybatsim4",
         "protocol.transcript",

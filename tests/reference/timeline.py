@@ -1,4 +1,4 @@
-"""The timeline in plain Python: a list of bookings, summed instant by instant. The model that the kernels must equal.
+"""The timeline in plain Python: a list of bookings, summed instant by instant. The model that the core must equal.
 
 Slow on purpose (every question walks all bookings) and short enough to be seen to be right. Tests compare
 :class:`spillway.schedulers.timeline.Timeline` with it; benchmarks measure against it.

@@ -75,17 +75,6 @@ def without_path() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
-def give_compiled_kernels(packages: Path) -> None:
-    """Copy the kernels that Numba compiled for the working copy (in minutes), with the times of their sources."""
-    for name in PARTS:
-        for path in (ROOT / name).rglob("*.nb[ic]"):
-            there = packages / "spillway" / path.relative_to(ROOT)
-            there.parent.mkdir(exist_ok=True)  # nothing was compiled when it was installed
-            shutil.copy2(path, there)
-        for path in (ROOT / name).rglob("*.py"):
-            shutil.copystat(path, packages / "spillway" / path.relative_to(ROOT))
-
-
 def test_every_file_is_in_the_wheel(wheel: Path) -> None:
     """Of our packages, sources and data; of the core its compiled module, not what that was made from."""
     there = set(zipfile.ZipFile(wheel).namelist())
@@ -109,7 +98,6 @@ def test_the_command_in_a_folder_of_ones_own(wheel: Path, tmp_path: Path) -> Non
     pip("--python", str(venv / "bin" / "python"), "install", "--no-deps", "--no-compile", str(wheel))
     (packages,) = venv.glob("lib/python*/site-packages")
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    give_compiled_kernels(packages)
     here.mkdir()
     (here / "workloads.py").write_text("raise RuntimeError('this is not ours')\n")
     (here / "mine.py").write_text(POLICY)

@@ -2,7 +2,7 @@
 
 ``python -m tools.benchmarks.beside BASE [--rows whole,many,tiny,pass,window,slurm] [--repeat N]``
 
-``BASE`` is another checkout, its kernels compiled (:mod:`tools.benchmarks.same_jobs`). Each row is measured in both
+``BASE`` is another checkout, compiled (:mod:`tools.benchmarks.same_jobs`). Each row is measured in both
 trees one after the other; the least of ``--repeat`` measurements counts. Tables of jobs are compared.
 
 ``whole``   the whole KTH log, IO-Aware, ``plan-square`` and ``sjf-easy``, times without contention included

@@ -5,7 +5,7 @@
 
 py-spy is a program of its own, which a bare machine does not need (``pip install py-spy``). ``--nonblocking``: the
 program is not stopped for a sample. A sample belongs to the innermost function of ours on its stack: the time of a
-compiled kernel is its caller's.
+function of the core is its caller's.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-LOADING = "loading modules and kernels"
+LOADING = "loading modules"
 PARTS = (
-    (LOADING, r"importlib\._bootstrap|schedulers/late\.py|numba/core/caching\.py"),
+    (LOADING, r"importlib\._bootstrap"),
     ("times without contention", r"experiments/uncontended"),
     ("plans: search and scoring", r"schedulers/(policykit/(planning|ordering|evolution)|policies/plan|search/)"),
     ("other policies and shared helpers", r"schedulers/(policies|policykit|timeline)/"),

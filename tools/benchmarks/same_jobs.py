@@ -3,10 +3,9 @@
 ``python -m tools.benchmarks.same_jobs BASE [--parts 1,4,9] [--jobs N] [--models rigid,io] [--policies NAME,...]
 [--repeat N] [--set OPTION=VALUE]``
 
-``BASE`` is another checkout (``git worktree add BASE COMMIT``, kernels compiled by ``python -m
-spillway.experiments.cli.warm`` in it). Every policy plays parts of the KTH log as the thesis split it, under both
-models of the thesis, once in this tree and once in the other, alternating; CPU seconds are those of all processes, the
-least of ``--repeat`` plays.
+``BASE`` is another checkout (``git worktree add BASE COMMIT``, ``make setup`` in it). Every policy plays parts of the
+KTH log as the thesis split it, under both models of the thesis, once in this tree and once in the other, alternating;
+CPU seconds are those of all processes, the least of ``--repeat`` plays.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def main() -> None:
         for segments in sizes:
             picture = load(segments, 2000 if len(machine.nodes) < 1000 else 100, machine)
             print(f"{name:>22} {segments:>8}", *(f"{cost:>12.2f}" for cost in costs(picture).values()))
-    print("reference / kernel, earliest_fit on 96 nodes")
+    print("reference / core, earliest_fit on 96 nodes")
     for segments in (5, 20, 50):
         picture = load(segments, 10, dragonfly())
         calls = [(job, job.walltime_s) for job in picture.jobs]

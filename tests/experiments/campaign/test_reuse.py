@@ -144,7 +144,7 @@ def test_a_forged_run_of_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the project with code that may be edited; compiled kernels come along."""
+    """A copy of the project with code that may be edited; the compiled core comes along."""
     folder = tmp_path / "copy"
     shutil.copytree(ROOT, folder / "spillway")
     shutil.copy(REPOSITORY / "run_experiments.py", folder)

@@ -39,7 +39,7 @@ def test_every_command_is_a_module_with_what_it_needs() -> None:
     ],
 )
 def test_every_noun_has_its_list(noun: str, entry: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One command for all that can be chosen; policies need their kernels and are tested with the service's list."""
+    """One command for all that can be chosen; policies are tested with the service's list."""
     assert cli.main(["list", noun]) == 0
     assert entry in capsys.readouterr().out
 

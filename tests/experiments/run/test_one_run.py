@@ -152,13 +152,3 @@ def test_nothing_is_loaded_that_is_not_used(engine: str, tmp_path: Path) -> None
     slow = {"matplotlib", "seaborn", "pandas", "scipy", "dask", "distributed", "z3", "zmq", "ssl", "pycparser"}
     slow |= {"networkx", "PIL", "requests", "docker", "pyarrow", "gymnasium", "IPython", "shtab"}
     assert not loaded & slow
-
-
-@pytest.mark.parametrize("engine", ["fixed", "fluid", "waterfill"])
-def test_an_engine_needs_no_numba(engine: str) -> None:
-    """Neither the modules that check tasks nor the engines load it."""
-    code = f"import sys, spillway.simulator.engines.{engine}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "numpy" in loaded
-    assert not loaded & {"numba", "llvmlite"}

@@ -40,7 +40,7 @@ def world(running: list[tuple[int, int, float]], waiting: list[tuple[int, int, f
 
 
 def starts_of(timeline: Timeline, jobs: list[Job]) -> list[float]:
-    """Starts by the kernel, in order of submission."""
+    """Starts by the core, in order of submission."""
     times = timeline.breakpoints()
     demands = [(job.nodes, job.nodes * job.bb_bytes) for job in jobs]
     durations_s = [job.walltime_s for job in jobs]
@@ -52,7 +52,7 @@ def starts_of(timeline: Timeline, jobs: list[Job]) -> list[float]:
 def test_starts_are_those_of_the_plain_definition(
     running: list[tuple[int, int, float]], waiting: list[tuple[int, int, float]]
 ) -> None:
-    """Kernel and plain reference agree on every start."""
+    """Core and plain reference agree on every start."""
     timeline, jobs = world(running, waiting)
     times = timeline.breakpoints()
     free = [(at_s, *totals) for at_s, totals in zip(times, timeline.totals_at(times), strict=True)]

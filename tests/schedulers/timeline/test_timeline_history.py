@@ -1,4 +1,4 @@
-"""The timeline's kernels against the plain reference, in random histories and dense plans."""
+"""The core's timeline against the plain reference, in random histories and dense plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs of the timeline, and its kernels against the plain reference in one run.
+"""Costs of the timeline, and the core against the plain reference in one run.
 
 The full tables: ``python -m tools.benchmarks.timeline_load``.
 """
@@ -57,7 +57,7 @@ def test_a_pass_of_bookings(benchmark: Benchmark) -> None:
     benchmark(plan).check()
 
 
-def test_kernel_against_reference(record_property: Callable[[str, object], None]) -> None:
+def test_core_against_reference(record_property: Callable[[str, object], None]) -> None:
     """The same answers; the ratio of the times goes into the report and is not judged."""
     picture = load(30, 5, dragonfly())
     calls = [(job, job.walltime_s) for job in picture.jobs]
@@ -65,5 +65,5 @@ def test_kernel_against_reference(record_property: Callable[[str, object], None]
     assert answers == [picture.reference.earliest_fit(*call) for call in calls]
     slow = microseconds(picture.reference.earliest_fit, calls, 1)
     fast = microseconds(picture.timeline.earliest_fit, calls)
-    record_property("reference / kernel", round(slow / fast))
-    print(f"reference / kernel = {slow / fast:.0f}")
+    record_property("reference / core", round(slow / fast))
+    print(f"reference / core = {slow / fast:.0f}")

@@ -6,7 +6,7 @@ from tools.benchmarks.cpu_shares import LOADING, shares
 
 
 def test_samples_belong_to_the_innermost_function_of_ours() -> None:
-    """A kernel's time is its caller's; a module that is being loaded is loading, whoever imports it."""
+    """What the core takes is its caller's; a module that is being loaded is loading, whoever imports it."""
     session = "main (experiments/run/single.py:1);handle (schedulers/core/session.py:2)"
     found = shares(
         f"{session};anneal (schedulers/policykit/planning.py:3) 7\n"

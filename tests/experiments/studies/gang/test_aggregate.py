@@ -1,4 +1,4 @@
-"""The compiled way between events against its plain twin and the protocol, job by job; and by hand."""
+"""The core's way between events against its plain twin and the protocol, job by job; and by hand."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ WORLDS = st.fixed_dictionaries(
     sizes=st.sampled_from(list(SIZES)),
     gap_s=st.sampled_from([100.0, 583.0]),
 )
-def test_the_kernels_are_their_plain_twin(
+def test_the_core_is_its_plain_twin(
     name: str, world: dict[str, str], seed: int, layout: str, sizes: str, gap_s: float
 ) -> None:
     """Starts, ends, places and migrations of 60 jobs are those of the steps in plain code, under all options."""
