@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tests.reference import placement_rules, specification, windows
 from tests.reference.compared_worlds import WORLDS, play_all
 from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration, Kind
-from tests.reference.small_timelines import compare_fit, prove_booking, prove_fit
+from tests.reference.small_timelines import compare_fit, compare_pass, prove_booking, prove_fit
 
 
 class Effort(NamedTuple):
@@ -61,7 +61,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.kind in (None, "searched"):
             begin_s, fits = time.process_time(), sum(map(compare_fit, range(effort.searched)))
-            print(f"searches compared: {effort.searched} ({fits} fits), {time.process_time() - begin_s:.1f} s")
+            starts = sum(map(compare_pass, range(effort.searched)))
+            print(
+                f"small timelines: {effort.searched} searches compared ({fits} fits), {effort.searched} passes "
+                f"({starts} starts), {time.process_time() - begin_s:.1f} s"
+            )
         if options.kind in (None, "proven"):
             _proven(effort.proven)
         for kind, worlds in effort.drawn.items():

@@ -13,7 +13,7 @@ from tests.reference import placement_rules, specification, windows
 from tests.reference.compared_worlds import play_all
 from tests.reference.comparison import POLICY_RULES
 from tests.reference.enumeration import EVERY, POLICY_NAMES, SOME, Enumeration
-from tests.reference.small_timelines import compare_fit, prove_booking, prove_fit
+from tests.reference.small_timelines import compare_fit, compare_pass, prove_booking, prove_fit
 
 pytestmark = pytest.mark.slow
 
@@ -58,6 +58,7 @@ def test_all_worlds_of_two_jobs_of_every_kind(policy: str) -> None:
 def test_every_search_is_that_of_the_specification() -> None:
     """Same start and same allocation, under all rules of placement, also where parts are out, drained or taken."""
     assert sum(map(compare_fit, range(4000))) > 1500
+    assert sum(map(compare_pass, range(2000))) > 500
 
 
 def test_a_fit_is_free_and_no_start_is_earlier() -> None:

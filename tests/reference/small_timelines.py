@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from spillway.core import replaced
+from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.job import Allocation, Job, Lives
 from spillway.schedulers.model.machine import CountedPool, Link, Machine, Node, NodeSet, Storage, nearest_first
+from spillway.schedulers.policies import POLICIES
+from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import NodeOrder, Placement, Resource, StorageOrder, Timeline
 from tests.reference import specification as spec
-from tests.reference.comparison import given_of, job_of, machine_of, table_of
+from tests.reference.comparison import POLICY_RULES, given_of, job_of, machine_of, table_of
 from tests.reference.proofs import all_free, equal_tables, no_start_before, no_start_between
 
-PLACEMENTS = [
-    Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder if storages is not StorageOrder.RACK
-]
+EVERY_PLACEMENT = [Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder]
+PLACEMENTS = [one for one in EVERY_PLACEMENT if one.storage_order is not StorageOrder.RACK]
 """Rules of placement that do not change whether a job fits."""
 
 KINDS = {
@@ -115,9 +118,7 @@ def booking(rng: Random, on: Machine) -> Allocation:
 def compare_fit(number: int) -> bool:
     """Compare a search, under any rules of placement, also where parts are out, drained or taken; whether it finds."""
     rng = Random(f"search {number}")
-    timeline, table = small(
-        rng, [Placement(nodes, storages) for nodes in NodeOrder for storages in StorageOrder], wide=True
-    )
+    timeline, table = small(rng, EVERY_PLACEMENT, wide=True)
     _withhold(rng, timeline, table)
     asked, length_s, covering = job(rng, timeline.machine), duration_s(rng), rng.choice([*KINDS, Resource.ALL])
     from_s, latest_s = rng.choice((0.0, 0.0, 0.5, 2.0)), rng.choice((0.0, 1.0, 3.0, math.inf, math.inf))
@@ -126,6 +127,29 @@ def compare_fit(number: int) -> bool:
     expected = spec.earliest_fit(table, job_of(asked, length_s), KINDS[covering], from_s, latest_s)
     assert found == expected, f"search {number}: expected {expected}, got {found}"
     return found is not None
+
+
+def compare_pass(number: int) -> int:
+    """Compare a pass over a few jobs of any kind in such a timeline; its number of starts."""
+    rng = Random(f"pass {number}")
+    timeline, table = small(rng, EVERY_PLACEMENT, wide=True)
+    _withhold(rng, timeline, table)
+    apart = rng.random() < 0.3
+    queue = [
+        replaced(asked, id=f"w0!{at}", number=at, walltime_s=rng.choice((0.5, 1.0, 2.0, 5.0)),
+                 lives=asked.lives if apart else None)
+        for at, asked in enumerate(job(rng, timeline.machine) for _ in range(rng.randint(1, 5)))
+    ]  # fmt: skip
+    view = View(timeline.now_s, timeline.machine, queue, [], timeline.copy, Random(0), {})
+    view.stages_first = apart
+    policy: Any = POLICIES[rng.choice(("fcfs", "filler", "easy", "easy-no-bb", "sjf-easy", "conservative"))].build({})
+    judge = POLICY_RULES[type(policy)](policy, view, table, [job_of(one, one.walltime_s) for one in queue])
+    starts = [(start.job.id, given_of(start.allocation)) for start in policy(view) if type(start) is Start]
+    try:
+        judge(starts, view)
+    except AssertionError as error:
+        raise AssertionError(f"pass {number}, {type(policy).__name__}: {error}") from error
+    return len(starts)
 
 
 def _withhold(rng: Random, timeline: Timeline, table: spec.Table) -> None:
