@@ -89,6 +89,11 @@ void Machine::lay_out() {
     layered = layered || pool.resource >= 0;
     if (pool.mode > 1) layers.push_back({pool.mode, place, bits(pool.nodes)});
   }
+  lists.assign(static_cast<std::size_t>(facts_.nodes), 0);
+  for (std::size_t node = 1; node < lists.size(); node++) {
+    const auto list = facts_.nearest.begin() + static_cast<std::ptrdiff_t>(node) * storages;
+    lists[node] = lists[node - 1] + !std::equal(list, list + storages, list - storages);
+  }
   below.assign(static_cast<std::size_t>(links), 0);
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint64_t> members;
   for (std::int64_t node = 0; links > 0 && node < facts_.nodes; node++) {

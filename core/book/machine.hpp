@@ -141,6 +141,7 @@ class Machine {
   std::vector<std::int64_t> capacity;  // the row of the empty machine
   std::vector<std::int64_t> below;     // nodes below each link, directly or not
   std::vector<LinkGroup> groups;       // by link and word
+  std::vector<std::int32_t> lists;  // by node: equal for neighbours with the same nearest storages
   std::vector<NodeLayer> layers;
 
   // A set of nodes as words.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "book/storage_choice.hpp"
+
 namespace spillway {
 namespace {
 
@@ -239,102 +241,6 @@ class NodeChoice {
   const Machine& machine_;
   Scratch& scratch_;
   bool layered_, racked_;
-};
-
-// Chooses the storage node of each request of one job.
-class StorageChoice {
- public:
-  StorageChoice(std::int64_t* window, const std::int64_t* after, const JobDemand& demand,
-                const Machine& machine, Scratch& scratch)
-      : free_(window + machine.first_storage),
-        after_(after + machine.first_storage),
-        since_(scratch.since + machine.first_storage),
-        taken_(scratch.taken + machine.first_storage),
-        capacity_(&machine.capacity[static_cast<std::size_t>(machine.first_storage)]),
-        demand_(demand),
-        machine_(machine),
-        scratch_(scratch),
-        order_(machine.facts().storage_order),
-        striped_(demand.uses & STRIPED) {}
-
-  void run() {
-    std::fill(taken_, taken_ + machine_.storages, 0);
-    // These orders prefer a storage node even more when it has fewer bytes: the same again while it
-    // holds a request.
-    const bool stays =
-        !striped_ && (order_ == StorageOrder::BY_ID || order_ == StorageOrder::FULLEST ||
-                      order_ == StorageOrder::FULLEST_AT_END);
-    std::int32_t storage = -1;
-    for (std::int64_t request = 0; request < demand_.requests; request++) {
-      const std::int64_t place =
-          demand_.requests != demand_.nodes ? request * demand_.nodes / demand_.requests : request;
-      if (!stays || storage < 0 || free_[storage] < demand_.bb_bytes) {
-        storage = find(scratch_.nodes[static_cast<std::size_t>(place)]);
-      }
-      free_[storage] -= demand_.bb_bytes;
-      taken_[storage]++;
-      scratch_.storages[static_cast<std::size_t>(request)] = storage;
-    }
-  }
-
- private:
-  // Storage node with free bytes for one more request of a node, by the order. There is one: the
-  // window holds the job.
-  std::int32_t find(std::int64_t node) const {
-    const bool by_place = order_ == StorageOrder::NEAREST || order_ == StorageOrder::RACK;
-    const std::int32_t* nearest =
-        &machine_.facts().nearest[static_cast<std::size_t>(node * machine_.storages)];
-    std::int32_t best = -1;
-    for (std::int32_t rank = 0; rank < machine_.storages; rank++) {
-      const std::int32_t storage = by_place ? nearest[rank] : rank;
-      if (free_[storage] < demand_.bb_bytes || (striped_ && taken_[storage] > 0)) continue;
-      if (order_ <= StorageOrder::RACK) return storage;
-      if (best < 0 || is_better(storage, best)) best = storage;
-    }
-    return best;
-  }
-
-  bool is_better(std::int32_t storage, std::int32_t best) const {
-    std::int64_t later = 0;
-    switch (order_) {
-      case StorageOrder::COMPACT:
-        later = (taken_[best] > 0) - (taken_[storage] > 0);
-        break;
-      case StorageOrder::SPREAD:
-        later = (taken_[storage] > 0) - (taken_[best] > 0);
-        break;
-      case StorageOrder::EQUAL:
-        later = taken_[storage] - taken_[best];
-        break;
-      case StorageOrder::FULLEST_AT_END:
-        later = after_[storage] - after_[best];
-        if (later == 0) later = since_[best] - since_[storage];
-        break;
-      case StorageOrder::LEAST_LOADED: {
-        const double share =
-            static_cast<double>(free_[storage]) / static_cast<double>(capacity_[storage]);
-        const double other =
-            static_cast<double>(free_[best]) / static_cast<double>(capacity_[best]);
-        later = (share < other) - (share > other);
-        break;
-      }
-      default:
-        break;
-    }
-    const std::int64_t now = free_[storage] - free_[best];
-    return later < 0 || (later == 0 && (order_ >= StorageOrder::EMPTIEST ? now > 0 : now < 0));
-  }
-
-  std::int64_t* free_;
-  const std::int64_t* after_;
-  const std::int64_t* since_;
-  std::int64_t* taken_;
-  const std::int64_t* capacity_;
-  const JobDemand& demand_;
-  const Machine& machine_;
-  Scratch& scratch_;
-  StorageOrder order_;
-  bool striped_;
 };
 
 // Add a job's amounts of the pools to a usage that has its nodes, with those of layers in mode 2.

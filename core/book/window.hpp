@@ -12,7 +12,12 @@ namespace spillway {
 class Narrowing {
  public:
   Narrowing(const Steps& steps, const Machine& machine, const Wanted& request)
-      : steps_(steps), machine_(machine), request_(request), demand_(request.demand) {}
+      : steps_(steps),
+        machine_(machine),
+        request_(request),
+        demand_(request.demand),
+        bytes_(demand_.requests * demand_.bb_bytes),
+        units_(steps.units_of(bytes_)) {}
 
   // Set a window to the resources free both in a wider one and in the segments from begin to end
   // (not included, at least one). False when nodes, bytes or pools are too few (then the columns
@@ -46,12 +51,14 @@ class Narrowing {
   // holds the job.
   bool may_hold(std::int64_t segment) const {
     const std::int64_t uses = demand_.uses;
-    const std::int64_t* row = steps_.row(segment);
-    if (uses & NODES && row[FREE_NODES] < demand_.nodes) return false;
-    if (uses & BURST_BUFFERS && (row[FREE_BYTES] < demand_.requests * demand_.bb_bytes ||
-                                 !whole_requests_fit(row, demand_, machine_))) {
-      return false;
+    const Totals& totals = steps_.totals()[segment];
+    if (uses & NODES && totals.nodes < demand_.nodes) return false;
+    if (uses & BURST_BUFFERS) {
+      if (totals.units < units_) return false;
+      if (totals.units == units_ && steps_.row(segment)[FREE_BYTES] < bytes_) return false;
     }
+    if (!(uses & (BANDWIDTH | POOLS))) return true;
+    const std::int64_t* row = steps_.row(segment);
     if (uses & BANDWIDTH) {  // nodes that the first link, which has none above it, cannot carry
                              // must be outside of it
       const std::int64_t outside = machine_.facts().nodes - machine_.below[0];
@@ -72,8 +79,7 @@ class Narrowing {
 
   // First segment from `first` on with enough nodes and bytes in total, or their number.
   std::int64_t next_with_enough(std::int64_t first) const {
-    return steps_.next_with(first, demand_.uses & NODES ? demand_.nodes : 0,
-                            demand_.requests * demand_.bb_bytes);
+    return steps_.next_with(first, demand_.uses & NODES ? demand_.nodes : 0, bytes_);
   }
 
  private:
@@ -116,7 +122,7 @@ class Narrowing {
     for (std::int64_t column = machine_.first_storage; column < machine_.first_link; column++)
       total += to[column];
     to[FREE_BYTES] = total;
-    return total >= demand_.requests * demand_.bb_bytes;
+    return total >= bytes_;
   }
 
   template <class Rest>
@@ -147,6 +153,8 @@ class Narrowing {
   const Machine& machine_;
   const Wanted& request_;
   const JobDemand& demand_;
+  const std::int64_t bytes_;  // in total
+  const std::int32_t units_;
 };
 
 // Note for each storage node the first segment up to `last` from which on its free bytes are those
@@ -158,6 +166,17 @@ inline void note_since(const Steps& steps, std::int64_t last, const Machine& mac
     while (segment > 0 && steps.row(segment - 1)[column] == steps.row(last)[column]) segment--;
     scratch.since[column] = segment;
   }
+}
+
+// Segment in which a job ends, for the one order of storage nodes that reads it; otherwise any.
+inline std::int64_t segment_after(const Steps& steps, const Machine& machine,
+                                  const JobDemand& demand, double end_s, std::int64_t otherwise,
+                                  Scratch& scratch) {
+  if (machine.facts().storage_order != StorageOrder::FULLEST_AT_END || !demand.bb_bytes)
+    return otherwise;
+  const std::int64_t after = steps.segment_at(end_s);
+  note_since(steps, after, machine, scratch);
+  return after;
 }
 
 }  // namespace spillway
