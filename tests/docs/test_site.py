@@ -171,4 +171,4 @@ def test_the_api_is_documented(site: Path) -> None:
         "spillway.experiments.api.calls.compare",
         "spillway.experiments.api.results.Results.plot",
     ):
-        assert f'id="{name}"' in text or f'id="{name.replace("timeline.timeline", "timeline")}"' in text, name
+        assert f'id="{name}"' in text, name
