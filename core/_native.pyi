@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
 from enum import Enum
 from types import ModuleType
-from typing import Any, ClassVar, Protocol, Self, TypeVar, final
+from typing import Any, ClassVar, Protocol, Self, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from spillway.core.fit import DemandRow, Fit, Free
 from spillway.core.placement import Placement
 from spillway.core.resources import Resource
-from spillway.protocol.messages import JobState, JsonObject, Request
+from spillway.protocol.messages import Event, JobState, JsonObject, Message, Reply, Request
 from spillway.schedulers.core.execution import Step
 from spillway.schedulers.jobmodels.base import JobModel, Place
 from spillway.schedulers.jobmodels.gates import IoOrder
@@ -21,6 +21,7 @@ from spillway.schedulers.jobmodels.streams import Streams
 from spillway.schedulers.jobmodels.sub_jobs import Lowered, Task
 from spillway.schedulers.model.machine import CountedPool, Machine
 from spillway.schedulers.model.staging import StageLimits
+from spillway.schedulers.policykit.estimates import Estimator
 
 SOURCE_DIGEST: str
 """SHA-256 over the C++ sources that the module was built from, as hexadecimal digits."""
@@ -342,21 +343,26 @@ class Timeline:
     def demand_of(self, job: Job) -> DemandRow:
         """Return a job's demand, as :meth:`first_fit_now` takes it; it stays the same, here and in copies."""
     def first_fit_now(
-        self, jobs: Sequence[Job], demands: npt.NDArray[np.int64], durations_s: npt.NDArray[np.float64]
-    ) -> tuple[int, Allocation] | None:
+        self,
+        jobs: Sequence[Job] | WaitingJobs,
+        durations_s: npt.NDArray[np.float64] | None = None,
+        first: int = 0,
+    ) -> tuple[Job, Allocation, int] | None:
         """Find the first of many jobs that fits now: one search in place of :meth:`fit_now` for each.
 
         Parameters
         ----------
         jobs
             The jobs; no job has lives of its own.
-        demands, durations_s
-            :meth:`demand_of` each of them in a row, and its duration (s, at least 0).
+        durations_s
+            Duration of each (s, at least 0); ``None``: their walltimes.
+        first
+            Where to begin: 0, or what an earlier search among these jobs returned last.
 
         Returns
         -------
         tuple or None
-            Its place and its allocation; ``None`` if no job fits.
+            The job, its allocation, and where to go on after it; ``None`` if no job fits.
         """
     def earliest_fit(
         self,
@@ -2343,3 +2349,300 @@ class Loop:
 
     def end(self, job: SimulatedJob, code: int) -> None:
         """End a program with a return code; 0: with that of its profile."""
+
+@final
+class Holding:
+    """Resources that a job holds over an interval [start_s, end_s); ``covering`` says which of the allocation's kinds.
+
+    Attributes
+    ----------
+    covering
+        Kinds of resources.
+    allocation
+        They are those of these kinds.
+    start_s, end_s
+        Since when, and until when as expected (s).
+    """
+
+    def __init__(self, covering: Resource, allocation: Allocation, start_s: float, end_s: float) -> None: ...
+    @property
+    def covering(self) -> Resource: ...
+    @property
+    def allocation(self) -> Allocation: ...
+    @property
+    def start_s(self) -> float: ...
+    @property
+    def end_s(self) -> float: ...
+
+@final
+class Running:
+    """A running job, as a policy sees it.
+
+    Attributes
+    ----------
+    job
+        The job.
+    start_s
+        Its start on its nodes (s).
+    end_s
+        Its expected end (s), when all that it holds is free.
+    allocation
+        What it holds now.
+    apart
+        Its holdings, where they do not all have the same interval; else empty.
+    past
+        Holdings that have ended.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        start_s: float,
+        end_s: float,
+        allocation: Allocation,
+        apart: Sequence[Holding] = ...,
+        past: Sequence[Holding] = ...,
+    ) -> None: ...
+    @property
+    def job(self) -> Job: ...
+    @property
+    def start_s(self) -> float: ...
+    @property
+    def end_s(self) -> float: ...
+    @property
+    def allocation(self) -> Allocation: ...
+    @property
+    def apart(self) -> tuple[Holding, ...]: ...
+    @property
+    def past(self) -> tuple[Holding, ...]: ...
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """All that it holds, with the interval of each."""
+
+@final
+class FinishedLog:
+    """Jobs that have ended, in order of their ends; it only grows."""
+
+    def __len__(self) -> int: ...
+    def row(self, place: int) -> tuple[str, str, float, float, float, float, int, int, float, float, str, str]:
+        """Id, user, submission, start, end, walltime (s), nodes, state, node-seconds, byte-seconds, account, QOS."""
+
+class Book:
+    """The only record of the resources that each job holds, and until when; its first row is the present.
+
+    Entries must have been checked before.
+
+    Parameters
+    ----------
+    timeline
+        Free resources over time; its first row is the present.
+    estimator
+        Corrects the expected ends of jobs that outlive them; ``None``: walltimes.
+    """
+
+    def __init__(self, timeline: Timeline, estimator: Estimator | None) -> None: ...
+    @property
+    def timeline(self) -> Timeline: ...
+    def running_jobs(self) -> list[Running]:
+        """Running jobs, in order of their starts."""
+    def find_running(self, job_id: str) -> Running | None: ...
+    @property
+    def running_count(self) -> int: ...
+    def find_held(self, job_id: str) -> Holding | None:
+        """The burst buffer that a waiting job holds."""
+    def held_ids(self) -> list[str]: ...
+    @property
+    def held_count(self) -> int: ...
+    def holder_of(self, node: int) -> str | None:
+        """Id of the job that holds a node."""
+    def free_nodes(self) -> list[int]:
+        """Nodes that are idle and available, ascending."""
+    def left_bytes(self, storage: int) -> int:
+        """Free bytes of a storage node; negative while a drained one holds more than the rest of its capacity."""
+    @property
+    def nodes_out(self) -> frozenset[int]: ...
+    @property
+    def storages_out(self) -> frozenset[int]: ...
+    @property
+    def drained(self) -> dict[int, int]:
+        """Withheld bytes by storage node."""
+    def there(self, allocation: Allocation) -> Allocation:
+        """The part of an allocation on resources that are available."""
+    def parts_of(self, job_id: str) -> Any:
+        """Resources of a job for its nodes, its burst buffer and its bandwidth; ``None`` if it holds nothing."""
+    def holds(self, job_id: str) -> bool: ...
+    def extra_nodes(self, job_id: str) -> list[int]:
+        """Nodes that a job was expanded by, ascending."""
+    def holdings_of(self, job_id: str) -> tuple[Holding, ...]: ...
+    def usage_by_user(self, queue: Sequence[Job], now_s: float) -> list[tuple[str, tuple[float, float]]]:
+        """Node-seconds and byte-seconds of each user's jobs until now; users of waiting jobs have 0."""
+    @property
+    def finished_log(self) -> tuple[FinishedLog, int, int]:
+        """Jobs that have ended; place of the first that a policy sees; number of all."""
+    most_finished: int
+    """Least number of ended jobs that policies see, if there were so many."""
+    def account_end(self, running: Running, state: int, now_s: float) -> None: ...
+    def hold(self, job: Job, allocation: Allocation, now_s: float, until_s: float) -> None:
+        """Give a waiting job its burst buffer."""
+    def evict(self, job_id: str, now_s: float) -> Holding:
+        """Take a waiting job's burst buffer; return what it held."""
+    def keep_buffer(self, name: str, allocation: Allocation, since_s: float) -> None: ...
+    def discard_buffer(self, name: str, now_s: float) -> None: ...
+    def start(self, job: Job, allocation: Allocation, now_s: float) -> Running: ...
+    def end(self, job_id: str, now_s: float) -> Running:
+        """End a running job; return it as it was."""
+    def take_off(self, job_id: str, now_s: float) -> bool: ...
+    def place(self, job: Job, allocation: Allocation, now_s: float) -> None: ...
+    def expand(self, job_id: str, gained: Allocation, now_s: float, until_s: float) -> Running: ...
+    def give_up(self, job_id: str, nodes: Sequence[int], now_s: float, until_s: float) -> None:
+        """Expect that a running job will give nodes back at a time."""
+    def give(self, job_id: str, now_s: float, nodes: Sequence[int] | None, covering: Resource) -> Any:
+        """Give resources back; the changed job, or a fault's number and node."""
+    def expect(self, job_id: str, until_s: float, now_s: float, covering: Resource | None = None) -> Any:
+        """Move the expected end of a running job's resources."""
+    def leave(self, job_id: str, until_s: float, now_s: float) -> Any: ...
+    def vacate(self, timeline: Timeline, job_id: str, from_s: float, kinds: Resource | None = None) -> None:
+        """Free a running job's resources in another timeline from a time on."""
+    def advance(self, now_s: float, ending: str = "") -> None:
+        """Go on to a time; jobs that outlive their expected ends get others."""
+    def close(self, nodes: Sequence[int], storages: Sequence[int], now_s: float) -> None: ...
+    def open(self, nodes: Sequence[int], storages: Sequence[int], now_s: float) -> None: ...
+    def drain_bytes(self, storage: int, drained: int, now_s: float) -> None: ...
+    def fault(self) -> str:
+        """First inconsistency, in words; empty: none."""
+
+@final
+class WaitingJobs(Sequence[Job]):
+    """Waiting jobs in order of submission, as of one pass; immutable."""
+
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: int) -> Job: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Job]: ...
+    def look(self) -> WaitingJobs:
+        """A mark of this moment, for :meth:`since`, that keeps no jobs."""
+    def since(self, before: WaitingJobs) -> tuple[list[Job], list[Job]] | None:
+        """Jobs gone and jobs come since then; ``None`` if too many have, or jobs have other places."""
+
+@final
+class Queue:
+    """Waiting jobs in order of submission; a pass sees them as they were at its beginning."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, job_id: str) -> bool: ...
+    @property
+    def changes(self) -> int:
+        """Number of times that a job left, or came anywhere but at the end."""
+    def find(self, job_id: str) -> Job | None: ...
+    def waiting(self) -> list[Job]: ...
+    def add(self, job: Job) -> None: ...
+    def add_again(self, job: Job) -> None:
+        """Add a job that waits again, at the place of its number."""
+    def remove(self, job_id: str) -> None: ...
+    def shown(self) -> WaitingJobs: ...
+    def fault(self) -> str:
+        """First inconsistency, in words; empty: none."""
+
+class SessionCore:
+    """One simulation's conversation: records, dispatch of events, decisions and their consequences.
+
+    A subclass in Python is its host: it is called, by names that begin with an underscore, for what is decided and for
+    what is rare (:class:`spillway.schedulers.core.session.Session`).
+
+    Parameters
+    ----------
+    each_event
+        The policy decides after every event, as in the published experiment, not once a message.
+    watched
+        The attribute ``observer`` is told what happens to jobs.
+    """
+
+    def __init__(self, each_event: bool, watched: bool) -> None: ...
+    def answer(self, message: Message) -> Reply | None:
+        """Answer a message; ``None``: the policy pauses, and :meth:`go_on` goes on."""
+    def go_on(self) -> Reply | None: ...
+    def begin(self, book: Book, runtime: Any, dynamic: bool, resources: Sequence[int]) -> None: ...
+    @property
+    def begun(self) -> bool: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def now_s(self) -> float: ...
+    dirty: bool
+    """Whether anything that the policy sees has changed since its last pass."""
+    static_done: bool
+    """Whether the simulator has submitted all its static jobs."""
+    rare: bool
+    """Whether rare features are in use, so that the host is called for them."""
+    moldable: bool
+    layered: bool
+    @property
+    def line(self) -> Queue: ...
+    def filled_ids(self) -> list[str]:
+        """Waiting jobs whose burst buffers have been filled."""
+    def filled(self, job_id: str) -> float | None: ...
+    @property
+    def filled_count(self) -> int: ...
+    def knows(self, job_id: str) -> bool: ...
+    def times(self, job_id: str) -> tuple[float, float]:
+        """Start and end of a job (s); not a number: not yet; negative: it failed."""
+    def note_start(self, job_id: str, now_s: float) -> None: ...
+    def note_end(self, job_id: str, now_s: float, failed: bool) -> None: ...
+    def next_number(self) -> int: ...
+    def check_submission(self, job_id: str) -> bool: ...
+    def check_resources(self, ids: Sequence[int], member: str) -> None: ...
+    @property
+    def resources(self) -> frozenset[int]: ...
+    @property
+    def closed(self) -> frozenset[int]:
+        """Hosts that are out."""
+    def close_hosts(self, hosts: Sequence[int]) -> list[int]: ...
+    def open_hosts(self, hosts: Sequence[int]) -> list[int]: ...
+    def kill_confirmed(self, job_id: str) -> bool: ...
+    @property
+    def registration_open(self) -> bool: ...
+    def finish_registration(self, finished: bool) -> None: ...
+    def start(self, job: Job, allocation: Allocation) -> None: ...
+    def hold(self, job: Job, allocation: Allocation, until_s: float) -> None: ...
+    def evict(self, job: Job) -> None: ...
+    def reject_waiting(self, job: Job, reason: str) -> None: ...
+    def reject(self, job: Job, reason: str) -> None: ...
+    def kill_job(self, job: Job) -> None: ...
+    def wake(self, time_s: float) -> None: ...
+    def enqueue(self, job: Job) -> None: ...
+    def enqueue_again(self, job: Job) -> None: ...
+    def send_one(self, request: Request) -> None: ...
+    def hear(self, event: Event) -> None: ...
+    def report_outage(self) -> None: ...
+    def give_up_nodes(self, job: Job, nodes: Sequence[int]) -> bool: ...
+    def end_without_nodes(self, job: Job) -> None: ...
+    def move_job(self, job: Job, allocation: Allocation) -> bool: ...
+    def fault(self) -> str:
+        """First inconsistency of queue, book and runtime, in words; empty: none."""
+
+def check_start(words: Any, book: Book, waiting: bool, job: Job, nodes: int, allocation: Allocation) -> None:
+    """Check a start against a book alone; ``words._refuse`` raises what is wrong."""
+
+def check_storages(words: Any, book: Book, job: Job, allocation: Allocation) -> None:
+    """Check only the storages of an allocation; ``words._refuse`` raises what is wrong."""
+
+def set_start_type(type: type) -> None:
+    """Tell the session which class is a plain start, so that it carries it out itself."""
+
+def read_job(
+    job_id: str,
+    fields: dict[str, Any],
+    profile: dict[str, Any] | None,
+    number: int,
+    now_s: float,
+    granule_bytes: int = 1,
+) -> Job:
+    """Build a job from the object that JOB_SUBMITTED carries.
+
+    Raises
+    ------
+    RemoteProtocolError
+        A field has the wrong type or is out of range; the error names its place.
+    """

@@ -50,7 +50,10 @@ class _Codec(SchedulerSide, SimulatorSide, Protocol):
 class Conversation(Protocol):
     """One simulation's conversation (:class:`spillway.schedulers.core.session.Session`)."""
 
-    finished: bool
+    @property
+    def finished(self) -> bool:
+        """Whether it is over: nothing may follow."""
+        ...
 
     def handle(self, message: Message, /) -> Reply:
         """Process one message and return the reply."""

@@ -45,15 +45,6 @@ std::int64_t gpus_in(nb::handle extras) {
   return count > 0 ? count : 0;
 }
 
-void set_extras(Job& job, nb::handle given) {
-  nb::object extras = given.is_none() ? nb::dict() : nb::borrow(given);
-  job.extras = to_payload(extras);
-  job.user = name_in(extras, "user");
-  job.account = name_in(extras, "account");
-  job.qos = name_in(extras, "qos");
-  job.gpus = gpus_in(extras);
-}
-
 template <auto FIELD>
 void set_value(Job& job, nb::handle value) {
   job.*FIELD = nb::cast<std::decay_t<decltype(job.*FIELD)>>(value);
@@ -162,7 +153,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   const Job* job = nb::inst_ptr<Job>(self);
   for (const PayloadPtr* one : {&job->profile, &job->extras, &job->left}) {
     if (one->use_count() != 1) continue;
-    Py_VISIT(static_cast<const PyPayload*>(one->get())->value.ptr());
+    Py_VISIT(static_cast<const PythonPayload*>(one->get())->value.ptr());
   }
   return 0;
 }
@@ -182,6 +173,15 @@ PyType_Slot SLOTS[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
                        {0, nullptr}};
 
 }  // namespace
+
+void set_extras(Job& job, nb::handle given) {
+  nb::object extras = given.is_none() ? nb::dict() : nb::borrow(given);
+  job.extras = to_payload(extras);
+  job.user = name_in(extras, "user");
+  job.account = name_in(extras, "account");
+  job.qos = name_in(extras, "qos");
+  job.gpus = gpus_in(extras);
+}
 
 Job changed(const Job& job, const nb::kwargs& changes) {
   Job made = job;

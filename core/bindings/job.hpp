@@ -5,37 +5,24 @@
 #include <memory>
 #include <utility>
 
+#include "bindings/payload.hpp"
 #include "model/job.hpp"
-#include "model/payload.hpp"
 
 namespace spillway::bindings {
 
 namespace nb = nanobind;
 
-/// A Python object that the core keeps; it may be dropped by a thread without Python's lock.
-struct PyPayload final : Payload {
-  explicit PyPayload(nb::object object) : value(std::move(object)) {}
-  ~PyPayload() override {
-    if (!Py_IsInitialized()) {
-      value.release();
-      return;
-    }
-    nb::gil_scoped_acquire lock;
-    value.reset();
-  }
-
-  nb::object value;
-};
-
 inline PayloadPtr to_payload(nb::handle object) {
-  return std::make_shared<PyPayload>(nb::borrow(object));
+  return std::make_shared<PythonPayload>(nb::borrow(object));
 }
 
 /// The object of a payload, or an empty one.
 inline nb::object from_payload(const PayloadPtr& payload) {
-  const auto* held = static_cast<const PyPayload*>(payload.get());
-  return held ? held->value : nb::object();
+  return payload == nullptr ? nb::object() : unwrap(payload);
 }
+
+/// Sets the fields that a job's record states beyond those of Batsim, and what they say of its owner.
+void set_extras(Job& job, nb::handle extras);
 
 /// A copy of a job with other values of some fields.
 Job changed(const Job& job, const nb::kwargs& changes);

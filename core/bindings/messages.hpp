@@ -18,13 +18,14 @@ class MessageTable {
   nanobind::object message(const Message& message);
   /// Appends the requests of a reply in their order.
   void reply(nanobind::handle reply, Reply& found);
+  nanobind::object event(const Event& event);
+  /// Appends what one request stands for; `index` is its place.
+  void request(nanobind::handle request, std::int32_t index, Reply& reply) const;
 
  private:
-  nanobind::object event(const Event& event);
   nanobind::object killed(const Event& event);
   nanobind::object alloc(const Ids& ids);
   Request& add(nanobind::handle request, Request::Kind kind, Reply& reply) const;
-  void request(nanobind::handle request, std::int32_t index, Reply& reply) const;
   void execute(nanobind::handle request, Request& found) const;
 
   nanobind::object message_, begins_, ends_, submitted_, completed_, killed_, call_, notify_;

@@ -27,4 +27,8 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_simulated_jobs(module);
   spillway::bindings::bind_machines(module);
   spillway::bindings::bind_loop(module);
+  spillway::bindings::bind_book(module);
+  spillway::bindings::bind_queue(module);
+  spillway::bindings::bind_session(module);
+  spillway::bindings::bind_reading(module);
 }

@@ -11,6 +11,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/gates.hpp"
 #include "bindings/job_model.hpp"
+#include "bindings/played.hpp"
 #include "bindings/steps.hpp"
 #include "session/program_runtime.hpp"
 
@@ -133,6 +134,10 @@ nb::list run(SubJobs& self, nb::object profile, nb::handle tasks, double walltim
 }
 
 }  // namespace
+
+std::shared_ptr<Runtime> played(nb::handle object) {
+  return nb::cast<Played&>(object).runtime;
+}
 
 void bind_runtime(nb::module_& module) {
   nb::class_<Hosts>(module, "Hosts")

@@ -30,7 +30,7 @@ nb::object registered(const JobFacts& job) {
 }
 
 nb::object reason_text(const Reason& reason, nb::handle machine) {
-  static Imported words("spillway.schedulers.jobmodels.reasons", "words");
+  static Imported words("spillway.schedulers.model.reasons", "words");
   if (!reason) return nb::str("");
   if (reason.code == Reason::Code::STATED) return nb::cast(reason.text);
   return words(static_cast<int>(reason.code), reason.number, machine);
@@ -67,9 +67,11 @@ nb::object request_object(const Request& request) {
           request.time_s,
           nb::tuple(listed(request.job_ids, [](const std::string& id) { return nb::cast(id); })));
     case Request::Kind::REGISTER_PROFILE:
+      if (request.profile == nullptr) return object_of(request.payload);  // made by Python
       return register_profile(request.time_s, request.job_id, request.name,
                               dict_of(static_cast<const Description&>(*request.profile->source)));
     case Request::Kind::REGISTER_JOB:
+      if (request.job == nullptr) return object_of(request.payload);
       return register_job(request.time_s, request.job_id, registered(*request.job));
     case Request::Kind::SET_METADATA:
       return metadata(request.time_s, request.job_id, request.name);

@@ -2,11 +2,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "bindings/bindings.hpp"
@@ -14,13 +16,13 @@
 #include "bindings/machine.hpp"
 #include "bindings/timeline.hpp"
 #include "bindings/values.hpp"
+#include "session/queue.hpp"
 
 namespace nb = nanobind;
 
 namespace spillway::bindings {
 namespace {
 
-using Demands = nb::ndarray<const std::int64_t, nb::shape<-1, 6>, nb::c_contig, nb::device::cpu>;
 using Seconds = nb::ndarray<const double, nb::shape<-1>, nb::c_contig, nb::device::cpu>;
 
 void check_duration(const Job& job, double duration_s) {
@@ -52,19 +54,88 @@ nb::object earliest_fit(const Timeline& timeline, const Job& job, double duratio
   return (*fit)(start_s, std::move(found));
 }
 
-nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const Demands& demands,
-                         const Seconds& durations_s) {
-  Allocation found;
-  const auto* rows = reinterpret_cast<const JobDemand*>(demands.data());
-  const auto count = static_cast<std::int64_t>(durations_s.shape(0));
-  nb::object job;  // kept while it is read
-  const auto job_at = [&](std::int64_t place) -> const Job& {
-    job = jobs[place];
-    return nb::cast<const Job&>(job);
-  };
-  const std::int64_t place = timeline.first_fit_now(job_at, rows, durations_s.data(), count, found);
-  if (place < 0) return nb::none();
-  return nb::make_tuple(place, std::move(found));
+/// A part of a queue, in which jobs are searched block by block: most searches end early.
+class Block {
+ public:
+  static constexpr std::size_t MOST = 512;
+
+  void clear() {
+    jobs_.clear();
+    demands_.clear();
+    durations_s_.clear();
+    after_.clear();
+  }
+  bool full() const { return jobs_.size() == MOST; }
+  /// `after`: where a search that finds this job goes on.
+  void add(const Timeline& timeline, JobPtr job, double duration_s, std::size_t after) {
+    demands_.push_back(timeline.demand_of(*job));
+    durations_s_.push_back(duration_s);
+    after_.push_back(after);
+    jobs_.push_back(std::move(job));
+  }
+  /// The first job that fits now, its allocation, and where to go on; `None` if there is none.
+  nb::object first(const Timeline& timeline) const {
+    Allocation found;
+    const auto job_at = [&](std::int64_t place) -> const Job& { return *jobs_[static_cast<std::size_t>(place)]; };
+    const std::int64_t place = timeline.first_fit_now(job_at, demands_.data(), durations_s_.data(),
+                                                      static_cast<std::int64_t>(jobs_.size()), found);
+    if (place < 0) return nb::none();
+    const auto here = static_cast<std::size_t>(place);
+    return nb::make_tuple(jobs_[here], std::move(found), after_[here]);
+  }
+
+ private:
+  std::vector<JobPtr> jobs_;
+  std::vector<JobDemand> demands_;
+  std::vector<double> durations_s_;
+  std::vector<std::size_t> after_;
+};
+
+/// Searches among waiting jobs, from a place in their line on.
+nb::object first_waiting(const Timeline& timeline, const Waiting& waiting, const double* durations_s, std::size_t first) {
+  Block block;
+  const Line& line = *waiting.line;
+  std::size_t place = std::max(first, waiting.first), number = 0;
+  if (durations_s != nullptr) {
+    for (std::size_t before = waiting.first; before < place; ++before) number += line.jobs[before] != nullptr;
+  }
+  const std::int64_t free = timeline.free_nodes_now();
+  while (place < waiting.end) {
+    block.clear();
+    for (; place < waiting.end && !block.full(); ++place) {
+      const bool there = line.fewest[place] <= free;
+      if (there) {
+        const JobPtr& job = line.jobs[place];
+        block.add(timeline, job, durations_s != nullptr ? durations_s[number] : job->walltime_s, place + 1);
+      }
+      if (durations_s != nullptr && line.jobs[place] != nullptr) ++number;
+    }
+    nb::object found = block.first(timeline);
+    if (!found.is_none()) return found;
+  }
+  return nb::none();
+}
+
+nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const std::optional<Seconds>& durations_s,
+                         std::size_t first) {
+  const double* given_s = durations_s ? durations_s->data() : nullptr;
+  const Waiting* waiting = nullptr;
+  if (nb::try_cast<const Waiting*>(jobs, waiting)) return first_waiting(timeline, *waiting, given_s, first);
+  Block block;
+  const std::size_t count = nb::len(jobs);
+  const std::int64_t free = timeline.free_nodes_now();
+  while (first < count) {
+    block.clear();
+    for (; first < count && !block.full(); ++first) {
+      JobPtr job = nb::cast<JobPtr>(jobs[first]);
+      if (job->nodes > free && !job->lives) continue;
+      const double duration_s = given_s != nullptr ? given_s[first] : job->walltime_s;
+      block.add(timeline, std::move(job), duration_s, first + 1);
+    }
+    nb::object found = block.first(timeline);
+    if (!found.is_none()) return found;
+  }
+  return nb::none();
 }
 
 nb::tuple demand_of(const Timeline& timeline, const Job& job) {

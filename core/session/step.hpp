@@ -13,7 +13,7 @@ namespace spillway {
 
 using NodeIndices = std::shared_ptr<const std::vector<std::int32_t>>;  // ascending; null: all
 
-// Why a job could not go on. The words are in Python (schedulers/jobmodels/reasons.py), except
+// Why a job could not go on. The words are in Python (schedulers/model/reasons.py), except
 // those that a runtime written in Python has stated already.
 struct Reason {
   enum class Code : std::uint8_t {

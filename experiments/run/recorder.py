@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import TextIO
 
-import msgspec
-
 from spillway.base import durable
 from spillway.protocol.intervals import format_intervals
 from spillway.protocol.messages import JobState
@@ -149,7 +147,7 @@ class Recorder(Observer):
         early = self._evicted.pop(running.job.id, [])
         apart = running.apart
         if early or running.past or (apart and any(part.start_s < running.start_s for part in apart)):
-            held = [msgspec.structs.replace(holding, end_s=now_s) for holding in running.holdings]
+            held = [Holding(one.covering, one.allocation, one.start_s, now_s) for one in running.holdings]
             job, whole = running.job, (running.start_s, now_s)
             self._lives[job.name, job.workload] = self._lives_of([*early, *running.past, *held], whole)
 

@@ -53,10 +53,6 @@ class TimedSession:
         """Whether the conversation is over."""
         return self._session.finished
 
-    @finished.setter
-    def finished(self, value: bool) -> None:
-        self._session.finished = value
-
     @property
     def cpu_s(self) -> float:
         """CPU seconds of the thread within answers."""

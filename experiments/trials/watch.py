@@ -139,10 +139,10 @@ class Watched:
         jobs = [*view.queue, *(running.job for running in book.running.values())]
         return [
             ("view.now_s", view.now_s),
-            ("view.queue", [id(job) for job in view.queue]),
+            ("view.queue", [job.id for job in view.queue]),
             ("the members of the view", (id(view.machine), id(view.rng), id(view.notebook), view.unavailable)),
             ("a job", [repr((job.profile, job.extras)) for job in jobs]),
-            ("view.running", [(id(one), one.job.id, one.end_s) for one in book.running.values()]),
+            ("view.running", [*book.running.values()]),
             ("view.held", list(view.held.items())),
             ("view.machine", (machine.node_link.tobytes(), machine.nearest_storages.tobytes(), machine.node_index)),
         ]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from spillway.protocol.limits import LATEST_S
-from spillway.protocol.messages import JobSubmitted
 from spillway.schedulers.core.counted_pools import Counted
 from spillway.schedulers.core.execution import Demand
 from spillway.schedulers.core.feasible import Limits
@@ -18,7 +17,7 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import BufferRequests, Pool, as_request, buffer_requests_of
 from spillway.schedulers.model.site import Site
 from spillway.schedulers.policykit.estimates import Estimator
-from spillway.schedulers.timeline import Timeline
+from spillway.schedulers.timeline import PublishedTimeline, Timeline
 from spillway.schedulers.timeline.placement import Placement
 
 
@@ -72,7 +71,7 @@ class Admission:
             self._assign.append(counted.assign)
         if any(pool.layer for pool in machine.pools):
             self._assign.append(Layers(machine, placement).assign)
-        self._published = timeline.holds_nodes_longer
+        self._published = issubclass(timeline, PublishedTimeline)
         self._estimator = estimator
         self._unplayable = unplayable
         self._demand = demand
@@ -81,40 +80,40 @@ class Admission:
         if demand is not None and demand.from_storages:
             self._most_bytes_per_s = min((link.capacity_bytes_per_s for link in machine.links), default=math.inf)
         self._jobs = 0
-        self._numbers = 0
         self._buffers_requested = False
         self._endless = 0
 
-    def read(self, event: JobSubmitted) -> tuple[Job, str | None]:
+    def read(
+        self, job_id: str, fields: dict[str, Any], profile: dict[str, Any] | None, time_s: float, number: int
+    ) -> tuple[Job, str | None]:
         """Read a submitted job; also return the reason why its bandwidth cannot be computed, or ``None``.
+
+        Parameters
+        ----------
+        job_id, fields, profile, time_s
+            As JOB_SUBMITTED has them; ``None``: the static profile that the job names.
+        number
+            Rank of the job.
 
         Raises
         ------
         RemoteProtocolError
             A field has the wrong type or is out of range; the error names its place.
         """
-        profile = event.profile
         if profile is None:
-            workload = event.job_id.split("!", 1)[0]
-            profile = self._profiles.get(workload, {}).get(str(event.job.get("profile")))
-        number = self._numbers
-        self._numbers = number + 1
-        job = job_from_wire(event.job_id, event.job, profile, number, event.timestamp, self._machine.granule_bytes)
+            workload = job_id.split("!", 1)[0]
+            profile = self._profiles.get(workload, {}).get(str(fields.get("profile")))
+        job = job_from_wire(job_id, fields, profile, number, time_s, self._machine.granule_bytes)
         if self._lives is not None:
             job = replaced(job, lives=self._lives(job))
         self._jobs += 1
         if job.bb_bytes:
             self._buffers_requested = True
-        if job.walltime_s == math.inf and event.job.get("walltime", -1) > 0:
+        if job.walltime_s == math.inf and fields.get("walltime", -1) > 0:
             self._endless += 1
         if self._demand is None or not job.nodes:  # a job without nodes transfers nothing
             return job, None
         return self._with_demand(job, self._demand)
-
-    def next_number(self) -> int:
-        """Rank of the next job that may wait: a submitted job, or one that its dependencies no longer hold."""
-        self._numbers += 1
-        return self._numbers - 1
 
     def admitted(self, job: Job, pool: Pool) -> tuple[Job, str | None]:
         """Add a job's partitions and amounts of counted pools; also return why it can never run, or ``None``.

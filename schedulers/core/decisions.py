@@ -1,4 +1,4 @@
-"""A policy's decisions: each is checked by the guard and carried out."""
+"""A policy's decisions other than plain starts: each is checked, and carried out. The core does so for starts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 
 from spillway.base.errors import DecisionRefused, shown
 from spillway.protocol.limits import LATEST_S
-from spillway.protocol.messages import CallMeLater, SetResourceState
+from spillway.protocol.messages import CallMeLater, JobState, SetResourceState
 from spillway.schedulers.core.book import NOTHING
-from spillway.schedulers.core.consequences import SUCCESS, Consequences
-from spillway.schedulers.core.guard import check_create, check_destroy, check_hold, check_start, check_wake
+from spillway.schedulers.core.guard import check_create, check_destroy, check_start
 from spillway.schedulers.core.outages import Death
 from spillway.schedulers.core.preemption import check_preempt
-from spillway.schedulers.core.records import Records
 from spillway.schedulers.model.decisions import (
     Arrange,
     Create,
@@ -35,20 +33,10 @@ from spillway.schedulers.policykit.view import Running
 
 
 class Decisions:
-    """Carries out decisions, in the records of one conversation.
+    """Carries out decisions of one conversation."""
 
-    Parameters
-    ----------
-    records, consequences
-        The records, and the handler of consequences.
-    fewest_nodes
-        See :class:`spillway.schedulers.core.terms.JobTerms`.
-    """
-
-    def __init__(self, records: Records, consequences: Consequences, fewest_nodes: Callable[[Job], int] | None) -> None:
-        self._records = records
-        self._consequences = consequences
-        self._fewest_nodes = fewest_nodes
+    def __init__(self, session: Any) -> None:
+        self._session = session
 
     def enact(self, decision: Any) -> bool:
         """Carry out a decision; return whether it is one.
@@ -60,77 +48,58 @@ class Decisions:
         """
         enact = self._ENACT.get(type(decision))
         if enact is not None:
-            is_start = type(decision) is Start  # as most are: looked at quickly
-            if not (is_start and type(decision.job) is Job and type(decision.allocation) is Allocation):
-                _refuse_values(decision)
+            _refuse_values(decision)
             enact(self, decision)
         return enact is not None
 
     def discard(self, name: str, job: Job) -> None:
         """Destroy a persistent buffer for a job."""
-        records = self._records
-        records.pool.to_destroy.pop(name, None)
-        records.observer.destroyed(records.book.discard(name, records.now_s), job, records.now_s)
+        session = self._session
+        session.pool.to_destroy.pop(name, None)
+        session.observer.destroyed(session.book.discard(name, session.now_s), job, session.now_s)
 
     def _start(self, decision: Start) -> None:
-        records, job, allocation = self._records, decision.job, decision.allocation
-        book, queue, pool, job_id, now_s = records.book, records.queue, records.pool, decision.job.id, records.now_s
-        fewest = self._fewest_nodes(job) if self._fewest_nodes is not None else None
-        check_start(book, job_id in queue.jobs, job, allocation, fewest)
-        if job_id in book.held and job_id not in records.filled_s:
-            raise DecisionRefused(job_id, "its burst buffer is still being filled (stage-in): it can start after that")
-        if pool.requests and (missing := pool.missing(job_id)) is not None:
-            raise DecisionRefused(job_id, missing)
-        queue.remove(job_id)
-        records.filled_s.pop(job_id, None)
-        book.start(job, allocation, now_s)
-        records.observer.started(job, allocation, now_s)
-        records.dependents.started(records.outages.first_attempt(job_id), now_s)
-        self._consequences.enact(records.runtime.start(job, allocation, now_s))
+        self._session.start(decision.job, decision.allocation)
 
     def _hold(self, decision: Hold) -> None:
-        records, job = self._records, decision.job
-        check_hold(records.book, job.id in records.queue.jobs, decision, records.now_s)
-        records.book.hold(job, decision.allocation, records.now_s, decision.until_s)
-        records.observer.held(job, records.book.held[job.id], records.now_s)
-        self._consequences.enact(records.runtime.stage(job, decision.allocation, records.now_s))
+        self._session.hold(decision.job, decision.allocation, decision.until_s)
 
     def _evict(self, decision: Evict) -> None:
-        self._consequences.evict(decision.job)
+        self._session.evict(decision.job)
 
     def _create(self, decision: Create) -> None:
-        records, job, name = self._records, decision.job, decision.name
-        creation = check_create(records.book, records.pool, job.id in records.queue.jobs, decision)
-        buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, records.now_s)
-        records.book.keep(buffer)
-        records.pool.done.add((job.id, creation.name))
-        records.observer.created(buffer, records.now_s)
+        session, job, name = self._session, decision.job, decision.name
+        creation = check_create(session.book, session.pool, job.id in session.line, decision)
+        buffer = PersistentBuffer(name, job.user, job.id, decision.allocation, session.now_s)
+        session.book.keep(buffer)
+        session.pool.done.add((job.id, creation.name))
+        session.observer.created(buffer, session.now_s)
 
     def _destroy(self, decision: Destroy) -> None:
-        records = self._records
-        check_destroy(records.pool, decision, decision.job.id in records.queue.jobs, records.book.running)
-        records.pool.done.add((decision.job.id, decision.name))
+        session = self._session
+        check_destroy(session.pool, decision, decision.job.id in session.line, session.book.running)
+        session.pool.done.add((decision.job.id, decision.name))
         self.discard(decision.name, decision.job)
 
     def _finish(self, decision: Finish) -> None:
         """End a job without nodes, which the simulator does not run."""
-        records, job, now_s = self._records, decision.job, self._records.now_s
-        if job.id not in records.queue.jobs or job.nodes:
+        session, job, now_s = self._session, decision.job, self._session.now_s
+        if job.id not in session.line or job.nodes:
             raise DecisionRefused(job.id, "only a waiting job without nodes can be finished without a start")
-        missing = records.pool.missing(job.id)
+        missing = session.pool.missing(job.id)
         if missing is not None:
             raise DecisionRefused(job.id, missing)
-        records.queue.remove(job.id)
-        records.observer.started(job, NOTHING, now_s)
-        self._consequences.enact(records.runtime.without_nodes(job, now_s))
-        records.observer.ended(Running(job, now_s, now_s, NOTHING), SUCCESS, now_s)
-        records.dependents.started(job.id, now_s)
-        records.dependents.ended(job.id, now_s, failed=False)
-        records.pool.leave(job)
+        session.line.remove(job.id)
+        session.observer.started(job, NOTHING, now_s)
+        session.end_without_nodes(job)
+        session.observer.ended(Running(job, now_s, now_s, NOTHING), JobState.COMPLETED_SUCCESSFULLY, now_s)
+        session.dependents.started(job.id, now_s)
+        session.dependents.ended(job.id, now_s, failed=False)
+        session.pool.leave(job)
 
     def _arrange(self, decision: Arrange) -> None:
-        records = self._records
-        book, now_s = records.book, records.now_s
+        session = self._session
+        book, now_s = session.book, session.now_s
         for job, _ in decision.places:
             if job.id not in book.running:
                 raise DecisionRefused(job.id, "only a running job can be moved")
@@ -141,44 +110,41 @@ class Decisions:
         for job, allocation in decision.places:
             check_start(book, True, job, allocation)
             book.place(job, allocation, now_s)
-            records.runtime.move(job, allocation, now_s)
+            if not session.move_job(job, allocation):
+                raise DecisionRefused(job.id, "jobs can only be moved where they share nodes in time (gang scheduling)")
 
     def _reject(self, decision: Reject) -> None:
-        self._consequences.reject_waiting(decision.job, decision.reason)
+        self._session.reject_waiting(decision.job, decision.reason)
 
     def _kill(self, decision: Kill) -> None:
-        records = self._records
-        if decision.job.id not in records.book.running:
-            raise DecisionRefused(decision.job.id, "only a running job can be killed")
-        self._consequences.enact(records.runtime.kill(decision.job, records.now_s))
+        self._session.kill_job(decision.job)
 
     def _preempt(self, decision: Preempt) -> None:
         """Preempt a job: it is killed after its grace time, at the end of this message at the earliest."""
-        records, job, by, now_s = self._records, decision.job, decision.by, self._records.now_s
-        group = check_preempt(records.book, records.notices.rules, by.id in records.queue.jobs, decision, now_s)
-        if job.id in records.notices.given or records.outages.is_being_killed(job.id):
+        session, job, by, now_s = self._session, decision.job, decision.by, self._session.now_s
+        group = check_preempt(session.book, session.notices.rules, by.id in session.line, decision, now_s)
+        if job.id in session.notices.given or session.outages.is_being_killed(job.id):
             return
         suspends = group.mode == SUSPEND
         death = Death(f"preempted by job {by.name}", suspends or group.mode == REQUEUE, by.id, now_s, suspends)
         due_s = now_s + group.grace_s
-        records.notices.give(job.id, due_s, death)
-        records.book.leave(job.id, due_s, now_s)
+        session.notices.give(job.id, due_s, death)
+        session.book.leave(job.id, due_s, now_s)
         if group.grace_s and due_s <= LATEST_S:  # no simulation gets beyond
-            records.send((CallMeLater(now_s, due_s),))
+            session.send((CallMeLater(now_s, due_s),))
 
     def _wake(self, decision: WakeAt) -> None:
-        records = self._records
-        check_wake(decision.time_s, records.now_s)
-        if decision.time_s <= LATEST_S:  # no simulation gets beyond
-            records.send((CallMeLater(records.now_s, decision.time_s),))
+        self._session.wake(decision.time_s)
 
     def _power(self, decision: SetPowerState) -> None:
-        records = self._records
-        book, machine = records.book, records.book.machine
-        busy = [index for index in decision.nodes if book.holder[index] is not None or index in book.nodes_out]
+        session = self._session
+        book, machine = session.book, session.book.machine
+        if not decision.nodes:
+            raise DecisionRefused("", "SET_RESOURCE_STATE needs at least one host")
+        busy = [index for index in decision.nodes if book.holder_of(index) is not None or index in book.nodes_out]
         if busy:
             raise DecisionRefused("", f"node {machine.nodes[busy[0]].name} is busy: its power state must stay")
-        records.send((SetResourceState(records.now_s, machine.alloc_ids(decision.nodes), decision.pstate),))
+        session.send((SetResourceState(session.now_s, machine.alloc_ids(decision.nodes), decision.pstate),))
 
     _ENACT: ClassVar[dict[type, Callable[[Decisions, Any], None]]] = {
         Start: _start,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from spillway.schedulers.core.arrivals import numbered_id
 from spillway.schedulers.model.dependencies import (
     NEVER,
     Condition,
@@ -20,7 +18,6 @@ from spillway.schedulers.model.dependencies import (
 )
 from spillway.schedulers.model.job import Job
 
-_BLOCK = 1 << 10
 _SAME_S = 1e-6
 """Times nearer than this are the same: Batsim's messages have six decimals."""
 
@@ -32,10 +29,29 @@ class Settled(NamedTuple):
     reason: str = ""
 
 
+class Fates(Protocol):
+    """Starts and ends of all jobs so far: any later job may depend on them. Of several attempts the first counts."""
+
+    def times(self, job_id: str) -> tuple[float, float]:
+        """Start and end of a job (s); not a number: not yet, below 0: it failed."""
+        ...
+
+    def note_start(self, job_id: str, now_s: float) -> None:
+        """Note that a job starts now, unless it has started before."""
+        ...
+
+    def note_end(self, job_id: str, now_s: float, failed: bool) -> None:
+        """Note that a job ends now, unless it has ended before."""
+        ...
+
+
 class Dependents:
     """Holds submitted jobs until their dependencies are met.
 
-    It keeps the start and the end of every job, in sixteen bytes: any later job may depend on them.
+    Parameters
+    ----------
+    fates
+        Starts and ends of all jobs.
 
     Attributes
     ----------
@@ -47,8 +63,8 @@ class Dependents:
         Delays after other jobs' starts and ends: end (s), number and id of the waiting job; a heap.
     """
 
-    def __init__(self) -> None:
-        self._started, self._ended = _Times(), _Times()
+    def __init__(self, fates: Fates) -> None:
+        self._fates = fates
         self.held: dict[str, tuple[Job, Dependencies]] = {}
         self.changed: list[str] = []
         self._after: dict[str, list[str]] = {}
@@ -57,6 +73,11 @@ class Dependents:
         self._active: dict[str, set[str]] = {}
         self._queued: dict[str, deque[str]] = {}
         self._stated: dict[str, Dependencies] = {}
+
+    @property
+    def any(self) -> bool:
+        """Whether a job is held, or others may be held for one."""
+        return bool(self.held or self._stated or self._after or self.delays)
 
     @property
     def due_s(self) -> float:
@@ -84,20 +105,20 @@ class Dependents:
             self._stated[job.id] = stated
         self.held[job.id] = job, stated
         for condition in stated.conditions:
-            if condition.job_id and math.isnan(self._ended[condition.job_id]):
+            if condition.job_id and not self._has_ended(condition.job_id):
                 self._after.setdefault(condition.job_id, []).append(job.id)
         return next(self._look(job.id, now_s), None)
 
     def started(self, job_id: str, now_s: float) -> None:
         """Record the start of a job; of several attempts the first one counts."""
-        self._started.note(job_id, now_s)
-        if self.held or self._stated or self._after or self.delays:
+        self._fates.note_start(job_id, now_s)
+        if self.any:
             self.changed.append(job_id)
 
     def ended(self, job_id: str, now_s: float, *, failed: bool) -> None:
         """Record the end of a job, or its rejection (a failure); of several ends the first one counts."""
-        self._ended.note(job_id, -now_s if failed else now_s)
-        if self.held or self._stated or self._after or self.delays:
+        self._fates.note_end(job_id, now_s, failed)
+        if self.any:
             self.changed.append(job_id)
 
     def settled(self, now_s: float) -> Iterator[Settled]:
@@ -109,10 +130,10 @@ class Dependents:
             return
         for job_id in changed:
             stated = self._stated.get(job_id)
-            over = stated is not None and not math.isnan(self._ended[job_id])
+            over = stated is not None and self._has_ended(job_id)
             for dependent in self._after.get(job_id, ()):
                 yield from self._look(dependent, now_s)
-            if math.isnan(self._ended[job_id]):
+            if not self._has_ended(job_id):
                 continue
             self._after.pop(job_id, None)
             if over:
@@ -205,9 +226,12 @@ class Dependents:
             return -math.inf if self._first(condition, stated) == job_id else math.nan
         return condition.met_s(self._fate(condition.job_id))
 
+    def _has_ended(self, job_id: str) -> bool:
+        return not math.isnan(self._fates.times(job_id)[1])
+
     def _fate(self, job_id: str) -> Fate:
-        ended_s = self._ended[job_id]
-        return Fate(self._started[job_id], abs(ended_s), math.copysign(1.0, ended_s) < 0 and not math.isnan(ended_s))
+        started_s, ended_s = self._fates.times(job_id)
+        return Fate(started_s, abs(ended_s), math.copysign(1.0, ended_s) < 0 and not math.isnan(ended_s))
 
     def _fate_of(self, condition: Condition) -> str:
         """The fate of a job, in words."""
@@ -220,33 +244,3 @@ class Dependents:
 def _last_if_open(times: list[float]) -> list[float]:
     """Times of conditions; an open one counts as the latest."""
     return [NEVER if math.isnan(time) else time for time in times]
-
-
-class _Times:
-    """A time per job, NaN if unknown; in blocks of eight bytes per job where names are numbers."""
-
-    def __init__(self) -> None:
-        self._blocks: dict[tuple[str, int], array[float]] = {}
-        self._others: dict[str, float] = {}
-
-    def __getitem__(self, job_id: str) -> float:
-        numbered = numbered_id(job_id)
-        if numbered is None:
-            return self._others.get(job_id, math.nan)
-        workload, number = numbered
-        block = self._blocks.get((workload, number // _BLOCK))
-        return math.nan if block is None else block[number % _BLOCK]
-
-    def note(self, job_id: str, time_s: float) -> None:
-        """Keep a job's time, unless it has one."""
-        numbered = numbered_id(job_id)
-        if numbered is None:
-            self._others.setdefault(job_id, time_s)
-            return
-        workload, number = numbered
-        key, place = (workload, number // _BLOCK), number % _BLOCK
-        block = self._blocks.get(key)
-        if block is None:
-            block = self._blocks[key] = array("d", [math.nan]) * _BLOCK
-        if math.isnan(block[place]):
-            block[place] = time_s

@@ -1,14 +1,14 @@
 """One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 
-Every event changes the records (:mod:`spillway.schedulers.core.records`); then the policy gets a view and yields
-decisions; the guard checks them; the runtime turns them into requests. Time only comes from messages, randomness only
-from the seed. The session directs this; each part has a module of its own:
+The core directs it (``core/session/session.hpp``): it changes the records at every event, lets the policy decide,
+checks its decisions, and turns them into requests. This class is its host: the policy's passes, the reading of jobs,
+and what is rare. Time only comes from messages, randomness only from the seed.
 
 ============================================  ============================================
 the view that a policy gets                   :mod:`spillway.schedulers.core.views`
-its decisions, checked and carried out        :mod:`spillway.schedulers.core.decisions`
-jobs that come: submitted, or no longer held  :mod:`spillway.schedulers.core.submissions`
-steps of the runtime, ends of jobs            :mod:`spillway.schedulers.core.consequences`
+decisions that are rare                       :mod:`spillway.schedulers.core.decisions`
+jobs that other jobs hold                     :mod:`spillway.schedulers.core.dependents`
+ends of preempted and struck jobs             :mod:`spillway.schedulers.core.deaths`
 outages and drains                            :mod:`spillway.schedulers.core.losses`
 the controllers' turn                         :mod:`spillway.schedulers.core.resizes`
 ============================================  ============================================
@@ -16,49 +16,68 @@ the controllers' turn                         :mod:`spillway.schedulers.core.res
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import dataclasses
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from spillway.base.errors import DecisionRefused, RemoteProtocolError, shown
+import spillway.core as native
+from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
 from spillway.protocol.drains import STORAGE_DRAINED
+from spillway.protocol.limits import LATEST_S
 from spillway.protocol.messages import (
     AnswerEstimate,
+    CallMeLater,
     EnergyAnswer,
     EstimateQuery,
     Event,
     FromJobMsg,
     JobCompleted,
     JobKilled,
+    JobState,
     JobSubmitted,
     Message,
     Notify,
     NotifyKind,
     NotifyRegistration,
     Reply,
+    Request,
     RequestedCall,
     ResourceStateChanged,
     SimulationBegins,
     SimulationEnds,
 )
-from spillway.schedulers.core.book import Book
-from spillway.schedulers.core.consequences import Consequences
+from spillway.schedulers.core import arrivals, guard
+from spillway.schedulers.core.admission import Admission
+from spillway.schedulers.core.book import Book, ById
+from spillway.schedulers.core.counted_pools import Counted
+from spillway.schedulers.core.deaths import Deaths
 from spillway.schedulers.core.decisions import Decisions
-from spillway.schedulers.core.execution import NOTHING, Runtime
+from spillway.schedulers.core.dependents import Dependents, Settled
+from spillway.schedulers.core.execution import Runtime
+from spillway.schedulers.core.layers import layer_pools
 from spillway.schedulers.core.losses import Losses
 from spillway.schedulers.core.observer import Observer
-from spillway.schedulers.core.outages import NO_HOSTS
-from spillway.schedulers.core.records import Records
+from spillway.schedulers.core.outages import NO_HOSTS, OnOutage, Outages, require_restarts
+from spillway.schedulers.core.partitions import node_sets
+from spillway.schedulers.core.preemption import Notices
 from spillway.schedulers.core.resizes import Resizes
-from spillway.schedulers.core.submissions import Submissions
 from spillway.schedulers.core.terms import Cadence, Ground, JobTerms, Passes, SiteTerms
 from spillway.schedulers.core.views import Views
-from spillway.schedulers.model.decisions import Pause
-from spillway.schedulers.model.job import Job
+from spillway.schedulers.core.words import Numbers, illegal, refusal
+from spillway.schedulers.model import reasons
+from spillway.schedulers.model.decisions import Decision, Pause, Start
+from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
-from spillway.schedulers.policykit.view import Policy, warnings_of
+from spillway.schedulers.model.persistent import Pool
+from spillway.schedulers.model.site import Site
+from spillway.schedulers.policykit.view import Policy, Running, warnings_of
+from spillway.schedulers.timeline import PublishedTimeline
+
+native.set_start_type(Start)
 
 
-class Session:
+class Session(native.SessionCore):
     """The conversation with one simulation.
 
     Parameters
@@ -71,6 +90,17 @@ class Session:
         Settings of passes, of the machine, of jobs, and of the site.
     observer
         Watches submissions, starts and ends.
+
+    Attributes
+    ----------
+    jobs
+        The waiting jobs by id, in order of submission.
+    dependents, outages, notices
+        Jobs held by dependencies; outages; preempted jobs.
+    notebook
+        Data of the policy's own.
+    book, counted, admission, pool
+        Held resources; counted pools; admission of jobs; persistent buffers: once the conversation has begun.
 
     Raises
     ------
@@ -90,60 +120,76 @@ class Session:
         observer: Observer | None = None,
     ) -> None:
         passes, jobs = passes or Passes(), jobs or JobTerms()
-        self._policy = policy
-        self._runtime = runtime
-        self._each_event = passes.cadence is Cadence.EVENT
-        self._records = records = Records(
-            runtime, observer or Observer(), ground or Ground(), jobs, site or SiteTerms(), passes.estimator
+        ground, site = ground or Ground(), site or SiteTerms()
+        if jobs.lives is not None and issubclass(ground.timeline, PublishedTimeline):
+            raise OptionError(
+                "holdings with lives of their own and the published timeline exclude each other: the published "
+                "scheduler held burst buffers as long as nodes"
+            )
+        self.observer = observer or Observer()
+        super().__init__(passes.cadence is Cadence.EVENT, type(self.observer) is not Observer)
+        self._policy, self._runtime = policy, runtime
+        self._ground, self._terms, self._passes = ground, jobs, passes
+        self.site = site.site
+        self.jobs: Mapping[str, Job] = ById(
+            self.line.find, lambda: [job.id for job in self.line.waiting()], lambda: len(self.line)
         )
-        self._views = Views(records, passes, jobs)
-        self._consequences = consequences = Consequences(records)
-        self._decisions = Decisions(records, consequences, jobs.fewest_nodes)
-        self._submissions = Submissions(records, consequences)
-        self._losses = Losses(records, consequences)
-        self._resizes = Resizes(records, passes.steering) if passes.steering is not None else None
-        self.finished = False
+        self.filled_s: Mapping[str, float] = ById(self.filled, self.filled_ids, lambda: self.filled_count)
+        self.dependents = Dependents(self)
+        self.outages = Outages(site.on_outage)
+        self.notices = Notices(site.site or Site(), site.suspend, site.rest)
+        self.notebook: dict[str, Any] = {}
+        self._machine: Machine | None = None
+        self.book: Book
+        self.counted: Counted
+        self.admission: Admission
+        self.pool: Pool
+        self._views = Views(self, passes, jobs)
+        self._others = Decisions(self)
+        self._deaths = Deaths(self)
+        self._losses = Losses(self, self._deaths)
+        self._resizes = Resizes(self, passes.steering) if passes.steering is not None else None
+        self._call_s = -1.0
+        self._notes: Any = None
+        self._remedy = ""
+        self.moldable = jobs.fewest_nodes is not None
+        self.rare = site.on_outage is not OnOutage.CONTINUE or self.notices.rules.active or passes.steering is not None
 
     # ------------------------------------------------------------------ public
 
     @property
-    def begun(self) -> bool:
-        """Whether the first message, which states the machine, has come."""
-        return self._records.machine is not None
-
-    @property
     def machine(self) -> Machine:
         """The machine; only known after the first message."""
-        machine = self._records.machine
+        machine = self._machine
         assert machine is not None
         return machine
 
     @property
-    def book(self) -> Book:
-        """The record of the resources that each job holds, and until when."""
-        return self._records.book
-
-    @property
     def waiting(self) -> int:
         """Number of jobs in the queue."""
-        return len(self._records.queue.jobs)
+        return len(self.line)
 
     @property
     def queue(self) -> tuple[Job, ...]:
         """Jobs that wait, in order of submission."""
-        return tuple(self._records.queue.jobs.values())
+        return tuple(self.line.waiting())
 
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the conversation as a whole, one line each; to be read at its end."""
-        records = self._records
-        if records.machine is None:
+        if self._machine is None:
             return ()
-        of_policy = warnings_of(self._policy, records.notebook, records.machine, records.now_s)
-        return (*records.admission.warnings(), *of_policy)
+        of_policy = warnings_of(self._policy, self.notebook, self._machine, self.now_s)
+        return (*self.admission.warnings(), *of_policy)
 
     def check(self) -> None:
         """Assert that queue, book and runtime agree with each other."""
-        self._records.check()
+        if self._machine is None:
+            return
+        self.book.check()
+        fault = self.fault()
+        assert not fault, fault
+        elsewhere = self.jobs.keys() | self.book.running.keys()
+        assert elsewhere.isdisjoint(self.dependents.held), "a job is held by others, and waits or runs at once"
 
     def handle(self, message: Message) -> Reply:
         """Process one message and return the answer.
@@ -155,12 +201,10 @@ class Session:
         DecisionRefused
             A decision of the policy is impossible (names the job and the reason), or the policy pauses.
         """
-        try:
-            next(self.answering(message))
-        except StopIteration as end:
-            reply: Reply = end.value
-            return reply
-        raise DecisionRefused("", "the policy pauses, but the player of this session needs its decisions at once")
+        reply: Reply | None = self.answer(message)
+        if reply is None:
+            raise DecisionRefused("", "the policy pauses, but the player of this session needs its decisions at once")
+        return reply
 
     def answering(self, message: Message) -> Generator[None, None, Reply]:
         """Process one message and return the answer; yield wherever the policy pauses.
@@ -170,206 +214,271 @@ class Session:
         RemoteProtocolError, DecisionRefused
             As :meth:`handle`.
         """
-        records = self._records
-        if self.finished:
-            raise RemoteProtocolError("nothing may follow SIMULATION_ENDS")
-        records.arrivals.check_times(message)
-        records.now_s = message.now
-        records.requests = []
-        if records.notices.rules.suspends:
-            records.notices.read(message)
-        if records.machine is not None:
-            records.wire.sent()
-            records.outages.going = NO_HOSTS
-            if Notify in map(type, message.events):
-                self._look_ahead(message, records.machine)
-        handlers = self._HANDLERS
-        for index, event in enumerate(message.events):
-            handler = handlers.get(type(event))
-            if handler is None or records.machine is None or self.finished:
-                self._check_order(event, f"$.events[{index}]")
-            assert handler is not None
-            try:
-                handler(self, event)
-            except RemoteProtocolError as error:
-                if error.path.startswith("$.events"):
-                    raise
-                raise error.under(f"$.events[{index}].data") from None
-            if self._each_event and (self._submissions.release() or records.dirty):
-                yield from self._pass()
-        if records.outages.affected:
-            self._losses.kill_affected()
-        if not self.finished and records.machine is not None:
-            yield from self._decide()
-            if records.dependents.delays:
-                self._submissions.call()
-        if records.static_done:
-            self._finish_registration()
-        return Reply(message.now, tuple(records.requests))
+        reply: Reply | None = self.answer(message)
+        while reply is None:
+            yield
+            reply = self.go_on()
+        return reply
 
-    def _look_ahead(self, message: Message, machine: Machine) -> None:
-        """Close hosts that are out at the end of a message, before its first event is processed."""
-        records = self._records
-        records.outages.read(message.events, records.arrivals.resources)
-        if records.outages.going:
-            self._losses.machines_changed(machine, records.outages.going, available=False)
+    def send(self, requests: Iterable[Request]) -> None:
+        """Check requests and add them to the answer; DecisionRefused for one that would make Batsim abort."""
+        for request in requests:
+            self.send_one(request)
 
-    def _check_order(self, event: Event, place: str) -> None:
-        """Refuse unexpected events, and any before SIMULATION_BEGINS or after SIMULATION_ENDS."""
+    # ------------------------------------------------------------------ words of the core
+
+    def _refuse(
+        self, code: int, job_id: str, a: int, b: int, c: int, x: float, text: str, job: Any, given: Any
+    ) -> None:
+        raise refusal(code, job_id, Numbers(self.book, self.now_s, self._remedy, a, b, c, x, text, job, given))
+
+    def _illegal(self, code: int, text: str, a: int, x: float, y: float) -> None:
+        raise illegal(code, text, a, (x, y), len(self.resources))
+
+    def _located(self, error: BaseException, place: int) -> BaseException:
+        if not isinstance(error, RemoteProtocolError) or error.path.startswith("$.events"):
+            return error
+        return error.under(f"$.events[{place}].data")
+
+    def _out_of_order(self, event: Event, place: int) -> None:
+        """Refuse an event before SIMULATION_BEGINS or after SIMULATION_ENDS."""
         name = type(event).__name__
-        if type(event) not in self._HANDLERS:
-            raise RemoteProtocolError(f"unexpected event {name}", place)
-        if self._records.machine is None and type(event) is not SimulationBegins:
-            raise RemoteProtocolError(f"{name} before SIMULATION_BEGINS", place)
-        if self.finished:
-            raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", place)
+        if type(event) not in (*self._OTHERS, *_READ):
+            raise RemoteProtocolError(f"unexpected event {name}", f"$.events[{place}]")
+        if self._machine is None:
+            raise RemoteProtocolError(f"{name} before SIMULATION_BEGINS", f"$.events[{place}]")
+        raise RemoteProtocolError(f"{name} after SIMULATION_ENDS", f"$.events[{place}]")
+
+    def _words(self, code: int, number: float, text: str) -> str:
+        return text or reasons.words(code, number, self.machine)
 
     # ------------------------------------------------------------------ events
 
-    def _begin(self, event: SimulationBegins) -> None:
-        if self._records.machine is not None:
-            raise RemoteProtocolError("a second SIMULATION_BEGINS")
-        self._records.begin(event)
+    def _begins(self, event: SimulationBegins) -> None:
+        """Begin the conversation, with the machine and the simulator's settings."""
+        ground, jobs, site = self._ground, self._terms, self.site or Site()
+        resources = arrivals.check_begin(event)
+        machine = Machine.from_simulation_begins(event, ground.defaults)
+        if jobs.demand is not None and jobs.demand.from_storages:
+            machine = machine.trunk()
+        sets, layers = node_sets(site, len(machine.nodes)), layer_pools(site, len(machine.nodes))
+        self.counted = Counted(site, layers, sets, self._alive)
+        machine = dataclasses.replace(machine, partitions=sets, pools=self.counted.pools)
+        self._machine = machine.stacked(self._runtime.rows)
+        self.layered = bool(layers)
+        estimator = self._passes.estimator
+        self.book = Book(self._machine, ground.timeline(self._machine, self.now_s, ground.placement), estimator)
+        self.admission = Admission(
+            self._machine, event.profiles, ground.placement, ground.timeline, estimator,
+            jobs.unplayable or self._runtime.refuses, jobs.demand, jobs.lives, site, self.counted,
+        )  # fmt: skip
+        self.pool = Pool(self.book.kept, self.book)
+        self._remedy = event.config.dynamic_jobs_remedy
+        rule, preempts = self.outages.rule, self.notices.rules.requeues
+        if rule.requeues or preempts:
+            setting = f"setting on_outage={rule.value}" if rule.requeues else "site, which requeues preempted jobs,"
+            require_restarts(event.config, f"the {setting}")
+            self.outages.acknowledged = event.config.dynamic_jobs_acknowledged
+        self._runtime.begin(machine, event.config)
+        self.begin(self.book, self._runtime, event.config.dynamic_jobs_enabled, resources)
 
-    def _end(self, event: SimulationEnds) -> None:
-        self.finished = True
+    def _before(self, message: Message) -> None:
+        """Close hosts that are out at the end of a message, before its first event is processed."""
+        if self.notices.rules.suspends:
+            self.notices.read(message)
+        if any(type(event) is Notify for event in message.events):
+            self.outages.read(message.events, self.resources)
+            if self.outages.going:
+                self.rare = True
+                self._losses.machines_changed(self.machine, self.outages.going, available=False)
 
-    def _submitted(self, event: JobSubmitted) -> None:
-        records, job_id = self._records, event.job_id
-        if records.outages.acknowledges(job_id):
-            return
-        if not records.arrivals.check_submission(job_id):
-            self._acknowledged(event)
-            return
-        if records.wire.registration_finished:
-            raise RemoteProtocolError(
-                f"job {shown(job_id)} was submitted after no_more_static_job_to_submit, when all jobs had ended and "
-                "the registration of dynamic jobs was finished",
-                "$.job_id",
-            )
-        self._submissions.submitted(event)
+    def _acknowledges(self, job_id: str) -> bool:
+        return self.outages.acknowledges(job_id)
 
-    def _acknowledged(self, event: JobSubmitted) -> None:
-        """Pass the submission of a sub-job to the runtime: it alone has the names of registered ones."""
-        step = self._runtime.handle(event, self._records.now_s)
-        if step is None:
-            raise RemoteProtocolError(
-                f"job {shown(event.job_id)} has the form of a sub-job, but it was not registered, or has ended",
-                "$.job_id",
-            )
-        self._consequences.enact(step)
+    def _read(
+        self, job_id: str, job: dict[str, Any], profile: dict[str, Any] | None, time_s: float, number: int
+    ) -> tuple[Job, str | None]:
+        return self.admission.read(job_id, job, profile, time_s, number)
 
-    def _completed(self, event: JobCompleted) -> None:
-        records, job_id = self._records, event.job_id
-        records.arrivals.check_resources(event.alloc, "alloc")
-        step = self._runtime.handle(event, records.now_s) if records.wire.completed((job_id,)) else None
-        if step is None:
-            raise RemoteProtocolError(f"JOB_COMPLETED of {shown(job_id)}, which does not run", "$.job_id")
-        self._consequences.enact(step)
+    def _admit(self, job: Job) -> tuple[Job, str | None] | None:
+        """Admit a job: add its partitions and pools, and see whether others hold it (``None``)."""
+        job, reason = self.admission.admitted(job, self.pool)
+        if self.pool.requests:
+            self.rare = True
+        if reason is not None:
+            return job, reason
+        if len(self.counted.pools) > len(self.book.machine.pools):
+            self.book.widen(self.counted.pools)
+        settled = self.dependents.submitted(job, self.knows, self.now_s)
+        if self.dependents.any:
+            self.rare = True
+        if settled is None:
+            return None
+        return job, settled.reason or None
+
+    def _other(self, event: Event) -> None:
+        handler = self._OTHERS.get(type(event))
+        if handler is None:
+            raise RemoteProtocolError(f"unexpected event {type(event).__name__}", "$")
+        handler(self, event)
 
     def _killed(self, event: JobKilled) -> None:
-        records = self._records
-        records.arrivals.check_progress(event)
+        arrivals.check_progress(event)
         for job_id in event.job_ids:
-            if not records.wire.killed(job_id):
+            if not self.kill_confirmed(job_id):
                 raise RemoteProtocolError(f"JOB_KILLED of {shown(job_id)}, whose kill was not requested", "$.job_ids")
-        self._to_runtime(event)
+        self.hear(event)
 
     def _state_changed(self, event: ResourceStateChanged) -> None:
-        self._records.arrivals.check_resources(event.resources, "resources")
-        self._to_runtime(event)
+        self.check_resources(event.resources, "resources")
+        self.hear(event)
 
-    def _to_runtime(self, event: Event) -> None:
-        """Pass an event to the runtime; nothing else in the session depends on it."""
-        step = self._runtime.handle(event, self._records.now_s)
-        if step is not None:
-            self._consequences.enact(step)
-
-    def _called(self, event: RequestedCall) -> None:
-        step = self._runtime.handle(event, self._records.now_s)
-        if step is not None:
-            self._consequences.enact(step)  # requested by the runtime: no event for the policy
-        else:
-            self._records.dirty = True
+    def _heard(self, event: Event) -> None:
+        self.hear(event)
 
     def _notified(self, event: Notify) -> None:
-        records = self._records
         if event.kind == NotifyKind.NO_MORE_STATIC_JOB_TO_SUBMIT.value:
-            records.static_done = True
-            records.pool.more_jobs = False
-            self._submissions.no_more()
-            records.dirty = records.dirty or bool(records.pool.requests or records.pool.buffers)
+            self.static_done = True
+            self.pool.more_jobs = False
+            for settled in self.dependents.unknown(self.knows):
+                self._free(settled)
+            self.dirty = self.dirty or bool(self.pool.requests or self.pool.buffers)
         elif event.kind in (NotifyKind.MACHINE_UNAVAILABLE.value, NotifyKind.MACHINE_AVAILABLE.value):
-            records.arrivals.check_resources(event.resources, "resources")
+            self.check_resources(event.resources, "resources")
+            self.rare = True
             available = event.kind == NotifyKind.MACHINE_AVAILABLE.value
-            hosts = set(event.resources) - records.outages.going
+            hosts = set(event.resources) - self.outages.going
             self._losses.machines_changed(self.machine, hosts, available=available)
         elif event.kind == STORAGE_DRAINED:
+            self.rare = True
             self._losses.storage_drained(self.machine, event)
 
     def _asked(self, event: EstimateQuery) -> None:
-        self._records.requests.append(AnswerEstimate(self._records.now_s, event.job_id, 0.0))
+        self.send((AnswerEstimate(self.now_s, event.job_id, 0.0),))
 
-    _HANDLERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
-        SimulationBegins: _begin,
-        SimulationEnds: _end,
-        JobSubmitted: _submitted,
-        JobCompleted: _completed,
+    _OTHERS: ClassVar[dict[type, Callable[[Session, Any], None]]] = {
         JobKilled: _killed,
-        RequestedCall: _called,
         Notify: _notified,
         ResourceStateChanged: _state_changed,
-        EnergyAnswer: _to_runtime,
+        EnergyAnswer: _heard,
         EstimateQuery: _asked,
-        FromJobMsg: _to_runtime,
+        FromJobMsg: _heard,
     }
 
-    # ------------------------------------------------------------------ decisions
+    # ------------------------------------------------------------------ passes
 
-    def _decide(self) -> Iterator[None]:
-        """Let policy, controllers and runtime act until there are no further consequences."""
-        records, consequences, submissions = self._records, self._consequences, self._submissions
-        notices, pool, dependents = records.notices, records.pool, records.dependents
-        while True:
-            if dependents.held or dependents.changed:
-                submissions.release()
-            for name, job in pool.unused() if pool.to_destroy else ():
-                self._decisions.discard(name, job)
-                records.dirty = True
-            if records.dirty:
-                yield from self._pass()
-            if notices.given and consequences.kill_noticed():
-                continue  # perhaps no other message comes
-            if self._resizes is not None and not notices.given:
-                self._resizes.turn()
-            step = self._runtime.settle(records.now_s)
-            if step is not NOTHING:
-                consequences.enact(step)
-            if step.ended or (pool.to_destroy and pool.unused()):
-                continue
-            if not (dependents.held or dependents.changed) or not submissions.release():
-                return
-
-    def _pass(self) -> Iterator[None]:
-        """Let the policy decide once."""
-        records, enact = self._records, self._decisions.enact
-        records.dirty = False
-        if not records.queue.jobs and not records.book.running:
-            return
-        records.book.advance(records.now_s)
+    def _decisions(self) -> Iterator[Decision]:
         view = self._views.view()
-        notes = view.notes
-        for decision in self._policy(view):
-            if not enact(decision):
-                if type(decision) is not Pause:
-                    raise DecisionRefused("", f"a policy must yield decisions, got {shown(decision)}")
-                yield
-        if notes is not None:
-            records.observer.notes(records.now_s, notes)
+        self._notes = view.notes
+        return iter(self._policy(view))
 
-    def _finish_registration(self) -> None:
-        """Notify the simulator that no further jobs will be registered, once all submitted jobs have ended."""
-        records = self._records
-        left = records.queue.jobs or records.book.running or records.dependents.held
-        if not left and not self.finished and records.wire.registration_open:
-            records.send((NotifyRegistration(records.now_s, finished=True),))
+    def _enact(self, decision: Any) -> bool:
+        """Carry out a decision other than a start; return whether the pass goes on."""
+        if self._others.enact(decision):
+            return True
+        if type(decision) is not Pause:
+            raise DecisionRefused("", f"a policy must yield decisions, got {shown(decision)}")
+        return False
+
+    def _passed(self) -> None:
+        if self._notes is not None:
+            self.observer.notes(self.now_s, self._notes)
+            self._notes = None
+
+    def _fewest(self, job: Job) -> int:
+        assert self._terms.fewest_nodes is not None
+        return self._terms.fewest_nodes(job)
+
+    def _check_start(self, job: Job, allocation: Allocation) -> None:
+        guard.check_layers(self.book, job, allocation)
+        if self.pool.requests and (missing := self.pool.missing(job.id)) is not None:
+            raise DecisionRefused(job.id, missing)
+
+    def _before_pass(self) -> None:
+        if self.dependents.held or self.dependents.changed:
+            self._release()
+        for name, job in self.pool.unused() if self.pool.to_destroy else ():
+            self._others.discard(name, job)
+            self.dirty = True
+
+    def _after_pass(self) -> bool:
+        if self.notices.given and self._deaths.kill_noticed():
+            return True  # perhaps no other message comes
+        if self._resizes is not None and not self.notices.given:
+            self._resizes.turn()
+        return False
+
+    def _more(self) -> bool:
+        if self.pool.to_destroy and self.pool.unused():
+            return True
+        return bool(self.dependents.held or self.dependents.changed) and self._release()
+
+    def _after_events(self) -> None:
+        self.outages.going = NO_HOSTS
+        if self.outages.affected:
+            self._losses.kill_affected()
+
+    def _after_decisions(self) -> None:
+        """Request a call at the end of the next delay after another job's start or end."""
+        if not self.dependents.delays:
+            return
+        due_s = self.dependents.due_s
+        if due_s <= LATEST_S and not self.now_s < self._call_s <= due_s:
+            self._call_s = due_s
+            self.send((CallMeLater(self.now_s, due_s),))
+
+    def _no_more(self) -> None:
+        """Notify the simulator that no further jobs will be registered, as all submitted jobs have ended."""
+        if not self.dependents.held:
+            self.send((NotifyRegistration(self.now_s, finished=True),))
+            self.finish_registration(True)
+
+    # ------------------------------------------------------------------ consequences
+
+    def _after_rejection(self, job: Job) -> None:
+        self.dependents.ended(job.id, self.now_s, failed=True)
+        self.pool.leave(job, ended=False)
+
+    def _after_start(self, job: Job) -> None:
+        self.dependents.started(self.outages.first_attempt(job.id), self.now_s)
+
+    def _after_nodes(self, job_id: str) -> None:
+        # At a site, as in Slurm, jobs that depend on this one do not wait until its buffer is emptied.
+        if self.site is not None:
+            self.dependents.ended(self.outages.first_attempt(job_id), self.now_s, failed=False)
+
+    def _after_end(self, running: Running, state: JobState, reason: str, left: Any, kept_s: float) -> None:
+        self._deaths.ended(running, state, reason, left, kept_s)
+
+    def _release(self) -> bool:
+        """Queue or reject jobs that dependencies no longer hold; return whether there were any."""
+        dependents, any_settled = self.dependents, False
+        while dependents.changed or dependents.held:
+            settled = list(dependents.settled(self.now_s))
+            idle = self.static_done and not self.waiting and not self.book.running_count
+            if not settled and idle and dependents.held and dependents.due_s == math.inf:
+                settled.append(dependents.circle())
+            for found in settled:
+                self._free(found)
+            any_settled = any_settled or bool(settled)
+            if not settled and not dependents.changed:
+                break
+        return any_settled
+
+    def _free(self, settled: Settled) -> None:
+        job = settled.job
+        if settled.reason:
+            self.reject(job, settled.reason)
+            return
+        held_s = self.now_s - job.submit_time_s
+        job = replaced(job, number=self.next_number(), submit_time_s=self.now_s, held_s=held_s)
+        self.enqueue(job)
+        self.observer.released(job, self.now_s)
+
+    def _alive(self, job_id: str) -> bool:
+        """Whether a job waits, is held by others, or holds anything."""
+        return job_id in self.line or job_id in self.dependents.held or self.book.holds(job_id)
+
+
+_READ = (SimulationBegins, SimulationEnds, JobSubmitted, JobCompleted, RequestedCall)
+"""Events that the core reads itself."""

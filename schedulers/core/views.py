@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
-from spillway.schedulers.core.holdings import RunningJobs
-from spillway.schedulers.core.records import Records
+from spillway.schedulers.core.book import Book
 from spillway.schedulers.core.terms import JobTerms, Passes
 from spillway.schedulers.model.explanations import PassNotes
-from spillway.schedulers.policykit.view import View
+from spillway.schedulers.policykit.view import Running, View
+
+
+class RunningJobs(Sequence[Running]):
+    """Running jobs in order of their starts, as a sequence that is built only when a policy reads it."""
+
+    __slots__ = ("_book", "_items")
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._items: tuple[Running, ...] | None = None
+
+    def _get(self) -> tuple[Running, ...]:
+        if self._items is None:
+            self._items = tuple(self._book.running_jobs())
+        return self._items
+
+    def __len__(self) -> int:
+        return self._book.running_count if self._items is None else len(self._items)
+
+    def __iter__(self) -> Iterator[Running]:
+        return iter(self._get())
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._get()[index]
 
 
 class Views:
@@ -16,42 +41,42 @@ class Views:
 
     Parameters
     ----------
-    records
-        The records that views are made of.
+    session
+        The conversation.
     passes, jobs
         See :class:`spillway.schedulers.core.session.Session`.
     """
 
-    def __init__(self, records: Records, passes: Passes, jobs: JobTerms) -> None:
-        self._records = records
+    def __init__(self, session: Any, passes: Passes, jobs: JobTerms) -> None:
+        self._session = session
         self._passes = passes
         self._jobs = jobs
         self.rng = Random(passes.seed)
 
     def view(self) -> View:
         """The view of a pass that begins now; the book must have been advanced."""
-        records = self._records
-        book, queue, pool = records.book, records.queue, records.pool
+        session = self._session
+        book, pool = session.book, session.pool
         view = View(
-            records.now_s,
+            session.now_s,
             book.machine,
-            queue.shown(),
-            RunningJobs(book.running),
+            session.line.shown(),
+            RunningJobs(book),
             book.timeline.copy,
             self.rng,
-            records.notebook,
+            session.notebook,
             PassNotes() if self._passes.explain else None,
             self._passes.estimator.estimate_s,
             self._jobs.fewest_nodes,
             book.held,
-            frozenset(book.nodes_out),
+            book.nodes_out,
             book,
-            records.filled_s,
+            session.filled_s,
         )
         if pool.requests or pool.buffers:
             view.pool = pool
-        view.demands, view.changes, view.site = queue.demands, self._changes, records.site
-        if records.notices.rules.active:
+        view.changes, view.site = self._changes, session.site
+        if session.notices.rules.active:
             view.vacate = book.vacate
         if self._jobs.lives is not None:
             view.stages_first = any(job.lives is not None for job in view.queue)
@@ -59,4 +84,5 @@ class Views:
 
     def _changes(self) -> int:
         """Number of changes that a policy sees; jobs added at the end of the queue do not count."""
-        return self._records.book.timeline.changes + self._records.queue.changes
+        changes: int = self._session.book.timeline.changes + self._session.line.changes
+        return changes

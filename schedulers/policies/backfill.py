@@ -9,14 +9,13 @@ Mu'alem, Feitelson, IEEE TPDS 12(6), 2001 (EASY and conservative backfilling).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from spillway.base.options import option
-from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Job
-from spillway.schedulers.policykit.continuation import continued
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.passes import fill, reserve_first, start_in_order
 from spillway.schedulers.policykit.view import View
@@ -68,34 +67,21 @@ class Backfill:
     )
 
     def __call__(self, view: View) -> Iterable[Decision]:
-        """Run one pass: start in order, reserve, fill."""
-        if not view.queue:
-            return ()
-        steady = self.spare or self.depth <= 1  # else jobs that move up need the nodes taken for their reservations
-        lasting = self.order == "fcfs" and not self.literal_depth and not self.by_number and steady
-        return continued(view, self._serve) if lasting else self._serve(view, 0)
-
-    def _serve(self, view: View, tried: int) -> Iterator[Start]:
-        """Run a pass in which the first ``tried`` jobs wait and cannot start; their reservations are booked."""
-        if not self.backfilling:
-            if not tried:
-                yield from start_in_order(view, ordered(view, view.queue, self.order), [])
-            return
-        reserved = len(view.reserved) if tried else 0
-        waiting: Sequence[Job] = view.queue[reserved if reserved < self.depth else tried :]
+        """Run one pass: start in order, reserve for the first jobs that cannot start, fill the gaps with the others."""
+        waiting: Sequence[Job] = view.queue
         head = ""
-        if reserved < self.depth:
+        if self.depth or not self.backfilling:
             waiting = ordered(view, waiting, self.order)
             started: list[Job] = []
-            if not tried:
-                yield from start_in_order(view, waiting, started)
+            yield from start_in_order(view, waiting, started)
             waiting = waiting[len(started) :]
-            head = waiting[0].id if waiting else ""
-            first, misfit = waiting[: self.depth - reserved], waiting[0] if waiting and not tried else None
-            yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, misfit, self.by_number)
+            if not waiting or not self.backfilling:
+                return
+            head, first = waiting[0].id, waiting[: self.depth]
+            yield from reserve_first(view, first, COVERED[self.covered], self.literal_depth, waiting[0], self.by_number)
             if not self.spare:
                 _take_all_from(view, min(view.reserved, default=math.inf))
-            waiting = waiting[max(self.depth, tried) - reserved :]
+            waiting = waiting[self.depth :]
             if self.fill_order == "fcfs" and self.order != "fcfs":
                 waiting = sorted(waiting, key=lambda job: job.number)
         yield from fill(view, ordered(view, waiting, self.fill_order), head)

@@ -21,7 +21,6 @@ from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.ordering import ORDER_NAMES, ordered
 from spillway.schedulers.policykit.pass_limit import Bounded, PassLimit, told
 from spillway.schedulers.policykit.passes import binding_now
-from spillway.schedulers.policykit.settled_promises import Settled
 from spillway.schedulers.policykit.view import View
 from spillway.schedulers.timeline import Fit, Timeline
 
@@ -60,21 +59,16 @@ class Conservative:
             view.notebook.pop(PROMISES, None)
             return
         old: dict[str, Fit] = {} if self.replan else view.notebook.get(PROMISES, {})
-        kept = Settled.of(view, queue, old)
-        booked = old
-        if not kept.stands:
-            booked = self._book_promises(view, view.timeline, queue, old)
-            kept.booked(booked)
         timeline = view.timeline
+        booked = self._book_promises(view, timeline, queue, old)
         promises: dict[str, Fit] = {}
         bounded = Bounded(self.limit)
         for job in queue:
             promise = booked.get(job.id)
-            if promise is not None and (kept.stays(job, promise) or bounded.over()):
+            if promise is not None and bounded.over():
                 fit: Fit | None = promise
             else:
                 fit = self._improve(view, timeline, job, promise)
-            kept.note(job, promise, fit)
             if fit is None:
                 continue
             if fit.start_s <= view.now_s:
@@ -86,8 +80,6 @@ class Conservative:
                 if view.notes is not None:
                     view.notes.write(job.id, Role.RESERVED, binding_now(view, job), fit.start_s)
         view.notebook[PROMISES] = promises
-        if not bounded.ended:
-            kept.keep(promises)
         bounded.count(view.notebook)
 
     def _book_promises(

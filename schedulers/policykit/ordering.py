@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from spillway.core import WaitingJobs
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting_jobs import WaitingJobs
 
 Key = Callable[[Job, float], float]
 """Key of a job at a time (s)."""
@@ -194,7 +194,7 @@ def key_column(jobs: Iterable[Job], order: str, now_s: float) -> list[float]:
 def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     """Jobs in a queue order (a name of :data:`ORDER_NAMES`); the input must be in order of submission for ``fcfs``."""
     if order == "fcfs":
-        return jobs if type(jobs) in (WaitingJobs, tuple) else list(jobs)  # type: ignore[return-value]
+        return jobs if isinstance(jobs, WaitingJobs | tuple) else list(jobs)
     if order == MULTIFACTOR:
         priorities = priorities_of(view)
         found = priorities.ordered(jobs)

@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from spillway.core import PAIR_BUFFER, PAIR_CALLER
+from spillway.core import PAIR_BUFFER, PAIR_CALLER, WaitingJobs
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.ordering import CHANGING, MULTIFACTOR, ordered
 from spillway.schedulers.policykit.priority import priorities_of
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting_jobs import Look, WaitingJobs
 
 _MEMORY = "pairs"
 """Key of the cache, followed by the order."""
@@ -111,7 +110,7 @@ class _Kept:
         self._spare: list[int] = []
         self._users: dict[str, int] = {}
         self._sorted_s = math.nan
-        self._look: Look | None = None
+        self._seen: WaitingJobs | None = None
         self.jobs: list[Job] = []
         self.waiting = np.zeros(64, np.int64)
         self.table = np.empty((0, 5), np.int64)
@@ -133,11 +132,11 @@ class _Kept:
 
     def _changes(self, queue: Sequence[Job]) -> tuple[Collection[Job], Collection[Job]]:
         """Jobs that no longer wait, and jobs that have come, in order."""
-        if isinstance(queue, WaitingJobs) and self._look is not None:
-            found = queue.since(self._look)
+        seen, self._seen = self._seen, queue.look() if isinstance(queue, WaitingJobs) else None
+        if seen is not None and self._seen is not None:
+            found = self._seen.since(seen)
             if found is not None:
                 return found
-        self._look = queue.look() if isinstance(queue, WaitingJobs) else None
         places, now = self._places, set(queue)
         gone = places.keys() - now
         come = [job for job in queue if job not in places] if len(now) > len(places) - len(gone) else ()

@@ -10,7 +10,6 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from spillway.schedulers.model.decisions import Start
 from spillway.schedulers.model.explanations import Binding, Role
@@ -18,7 +17,6 @@ from spillway.schedulers.model.job import Allocation, Job, replaced, sized_as
 from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.holds import book, earliest_fit, fit_now
 from spillway.schedulers.policykit.view import View
-from spillway.schedulers.policykit.waiting_jobs import Small, WaitingJobs
 from spillway.schedulers.timeline import Fit, Resource
 
 
@@ -60,7 +58,7 @@ def start_in_order(view: View, jobs: Sequence[Job], started: list[Job]) -> Itera
         yield start
 
 
-def fill(view: View, jobs: Iterable[Job], blocker: str = "") -> Iterator[Start]:
+def fill(view: View, jobs: Sequence[Job], blocker: str = "") -> Iterator[Start]:
     """Greedy filling: start every job that fits now, in this order (thesis, Algorithm 2)."""
     return _fill_at_once(view, jobs) if view.at_once else _fill_one_by_one(view, jobs, blocker)
 
@@ -83,47 +81,17 @@ def _fill_one_by_one(view: View, jobs: Iterable[Job], blocker: str) -> Iterator[
             return
 
 
-def _fill_at_once(view: View, jobs: Iterable[Job]) -> Iterator[Start]:
-    """Fill where jobs start with their whole request or not at all: one search finds the next that fits."""
-    timeline = view.timeline
-    for part in jobs.in_parts() if type(jobs) is WaitingJobs else (jobs,):
-        waiting: Iterable[Job] = part
-        while True:
-            free = timeline.free_nodes_now()
-            if not free:
-                return
-            if type(waiting) is WaitingJobs or type(waiting) is Small:
-                small: Sequence[Job] = waiting.of_at_most(free)
-            else:
-                small = [job for job in waiting if job.nodes <= free]
-            found = _first_fit(view, small) if small else None
-            if found is None:
-                break
-            place, allocation = found
-            yield start_on(view, small[place], allocation, Role.BACKFILLED)
-            waiting = small[place + 1 :]
-
-
-def _first_fit(view: View, jobs: Sequence[Job]) -> tuple[int, Allocation] | None:
-    """Index and allocation of the first of some jobs that fits now."""
-    if len(jobs) == 1:  # as in most passes, after the arrival of one job
-        one = view.timeline.fit_now(jobs[0], view.estimate_s(jobs[0]))
-        return None if one is None else (0, one)
-    return view.timeline.first_fit_now(jobs, _demands(view, jobs), _durations_s(view, jobs))
-
-
-def _durations_s(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.float64]:
-    if type(jobs) is Small and view.estimate_s is Walltimes.estimate_s:
-        return jobs.walltimes_s
-    return np.array(list(map(view.estimate_s, jobs)), np.float64)
-
-
-def _demands(view: View, jobs: Sequence[Job]) -> npt.NDArray[np.int64]:
-    if type(jobs) is Small:
-        return jobs.demands
-    if view.demands is not None:
-        return view.demands(jobs)
-    return np.array([view.timeline.demand_of(job) for job in jobs], np.int64)
+def _fill_at_once(view: View, jobs: Sequence[Job]) -> Iterator[Start]:
+    """Fill where jobs start with their whole request or not at all: a search of the core finds the next that fits."""
+    timeline, place, durations_s = view.timeline, 0, None
+    if view.estimate_s is not Walltimes.estimate_s:
+        durations_s = np.array([view.estimate_s(job) for job in jobs], np.float64)
+    while timeline.free_nodes_now():
+        found = timeline.first_fit_now(jobs, durations_s, place)
+        if found is None:
+            return
+        job, allocation, place = found
+        yield start_on(view, job, allocation, Role.BACKFILLED)
 
 
 def reserve(view: View, job: Job, covering: Resource, by_number: bool = False) -> Fit | None:

@@ -11,13 +11,11 @@ from operator import attrgetter
 from random import Random
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import msgspec
-import numpy as np
-import numpy.typing as npt
-
+from spillway.core import Holding as Holding
+from spillway.core import Running as Running
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.explanations import PassNotes
-from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import Pool
 from spillway.schedulers.model.rules import Rules, Trait
@@ -29,28 +27,6 @@ CACHE = "cache"
 """Key of a notebook: :attr:`View.cache`."""
 
 
-class Holding(msgspec.Struct, frozen=True, gc=False):
-    """Resources that a job holds, or held, over the same interval.
-
-    Attributes
-    ----------
-    covering
-        Kinds of these resources.
-    allocation
-        Allocation in which the covered kinds count. The nodes of a burst buffer or of bandwidth are those for which it
-        was granted.
-    start_s
-        Begin of the interval (s).
-    end_s
-        Expected or actual end of the interval (s).
-    """
-
-    covering: Resource
-    allocation: Allocation
-    start_s: float
-    end_s: float
-
-
 class Taken(NamedTuple):
     """Nodes on which no job may run over an interval (s); ``gap``: between occurrences of the reservation of a pass."""
 
@@ -58,35 +34,6 @@ class Taken(NamedTuple):
     end_s: float
     nodes: frozenset[int]
     gap: bool = False
-
-
-class Running(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """A running job, with its start, its allocation and its latest end (``start + walltime``).
-
-    Attributes
-    ----------
-    job, start_s, end_s
-        The job; its start on its nodes, and the latest expected end of its hold on them (s).
-    allocation
-        Its present allocation. If nodes or burst buffers were released separately, storages need not correspond to
-        nodes one by one.
-    apart
-        Its holdings, if not all are held from ``start_s`` to ``end_s``.
-    past
-        Holdings released before its end, except nodes released together with all their other resources.
-    """
-
-    job: Job
-    start_s: float
-    end_s: float
-    allocation: Allocation
-    apart: tuple[Holding, ...] = ()
-    past: tuple[Holding, ...] = ()
-
-    @property
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its resources, with the begin and expected end of each."""
-        return self.apart or (Holding(Resource.ALL, self.allocation, self.start_s, self.end_s),)
 
 
 class Past(Protocol):
@@ -138,9 +85,6 @@ class View:
         Nodes that are out: no job can start there, running jobs continue.
     pool
         Persistent buffers, and requests of jobs for them; ``None`` without persistent buffers.
-    demands
-        Requests of jobs as rows of a table (:meth:`spillway.schedulers.timeline.Timeline.demand_of`); ``None``: not
-        kept.
     site
         The described site; ``None`` without a site.
     vacate
@@ -179,7 +123,6 @@ class View:
         self.stages_first = False
         self.taken: tuple[Taken, ...] = ()
         self.pool: Pool | None = None
-        self.demands: Callable[[Sequence[Job]], npt.NDArray[np.int64]] | None = None
         self.site: Site | None = None
         self.vacate: Callable[[Timeline, str, float, Resource], None] | None = None
         self.changes: Callable[[], int] | None = None
@@ -251,11 +194,6 @@ class View:
         return self._timeline_source()
 
     @property
-    def untouched(self) -> bool:
-        """Whether :attr:`timeline` has not been read yet, so that nothing is booked in it."""
-        return "timeline" not in self.__dict__
-
-    @property
     def at_once(self) -> bool:
         """Whether jobs start with their whole request now or not at all, and no notes are kept."""
         return self.notes is None and self.fewest_nodes is None and not self.held and not self.stages_first
@@ -271,11 +209,6 @@ class View:
         other = copy.copy(self)
         other.timeline, other.rng, other.notebook = self.timeline.copy(), copy.copy(self.rng), dict(self.notebook)
         return other
-
-    def resume(self, timeline: Timeline, reserved: list[float]) -> None:
-        """Take over timeline and reservations of an earlier pass, equal to those that this pass would make."""
-        timeline.advance(self.now_s)
-        self.timeline, self.reserved = timeline, reserved
 
     def renew(self) -> None:
         """Make :attr:`timeline` anew at the next reading: bookings are discarded, enacted decisions count."""

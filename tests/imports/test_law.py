@@ -28,7 +28,7 @@ PROBES = [
     ("schedulers.policies.probe", "from spillway.schedulers.core.book import Book"),
     ("schedulers.policies.probe", "from spillway.schedulers.core import book"),
     ("schedulers.policies.probe", "import spillway.schedulers.core.session"),
-    ("schedulers.policies.probe", "from spillway.schedulers.core.wire_guard import WireGuard"),
+    ("schedulers.policies.probe", "from spillway.schedulers.core.session import Session"),
     ("schedulers.policies.probe", "from spillway.protocol.messages import ExecuteJob"),
     ("schedulers.policies.probe", "from spillway.schedulers.jobmodels import base"),
     ("core.probe", "from spillway.schedulers.model.job import Job"),

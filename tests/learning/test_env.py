@@ -108,7 +108,7 @@ def test_the_mask_says_the_truth(data: st.DataObject, rows: Rows, reference: str
             assert info["invalid"] == (not mask[action])
             assert env.observation_space.contains(seen)
             if action < env.reference and mask[action] and not over:
-                assert turn.jobs[action].id not in env._episode._session._records.queue.jobs  # type: ignore[union-attr]
+                assert turn.jobs[action].id not in env._episode._session.line  # type: ignore[union-attr]
         assert info["jobs"] + info["rejected"] == len(rows)
 
 

@@ -211,11 +211,11 @@ class Account(Observer):
         self.check()
         session = self.session
         assert not session.book.running
-        if session._records.wire.closed:
+        if session.closed:
             self.counts["left waiting"] += session.waiting
             return
-        assert not session._records.pool.requests
-        assert not session._records.pool.to_destroy
+        assert not session.pool.requests
+        assert not session.pool.to_destroy
         assert (session.waiting, len(session.book.held)) == (0, 0)
         assert not self.nodes
         assert not self.buffers

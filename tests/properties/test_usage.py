@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spillway.protocol.messages import JobState
 from spillway.schedulers.assembly import SessionSpec
-from spillway.schedulers.core.accounts import Accounts
+from spillway.schedulers.core.book import STATES, Book
 from spillway.schedulers.jobmodels import MODELS
 from spillway.schedulers.model.decisions import Decision
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import simple_machine
+from spillway.schedulers.policykit.estimates import Walltimes
 from spillway.schedulers.policykit.fairness import decayed_usage
 from spillway.schedulers.policykit.history import Finished, FinishedJobs, Usage
 from spillway.schedulers.policykit.view import Running, View
@@ -131,11 +133,13 @@ def ended(number: int, user: str, start_s: float, end_s: float, nodes: int) -> R
 
 def test_the_history_is_bounded_and_what_was_seen_stays() -> None:
     """The last ones are shown, all are counted, each is read once; a view of before does not change."""
-    accounts, seen, before = Accounts(most=3), 0, FinishedJobs()
+    machine = simple_machine(4)
+    book, seen, before = Book(machine, Timeline(machine), Walltimes()), 0, FinishedJobs()
+    book.most_finished, well = 3, STATES.index(JobState.COMPLETED_SUCCESSFULLY)
     read: list[str] = []
     for number in range(20):
-        accounts.ended(ended(number, "a", number, number + 1, 1), "COMPLETED_SUCCESSFULLY", number + 1.0)
-        now = accounts.finished()
+        book.account_end(ended(number, "a", number, number + 1, 1), well, number + 1.0)
+        now = book.finished()
         assert [job.id for job in now] == [f"w0!{index}" for index in range(max(number - 2, 0), number + 1)]
         assert now.total == number + 1
         if number % 2:
@@ -147,7 +151,7 @@ def test_the_history_is_bounded_and_what_was_seen_stays() -> None:
     assert [job.id for job in before] == ["w0!7", "w0!8", "w0!9"]
     assert before[-1].id == "w0!9"
     assert [job.id for job in before[1:]] == ["w0!8", "w0!9"]
-    assert accounts.usage((), {}, (), 20.0)["a"].node_seconds == 20.0
+    assert book.usage((), 20.0)["a"].node_seconds == 20.0
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def first_fault(policy: str) -> dict[str, Failure]:
         ("Overbooked", "decisions", "GB left, the allocation takes"),
         ("Meddler", "view", "it changes a job; only view.notebook and view.timeline are its own"),
         ("Restless", "stops", "more than 1,000 passes (WakeAt)"),
-        ("Crash", "decisions", "it fails with IndexError: tuple index out of range (line "),
+        ("Crash", "decisions", "it fails with IndexError: queue index out of range (line "),
     ],
 )
 def test_planted_faults_are_found(name: str, what: str, words: str) -> None:

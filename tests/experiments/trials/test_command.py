@@ -114,7 +114,7 @@ def _gone(process: int) -> bool:
         ((), "expected either --policy NAME or a command after --"),
         (("--policy", "easy", "--", "x", "{socket}"), "expected either --policy NAME or a command after --"),
         (("--policy", "esay"), "unknown policy 'esay'"),
-        (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: tuple index out of range"),
+        (("--policy", f"{FAULTS}:Crash"), "the policy fails with IndexError: queue index out of range"),
         (("--policy", "gang"), "cannot be combined: jobs that share nodes in time"),
         (("--policy", "all", "--discipline", "easy"), "--policy all tests every discipline"),
         (("--", "no-such-program", "{socket}"), "cannot start 'no-such-program': there is no such program"),

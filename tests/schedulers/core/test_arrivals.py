@@ -27,7 +27,6 @@ from spillway.protocol.messages import (
     SimulationEnds,
     TaskProgress,
 )
-from spillway.schedulers.core.arrivals import UsedIds
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Cadence, Passes
 from spillway.schedulers.policies import POLICIES
@@ -268,11 +267,3 @@ def test_short_values_are_shown_whole(value: str | int) -> None:
     """As their ``repr``, where that is short enough; integers beyond 64 bits by their size."""
     text, size = repr(value), abs(value) if isinstance(value, int) else 0
     assert (shown(value) == text) is (len(text) <= MOST_SHOWN and size < 2**64)
-
-
-def test_used_ids() -> None:
-    """Each id counts once; numbers with leading zeros, other scripts' digits and texts are ids of their own."""
-    used, names = UsedIds(), ["0", "1", "1023", "1024", "00", "01", "a", "1" * 30, "\u0661", ""]
-    ids = [f"{workload}!{name}" for workload in ("w0", "w1") for name in names]
-    assert all(used.add(name) for name in ids)
-    assert not any(used.add(name) for name in ids)

@@ -9,7 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from spillway.schedulers.core.book import Book
+from spillway.protocol.messages import JobState
+from spillway.schedulers.core.book import STATES, Book
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Link, simple_machine
 from spillway.schedulers.model.persistent import PersistentBuffer
@@ -153,7 +154,7 @@ class BookHistory(RuleBasedStateMachine):
         job_id = data.draw(st.sampled_from(sorted(self.granted)))
         del self.granted[job_id]
         ended = self.book.end(job_id, self.now_s)
-        self.book.accounts.ended(ended, "COMPLETED_SUCCESSFULLY", self.now_s)
+        self.book.account_end(ended, STATES.index(JobState.COMPLETED_SUCCESSFULLY), self.now_s)
         assert self.book.finished()[-1].id == job_id
         assert all(part.start_s <= part.end_s for part in (*ended.apart, *ended.past))
 
@@ -162,7 +163,7 @@ class BookHistory(RuleBasedStateMachine):
         """Nodes and storage nodes go away or come back, in use or not."""
         nodes = data.draw(st.sets(st.integers(0, 5), max_size=3))
         storages = data.draw(st.sets(st.integers(0, 2), max_size=2))
-        (self.book.open if available else self.book.close)(nodes, storages, self.now_s)
+        (self.book.open if available else self.book.close)(sorted(nodes), sorted(storages), self.now_s)
 
     @rule(storage=st.integers(0, 2), drained=st.sampled_from([0, 0, 3, 10, 19, 20]))
     def drain(self, storage: int, drained: int) -> None:

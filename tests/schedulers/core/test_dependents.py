@@ -126,6 +126,28 @@ def test_waits_count_from_when_a_job_might_start(tmp_path: Path, capsys: pytest.
     assert "Other jobs held it for 50 s before that: it depends on them (afterany:1)." in capsys.readouterr().out
 
 
+class Fates:
+    """Starts and ends of jobs."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, list[float]] = {}
+
+    def times(self, job_id: str) -> tuple[float, float]:
+        """Start and end of a job."""
+        started_s, ended_s = self._times.get(job_id, (math.nan, math.nan))
+        return started_s, ended_s
+
+    def note_start(self, job_id: str, now_s: float) -> None:
+        """Note a start."""
+        times = self._times.setdefault(job_id, [math.nan, math.nan])
+        times[0] = now_s if math.isnan(times[0]) else times[0]
+
+    def note_end(self, job_id: str, now_s: float, failed: bool) -> None:
+        """Note an end."""
+        times = self._times.setdefault(job_id, [math.nan, math.nan])
+        times[1] = (-now_s if failed else now_s) if math.isnan(times[1]) else times[1]
+
+
 def _known(job_id: str) -> bool:
     """All jobs but 99 are submitted; ``+`` is in no name."""
     return job_id != "w!99" and "+" not in job_id
@@ -133,7 +155,7 @@ def _known(job_id: str) -> bool:
 
 def _held(jobs: Mapping[str, Mapping[str, Any]]) -> tuple[Dependents, list[str]]:
     """Jobs submitted at 0 s, in order; and the names of those that need not be held."""
-    dependents = Dependents()
+    dependents = Dependents(Fates())
     made = [
         Job(f"w!{name}", place, 0.0, 9.0, 1, extras=dict(extras)) for place, (name, extras) in enumerate(jobs.items())
     ]

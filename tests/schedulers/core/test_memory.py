@@ -73,5 +73,5 @@ def test_an_ended_job_stays_as_its_id_and_a_line(model: str, forwarded: bool, pa
     finally:
         tracemalloc.stop()
     session.check()
-    assert session.book.accounts.finished().total == BEFORE + JOBS
+    assert session.book.finished().total == BEFORE + JOBS
     assert (end - begin) / JOBS < most_bytes

@@ -22,9 +22,9 @@ from spillway.protocol.messages import (
     SimulationBegins,
 )
 from spillway.schedulers.core.execution import Ended, Runtime
-from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
+from tests.schedulers.jobmodels.wire_rules import WireRules
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
 BANDWIDTH = 10.0
@@ -61,7 +61,7 @@ class Wire:
         self.execution = execution
         execution.begin(shape, config)
         self.pfs = shape.pfs_id
-        self.guard = WireGuard(config, {})
+        self.guard = WireRules(config, {})
         self.now_s = 0.0
         self.log: list[Request] = []
         self.ends: dict[str, tuple[float, Ended]] = {}

@@ -26,13 +26,13 @@ from spillway.protocol.messages import (
 )
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.execution import Ended
-from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.jobmodels.base import Compute, Granted, Place, Transfer
 from spillway.schedulers.jobmodels.io_aware import IoAware, flops_per_node, staged_bytes
 from spillway.schedulers.jobmodels.record import Checkpoints, JobRecord
 from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.job import Allocation, Job, replaced
 from spillway.schedulers.model.machine import Machine
+from tests.schedulers.jobmodels.wire_rules import WireRules
 
 GB = 10**9
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
@@ -66,7 +66,7 @@ class Wire:
         self.records: list[JobRecord] = []
         self.phased = ProgramRuntime(model or IoAware(), on_record=self.records.append)
         self.phased.begin(machine(), config)
-        self.guard = WireGuard(config, {"w0": {"15": {}}})
+        self.guard = WireRules(config, {"w0": {"15": {}}})
         self.guard.submitted("w0!15")
         self.running: list[str] = []
         self.log: list[Request] = []

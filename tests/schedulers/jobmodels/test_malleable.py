@@ -33,7 +33,6 @@ from spillway.schedulers.controllers.running_application import Activity
 from spillway.schedulers.controllers.sharing import Expansion
 from spillway.schedulers.core.execution import Ended, Released
 from spillway.schedulers.core.session import Session
-from spillway.schedulers.core.wire_guard import WireGuard
 from spillway.schedulers.jobmodels.app_record import AppRecord, finished
 from spillway.schedulers.jobmodels.gates import Exclusive
 from spillway.schedulers.jobmodels.malleable import Malleable
@@ -44,6 +43,7 @@ from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.policies import POLICIES
 from spillway.simulator.wire.command import main
+from tests.schedulers.jobmodels.wire_rules import WireRules
 from tests.simulator.peers import decoded, listening
 
 DYNAMIC = BatsimConfig(dynamic_jobs_enabled=True, profile_reuse_enabled=True)
@@ -84,7 +84,7 @@ class Wire:
         self.execution = runtime(self.records, self.gate, watched)
         self.apps = Applications(self.execution)
         self.execution.begin(machine(), config)
-        self.guard = WireGuard(config, {"w0": {}})
+        self.guard = WireRules(config, {"w0": {}})
         self.running: list[str] = []
         self.log: list[Request] = []
         self.ended: list[Ended] = []

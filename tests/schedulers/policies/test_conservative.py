@@ -100,35 +100,6 @@ def passes(
     return found
 
 
-def test_what_cannot_have_moved_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forty jobs wait: each has one search, then each that comes; without a change there is no search.
-
-    Then the running job is to end 30 s earlier: the first 30 s are searched for all, and one job's promise moves into
-    them.
-    """
-    looked: list[str] = []
-    search = Timeline.earliest_fit
-
-    def noted(self: Timeline, one: Job, duration_s: float, *rest: Any, latest_s: float = float("inf")) -> Fit | None:
-        looked.append(one.id)
-        return search(self, one, duration_s, *rest, latest_s=latest_s)
-
-    monkeypatch.setattr(Timeline, "earliest_fit", noted)
-    queue = [job(number, 4, 100.0) for number in range(40)]
-    more = [*queue, job(40, 4, 50.0)]
-    busy, shorter = [(1000.0, Allocation((0, 1, 2, 3)))], [(970.0, Allocation((0, 1, 2, 3)))]
-    counts = []
-    steps = [(0.0, queue, busy), (1.0, queue, busy), (2.0, more, busy)]
-    for until in range(1, len(steps) + 1):
-        looked.clear()
-        passes(Conservative(), steps[:until])
-        counts.append(len(looked))
-    assert counts == [40, 40, 41]
-    last = passes(Conservative(), [*steps, (3.0, more, shorter)])[-1]
-    assert last["w0!0"] == 970.0
-    assert last["w0!40"] == 970.0 + 40 * 100.0
-
-
 def test_a_bound_leaves_promises_where_they_are() -> None:
     """The clock is over at once: a job that could start 30 s earlier keeps its promise, a new one gets one."""
     queue, later = [job(0, 4, 100.0)], [job(0, 4, 100.0), job(1, 4, 100.0)]

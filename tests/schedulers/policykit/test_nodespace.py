@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Iterable, Sequence
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +35,7 @@ ENDED_S = -999.0
 def ended(running: Running) -> Running:
     """A job that has given back its counted pools."""
     holding = Holding(~Resource.POOLS, running.allocation, running.start_s, 100.0)
-    return msgspec.structs.replace(running, end_s=100.0, apart=(holding,))
+    return Running(running.job, running.start_s, 100.0, running.allocation, (holding,))
 
 
 Leaving = Sequence[tuple[float, Sequence[int]]]

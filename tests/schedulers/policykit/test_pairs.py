@@ -10,8 +10,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spillway.core import Queue
 from spillway.schedulers.core.partitions import node_sets
-from spillway.schedulers.core.queue import Queue
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.machine import Machine, simple_machine
 from spillway.schedulers.model.site import Partition, Site, Weights
@@ -59,11 +59,9 @@ def told(pairs: Pairs) -> list[tuple[Any, ...]]:
 def test_pairs_that_are_kept_are_those_made_anew(
     site: Site, order: str, jobs: list[tuple[Any, ...]], steps: list[tuple[int, list[int], int]], many: bool
 ) -> None:
-    """Some jobs come, some go (the last that came and others), time passes, also over calculations of priorities; in
-    a copy of the queue, as of few jobs, and in its columns, where places are looked for, as among many.
-    """
+    """Some jobs come, some go (the last that came and others), time passes, also over calculations of priorities."""
     coming = iter(jobs)
-    line = Queue(lambda job: (job.nodes, 0, 0, 0, 0, 0), few=0 if many else 100)
+    line = Queue()
     number, now_s, notebook = 0, 0.0, dict[str, Any]()
     for come, go, later_s in steps:
         now_s += later_s
@@ -77,7 +75,7 @@ def test_pairs_that_are_kept_are_those_made_anew(
                 )
             )  # fmt: skip
             number += 1
-        for job in [job for place, job in enumerate(line.jobs.values()) if place in go]:
+        for job in [job for place, job in enumerate(line.waiting()) if place in go]:
             line.remove(job.id)
         queue = line.shown()
         with patch.object(priority, "_MANY", 0 if many else 1000):

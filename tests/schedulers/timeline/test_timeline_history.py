@@ -62,9 +62,8 @@ class TimelineAgainstReference(RuleBasedStateMachine):
         """The first of many jobs that fits now, and its allocation."""
         requested = [data.draw(jobs(self.machine)) for _ in lengths]
         found = [self.model.fit_now(one, length) for one, length in zip(requested, lengths, strict=True)]
-        first = next(((place, one) for place, one in enumerate(found) if one is not None), None)
-        rows = np.array([self.mine.demand_of(one) for one in requested])
-        assert self.mine.first_fit_now(requested, rows, np.array(lengths)) == first
+        first = next(((requested[at], one, at + 1) for at, one in enumerate(found) if one is not None), None)
+        assert self.mine.first_fit_now(requested, np.array(lengths)) == first
 
     @rule(data=st.data(), covering=coverings, after=quarters, duration=quarters, latest=quarters)
     def fit_and_book_with_lives(

@@ -1,0 +1,718 @@
+#include "book/book.hpp"
+
+#include <algorithm>
+
+#include "book/lives.hpp"
+
+namespace spillway {
+
+namespace {
+
+const AllocationPtr& nothing() {
+  static const AllocationPtr empty = std::make_shared<Allocation>();
+  return empty;
+}
+
+HoldingPtr until(const Holding& holding, double end_s) {
+  Holding ended = holding;
+  ended.end_s = end_s;
+  return std::make_shared<Holding>(std::move(ended));
+}
+
+// An allocation without its storages, and without its pools where these are not held any more.
+Allocation bare(const Allocation& allocation, bool counted = true) {
+  Allocation part;
+  part.nodes = allocation.nodes;
+  part.io_rate = allocation.io_rate;
+  if (counted) part.pools = allocation.pools;
+  return part;
+}
+
+AllocationPtr merged(const std::vector<Allocation>& parts) {
+  if (parts.empty()) return nothing();
+  Allocation whole = parts.front();
+  for (std::size_t place = 1; place < parts.size(); ++place) whole = together(whole, parts[place]);
+  return shared(std::move(whole));
+}
+
+}  // namespace
+
+Book::Book(std::shared_ptr<Timeline> timeline, std::shared_ptr<Estimator> estimator)
+    : timeline_(std::move(timeline)), estimator_(std::move(estimator)), now_s_(timeline_->now_s()),
+      holder_(std::size_t(timeline_->machine()->facts().nodes)) {}
+
+// -------------------------------------------------------------------- questions
+
+std::vector<RunningPtr> Book::running() const {
+  std::vector<RunningPtr> found;
+  found.reserve(order_.size());
+  for (const auto& [order, entry] : order_) found.push_back(entry->running);
+  return found;
+}
+
+RunningPtr Book::running(const std::string& job_id) const {
+  const Entry* entry = find(job_id);
+  return entry ? entry->running : nullptr;
+}
+
+HoldingPtr Book::held(const std::string& job_id) const {
+  const Entry* entry = find(job_id);
+  return entry ? entry->held : nullptr;
+}
+
+std::vector<std::string> Book::held_ids() const {
+  std::vector<std::string> found;
+  for (const auto& [order, entry] : held_order_) found.push_back(entry->job->id);
+  return found;
+}
+
+Nodes Book::free_nodes() const {
+  Nodes free;
+  for (std::int32_t node = 0; node < node_count(); ++node)
+    if (!holder(node) && !node_out(node)) free.push_back(node);
+  return free;
+}
+
+std::int64_t Book::left_bytes(std::int32_t storage) const {
+  if (storage_out(storage)) return 0;
+  const auto drained = drained_.find(storage);
+  if (drained != drained_.end()) return timeline_->machine()->facts().storage_bytes[std::size_t(storage)] - drained->second - bytes_on(storage);
+  return timeline_->free_bytes_now(storage);
+}
+
+Allocation Book::there(const Allocation& allocation) const {
+  Allocation part;
+  for (const std::int32_t node : allocation.nodes)
+    if (!node_out(node)) part.nodes.push_back(node);
+  for (const std::int32_t storage : allocation.storages)
+    if (!storage_out(storage)) part.storages.push_back(storage);
+  part.bb_bytes = allocation.bb_bytes;
+  part.io_rate = allocation.io_rate;
+  part.striped = allocation.striped;
+  return part;
+}
+
+bool Book::holds(const std::string& job_id) const { return find(job_id) != nullptr; }
+
+std::optional<Held> Book::parts_of(const std::string& job_id) const {
+  const Entry* entry = find(job_id);
+  if (!entry) return std::nullopt;
+  if (entry->lifted) return Held{nothing(), entry->lifted->allocation, nothing()};
+  const auto& parts = entry->parts;
+  if (parts.size() == 1 && parts[0]->kinds == ALL_KINDS)
+    return Held{parts[0]->allocation, parts[0]->allocation, parts[0]->allocation};
+  bool whole = true, counted = false;
+  for (const BookingPtr& part : parts) {
+    whole &= part->kinds == ALL_KINDS;
+    counted |= (part->kinds & POOLS) != 0;
+  }
+  std::vector<Allocation> nodes, buffers, links;
+  for (const BookingPtr& part : parts) {
+    if (whole) {
+      nodes.push_back(*part->allocation);
+      continue;
+    }
+    if (part->kinds & NODES) nodes.push_back(bare(*part->allocation, counted));
+    if ((part->kinds & BURST_BUFFERS) && !part->allocation->storages.empty()) buffers.push_back(*part->allocation);
+    if (part->kinds & BANDWIDTH) links.push_back(bare(*part->allocation));
+  }
+  if (whole) {
+    const AllocationPtr all = merged(nodes);
+    return Held{all, all, all};
+  }
+  return Held{merged(nodes), merged(buffers), merged(links)};
+}
+
+Nodes Book::extra_nodes(const std::string& job_id) const {
+  Nodes found;
+  if (const Entry* entry = find(job_id))
+    for (const BookingPtr& part : entry->parts)
+      if (part->extra) found.insert(found.end(), part->allocation->nodes.begin(), part->allocation->nodes.end());
+  return ascending(std::move(found));
+}
+
+Holdings Book::holdings_of(const std::string& job_id) const {
+  Holdings found;
+  if (const Entry* entry = find(job_id))
+    for (const BookingPtr& part : entry->parts) found.push_back(part->holding());
+  return found;
+}
+
+std::vector<std::pair<std::string, Usage>> Book::usage(const std::vector<JobPtr>& queue, double now_s) const {
+  auto sums = accounts.users();
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < sums.size(); ++place) places[sums[place].first] = place;
+  const auto add = [&](const std::string& user, const Usage& used) {
+    const auto [found, fresh] = places.try_emplace(user, sums.size());
+    if (fresh) sums.emplace_back(user, Usage{});
+    sums[found->second].second.node_s += used.node_s;
+    sums[found->second].second.byte_s += used.byte_s;
+  };
+  for (const auto& [order, entry] : order_) add(entry->job->user, accounts.used(*entry->running, now_s));
+  if (!held_order_.empty())
+    for (const JobPtr& job : queue)
+      if (const HoldingPtr part = held(job->id)) {
+        const auto size = double(std::int64_t(part->allocation->storages.size()) * part->allocation->bb_bytes);
+        add(job->user, {0.0, size * (now_s - part->start_s)});
+      }
+  return sums;
+}
+
+// -------------------------------------------------------------------- burst buffers without nodes
+
+void Book::hold(const JobPtr& job, const AllocationPtr& allocation, double now_s, double until_s) {
+  book(now_s, until_s, *allocation, BURST_BUFFERS);
+  Entry& held = entry(job->id);
+  held.job = job;
+  const double extension_s = std::max(until_s - now_s, OVERDUE_S);
+  enter(held, std::make_shared<Booking>(Booking{job, BURST_BUFFERS, allocation, now_s, until_s, 0.0, extension_s}));
+  refresh(held, now_s);
+}
+
+HoldingPtr Book::evict(const std::string& job_id, double now_s) {
+  advance(now_s, &job_id);
+  Entry& held = entry(job_id);
+  for (const BookingPtr& part : held.parts) release(*part, *part->allocation, part->kinds, now_s);
+  const HoldingPtr holding = until(*held.held, now_s);
+  accounts.evicted(*held.parts.front()->job, *holding, now_s);
+  held_order_.erase(held.order);
+  entries_.erase(job_id);
+  return holding;
+}
+
+void Book::keep(KeptBuffer buffer) {
+  book(buffer.since_s, NEVER, *buffer.allocation, BURST_BUFFERS);
+  kept_.push_back(std::move(buffer));
+}
+
+KeptBuffer Book::discard(const std::string& name, double now_s) {
+  advance(now_s);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const KeptBuffer& one) { return one.name == name; });
+  KeptBuffer buffer = std::move(*found);
+  kept_.erase(found);
+  give(*timeline_, now_s, NEVER, *buffer.allocation, BURST_BUFFERS);
+  return buffer;
+}
+
+// -------------------------------------------------------------------- jobs
+
+void Book::start(const JobPtr& job, const AllocationPtr& allocation, double now_s) {
+  const double end_s = now_s + estimator_->estimate_s(job);
+  for (const std::int32_t node : allocation->nodes) holder_[std::size_t(node)] = job;
+  Entry& started = entry(job->id);
+  started.job = job;
+  started.running = std::make_shared<Running>(Running{job, now_s, end_s, allocation, {}, {}});
+  const HoldingPtr before = started.held;
+  if (before) held_order_.erase(started.order);
+  started.order = ++orders_;
+  order_[started.order] = &started;
+  started.held = nullptr;
+  if (!job->lives && !before) {
+    book(now_s, end_s, *allocation, ALL_KINDS);
+    enter(started, std::make_shared<Booking>(Booking{job, ALL_KINDS, allocation, now_s, end_s}));
+    return;
+  }
+  AllocationPtr plain = allocation;
+  if (allocation->lives) {  // each part is booked separately here
+    Allocation without_lives = *allocation;
+    without_lives.lives.reset();
+    plain = shared(std::move(without_lives));
+  }
+  const BookingPtr early = started.parts.empty() ? nullptr : started.parts.front();
+  std::vector<BookingPtr> further;
+  std::optional<Lives> lives = job->lives;
+  if (lives) lives->storage_lead_s = 0.0;  // staged by now
+  for (const LifePart& life : parts(lives, now_s, end_s, ALL_KINDS)) {
+    const double until_s = std::max(life.end_s, now_s);  // a kind that ends before the nodes start is held at their start
+    const double tail_s = until_s < NEVER ? until_s - end_s : 0.0;
+    Kinds kinds = life.covering;
+    if (early && (kinds & BURST_BUFFERS)) {
+      // Held before the start; from now on for these nodes, until the end that is expected now.
+      early->allocation = plain;
+      early->tail_s = tail_s;
+      early->extension_s = std::max(tail_s, OVERDUE_S);
+      move_end(early, until_s, now_s);
+      kinds &= ~BURST_BUFFERS;
+    }
+    if (kinds) {
+      book(now_s, until_s, *plain, kinds);
+      further.push_back(std::make_shared<Booking>(
+          Booking{job, kinds, plain, now_s, until_s, tail_s, std::max(tail_s, OVERDUE_S)}));
+    }
+  }
+  if (before) accounts.staged(job->id, *before, now_s);
+  started.running = std::make_shared<Running>(Running{job, now_s, end_s, plain, {}, {}});
+  for (BookingPtr& part : further) enter(started, std::move(part));
+  if (started.parts.size() > 1) refresh(started, now_s);
+}
+
+RunningPtr Book::end(const std::string& job_id, double now_s) {
+  advance(now_s, &job_id);
+  Entry& ended = entry(job_id);
+  RunningPtr running = ended.running;
+  for (const BookingPtr& part : ended.parts) {
+    if (part->kinds & NODES) free(part->allocation->nodes);
+    release(*part, *part->allocation, part->kinds, now_s);
+  }
+  ++timeline_->changes;  // also if it ends exactly when expected
+  order_.erase(ended.order);
+  entries_.erase(job_id);
+  estimator_->observe(running->job, now_s - running->start_s);
+  if (!running->apart.empty()) {
+    auto held = std::make_shared<Running>(*running);
+    for (HoldingPtr& holding : held->apart) holding = until(*holding, now_s);
+    running = std::move(held);
+  }
+  return running;
+}
+
+bool Book::lift(const std::string& job_id, double now_s) {
+  Entry& moved = entry(job_id);
+  if (moved.parts.size() > 1) return false;
+  moved.lifted = moved.parts.front();
+  moved.parts.clear();
+  free(moved.lifted->allocation->nodes);
+  release(*moved.lifted, *moved.lifted->allocation, moved.lifted->kinds, now_s);
+  return true;
+}
+
+void Book::place(const JobPtr& job, const AllocationPtr& allocation, double now_s) {
+  Entry& moved = entry(job->id);
+  for (const std::int32_t node : allocation->nodes) holder_[std::size_t(node)] = job;
+  const BookingPtr part = std::move(moved.lifted);
+  moved.lifted = nullptr;
+  book(now_s, part->end_s, *allocation, ALL_KINDS);
+  part->allocation = allocation;
+  moved.parts = {part};
+  const Running& before = *moved.running;
+  moved.running = std::make_shared<Running>(Running{job, before.start_s, before.end_s, allocation, {}, {}});
+}
+
+RunningPtr Book::expand(const std::string& job_id, const AllocationPtr& gained, double now_s, double until_s) {
+  advance(now_s);
+  Entry& grown = entry(job_id);
+  add_extra(grown, gained, now_s, until_s);
+  for (const std::int32_t node : gained->nodes) holder_[std::size_t(node)] = grown.job;
+  return refresh(grown, now_s);
+}
+
+void Book::give_up(const std::string& job_id, const Nodes& nodes, double now_s, double until_s) {
+  advance(now_s);
+  Entry& shrinking = entry(job_id);
+  std::vector<BookingPtr> before;
+  before.swap(shrinking.parts);
+  for (const BookingPtr& part : before) {
+    Allocation gone = only(*part->allocation, nodes);
+    const bool whole = part->kinds == ALL_KINDS && !part->extra;
+    if (!whole || gone.nodes.empty() || !(now_s < until_s && until_s < part->end_s)) {
+      shrinking.parts.push_back(part);
+      continue;
+    }
+    release(*part, gone, part->kinds, now_s);
+    leave_left(shrinking, *part, ALL_KINDS, &nodes);
+    add_extra(shrinking, shared(std::move(gone)), now_s, until_s);
+  }
+  refresh(shrinking, now_s);
+}
+
+RunningPtr Book::give_back(const std::string& job_id, double now_s, const Nodes* nodes, Kinds kinds,
+                           GiveBackFault& why) {
+  const Entry* found = find(job_id);
+  if (!found || found->lifted) {
+    why = {GiveBackFault::NOTHING_HELD, -1};
+    return nullptr;
+  }
+  const Nodes extra = extra_nodes(job_id);
+  if (!extra.empty() && kinds != ALL_KINDS && (!nodes || !disjoint(extra, *nodes))) {
+    why = {GiveBackFault::EXTRA_NOT_WHOLE, extra.front()};
+    return nullptr;
+  }
+  for (const std::int32_t node : nodes ? *nodes : Nodes{}) {
+    bool known = false;
+    for (const BookingPtr& part : found->parts)
+      known |= (part->kinds & kinds) &&
+               std::find(part->allocation->nodes.begin(), part->allocation->nodes.end(), node) !=
+                   part->allocation->nodes.end();
+    if (!known) {
+      why = {GiveBackFault::UNKNOWN_NODE, node};
+      return nullptr;
+    }
+  }
+  advance(now_s);
+  Entry& giving = entry(job_id);
+  Holdings past;
+  std::vector<BookingPtr> before;
+  before.swap(giving.parts);
+  for (const BookingPtr& part : before) {
+    const Kinds given = part->kinds & kinds;
+    const AllocationPtr gone = nodes ? shared(only(*part->allocation, *nodes)) : part->allocation;
+    if (!given || (gone->nodes.empty() && gone->storages.empty())) {
+      giving.parts.push_back(part);
+      continue;
+    }
+    if (given & NODES) free(gone->nodes);
+    release(*part, *gone, given, now_s);
+    if (given != ALL_KINDS) past.push_back(std::make_shared<Holding>(Holding{given, gone, part->start_s, now_s}));
+    leave_left(giving, *part, given, nodes);
+  }
+  return refresh(giving, now_s, past);
+}
+
+RunningPtr Book::expect(const std::string& job_id, double until_s, double now_s, Kinds kinds) {
+  advance(now_s);
+  Entry& expected = entry(job_id);
+  std::vector<BookingPtr> before;
+  before.swap(expected.parts);
+  for (const BookingPtr& part : before) {
+    const Kinds moved = part->extra ? 0 : part->kinds & kinds;
+    if (part->kinds & ~moved) {
+      auto rest = std::make_shared<Booking>(*part);
+      rest->kinds = part->kinds & ~moved;
+      enter(expected, std::move(rest));
+    }
+    if (moved) {
+      auto shifted = std::make_shared<Booking>(*part);
+      shifted->kinds = moved;
+      move_end(shifted, std::max(until_s, now_s + OVERDUE_S), now_s);
+      expected.parts.push_back(std::move(shifted));
+    }
+  }
+  return refresh(expected, now_s);
+}
+
+void Book::leave(const std::string& job_id, double until_s, double now_s) {
+  advance(now_s);
+  Entry& leaving = entry(job_id);
+  leaving.leaving = true;
+  until_s = std::max(until_s, now_s + OVERDUE_S);
+  for (const BookingPtr& part : leaving.parts)
+    if (until_s < part->end_s) move_end(part, until_s, now_s);
+  refresh(leaving, now_s);
+}
+
+void Book::vacate(Timeline& timeline, const std::string& job_id, double from_s, Kinds kinds) const {
+  const Entry* entry = find(job_id);
+  for (const BookingPtr& part : entry->parts)
+    if (from_s < part->end_s && (part->kinds & kinds))
+      give(timeline, from_s, part->end_s, *part->allocation, part->kinds & kinds);
+}
+
+// -------------------------------------------------------------------- time and outages
+
+void Book::advance(double now_s, const std::string* ending) {
+  if (now_s != now_s_) {
+    timeline_->advance(now_s);
+    now_s_ = now_s;
+  }
+  while (!ends_.empty() && ends_.top().end_s <= now_s) {
+    const End end = ends_.top();
+    ends_.pop();
+    const BookingPtr& part = end.part;
+    const std::string& job_id = part->job->id;
+    if (part->end_s != end.end_s || (ending && *ending == job_id)) continue;
+    const auto found = entries_.find(job_id);
+    if (found == entries_.end()) continue;
+    Entry& held = found->second;
+    if (std::find(held.parts.begin(), held.parts.end(), part) == held.parts.end()) continue;
+    extend(held, part, now_s);
+    if (!part->extra && (held.held || !held.running->apart.empty())) refresh(held, now_s);
+  }
+}
+
+void Book::close(const Nodes& nodes, const Nodes& storages, double now_s) {
+  advance(now_s);
+  timeline_->close(nodes, storages);
+  const auto add = [](Nodes& out, const Nodes& more) {
+    for (const std::int32_t one : more)
+      if (!has(out, one)) out.insert(std::upper_bound(out.begin(), out.end(), one), one);
+  };
+  add(nodes_out_, nodes);
+  add(storages_out_, storages);
+}
+
+void Book::open(const Nodes& nodes, const Nodes& storages, double now_s) {
+  advance(now_s);
+  Nodes back, filled;
+  const auto take = [](Nodes& out, const Nodes& some, Nodes& common) {
+    Nodes left;
+    for (const std::int32_t one : out) (has(some, one) ? common : left).push_back(one);
+    out.swap(left);
+  };
+  take(nodes_out_, nodes, back);
+  take(storages_out_, storages, filled);
+  timeline_->reopen(back, filled);
+  for (const std::int32_t storage : filled) {
+    const auto drained = drained_.find(storage);
+    if (drained != drained_.end()) timeline_->drain(storage, drained->second);
+  }
+  const auto again = [&](Kinds kinds, const Allocation& allocation, double end_s) {
+    if (!(end_s > now_s)) return;
+    if (kinds & NODES) {
+      Allocation part;
+      for (const std::int32_t node : allocation.nodes)
+        if (has(back, node)) part.nodes.push_back(node);
+      if (!part.nodes.empty()) reserve(now_s, end_s, part, NODES);
+    }
+    if (kinds & BURST_BUFFERS) {
+      Allocation part;
+      for (const std::int32_t storage : allocation.storages)
+        if (has(filled, storage)) part.storages.push_back(storage);
+      part.bb_bytes = allocation.bb_bytes;
+      if (!part.storages.empty()) reserve(now_s, end_s, part, BURST_BUFFERS);
+    }
+  };
+  for (const auto& [id, held] : entries_)
+    for (const BookingPtr& part : held.parts) again(part->kinds, *part->allocation, part->end_s);
+  for (const KeptBuffer& buffer : kept_) again(BURST_BUFFERS, *buffer.allocation, NEVER);
+}
+
+void Book::drain(std::int32_t storage, std::int64_t drained, double now_s) {
+  advance(now_s);
+  if (drained) drained_[storage] = drained;
+  else drained_.erase(storage);
+  if (!storage_out(storage)) timeline_->drain(storage, drained);
+}
+
+// -------------------------------------------------------------------- steps
+
+Book::Entry& Book::entry(const std::string& job_id) { return entries_[job_id]; }
+
+const Book::Entry* Book::find(const std::string& job_id) const {
+  const auto found = entries_.find(job_id);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void Book::enter(Entry& entry, BookingPtr part) {
+  watch(part);
+  entry.parts.push_back(std::move(part));
+}
+
+void Book::add_extra(Entry& entry, const AllocationPtr& allocation, double now_s, double until_s) {
+  // Whenever they are overdue, they are booked again for as long.
+  const double extension_s = std::max(until_s - now_s, SHORTEST_S);
+  book(now_s, now_s + extension_s, *allocation, ALL_KINDS);
+  enter(entry, std::make_shared<Booking>(
+                   Booking{entry.job, ALL_KINDS, allocation, now_s, now_s + extension_s, 0.0, extension_s, true}));
+}
+
+void Book::watch(const BookingPtr& part) {
+  if (part->end_s < NEVER) ends_.push({part->end_s, part->job->number, ++pushed_, part});
+}
+
+void Book::free(const Nodes& nodes) {
+  for (const std::int32_t node : nodes) holder_[std::size_t(node)] = nullptr;
+}
+
+// Book the available part of an allocation.
+void Book::book(double start_s, double end_s, const Allocation& allocation, Kinds kinds) {
+  if (nodes_out_.empty() && storages_out_.empty()) {
+    reserve(start_s, end_s, allocation, kinds);
+    return;
+  }
+  for (const auto& [part, kind] : available(allocation, kinds)) reserve(start_s, end_s, part, kind);
+}
+
+// Release some of a part from now on, also exactly at its end: published rules hold nodes a step longer.
+void Book::release(const Booking& part, const Allocation& allocation, Kinds kinds, double now_s) {
+  if (part.end_s >= now_s) give(*timeline_, now_s, part.end_s, allocation, kinds);
+}
+
+// Release the available part of an allocation, in the timeline or in a copy of it.
+void Book::give(Timeline& timeline, double start_s, double end_s, const Allocation& allocation, Kinds kinds) const {
+  Refusal refusal;
+  if (nodes_out_.empty() && storages_out_.empty()) {
+    if (!timeline.release(start_s, end_s, allocation, kinds, refusal)) throw Overbooking(refusal);
+    return;
+  }
+  for (const auto& [part, kind] : available(allocation, kinds))
+    if (!timeline.release(start_s, end_s, part, kind, refusal)) throw Overbooking(refusal);
+}
+
+// Book in the timeline; entries were checked before, so that a refusal is a fault of the caller.
+void Book::reserve(double start_s, double end_s, const Allocation& allocation, Kinds kinds) {
+  Refusal refusal;
+  if (!timeline_->reserve(start_s, end_s, allocation, kinds, refusal)) throw Overbooking(refusal);
+}
+
+// The available parts of an allocation, with the kinds that apply to each.
+std::vector<std::pair<Allocation, Kinds>> Book::available(const Allocation& allocation, Kinds kinds) const {
+  const auto any_out = [](const Nodes& out, const Nodes& some) {
+    return std::any_of(some.begin(), some.end(), [&](std::int32_t one) { return has(out, one); });
+  };
+  if (!any_out(nodes_out_, allocation.nodes) && !any_out(storages_out_, allocation.storages))
+    return {{allocation, kinds}};
+  Allocation left = there(allocation), nodes, pools, buffers, links;
+  nodes.nodes = std::move(left.nodes);
+  pools.pools = allocation.pools;
+  buffers.storages = std::move(left.storages);
+  buffers.bb_bytes = allocation.bb_bytes;
+  links.nodes = allocation.nodes;
+  links.io_rate = allocation.io_rate;
+  std::vector<std::pair<Allocation, Kinds>> found;
+  if (kinds & NODES) found.emplace_back(std::move(nodes), NODES);
+  if (kinds & POOLS) found.emplace_back(std::move(pools), POOLS);
+  if (kinds & BURST_BUFFERS) found.emplace_back(std::move(buffers), BURST_BUFFERS);
+  if (kinds & BANDWIDTH) found.emplace_back(std::move(links), BANDWIDTH);
+  return found;
+}
+
+// Extend a booking that a job has outlived: nodes by the estimator, all else by its extension.
+void Book::extend(Entry& entry, const BookingPtr& part, double now_s) {
+  double until_s = now_s + part->extension_s;
+  bool by_nodes = entry.running && (part->kinds & NODES) && !part->extra;
+  if (entry.leaving) {
+    until_s = now_s + OVERDUE_S;
+    by_nodes = false;
+  }
+  if (by_nodes) {
+    const double elapsed_s = now_s - entry.running->start_s;
+    until_s = std::max(entry.running->start_s + estimator_->correct_s(entry.job, elapsed_s), now_s + OVERDUE_S);
+  }
+  book(now_s, until_s, *part->allocation, part->kinds);
+  part->end_s = until_s;
+  watch(part);
+  if (!by_nodes) return;
+  for (const BookingPtr& other : entry.parts)  // its tail begins later, too
+    if (other != part && !other->extra && until_s + other->tail_s > std::max(other->end_s, now_s))
+      move_end(other, until_s + other->tail_s, now_s);
+}
+
+// Extend or shorten the booking of a part, and watch its new end.
+void Book::move_end(const BookingPtr& part, double end_s, double now_s) {
+  if (end_s > part->end_s) book(std::max(part->end_s, now_s), end_s, *part->allocation, part->kinds);
+  else if (end_s < part->end_s)
+    give(*timeline_, std::max(end_s, now_s), part->end_s, *part->allocation, part->kinds);
+  part->end_s = end_s;
+  watch(part);
+}
+
+// Update what is seen of a job to its present resources, and return it (null for a waiting job).
+RunningPtr Book::refresh(Entry& entry, double now_s, const Holdings& past) {
+  if (!entry.running) {
+    if (!entry.held) {
+      entry.order = ++orders_;
+      held_order_[entry.order] = &entry;
+    }
+    entry.held = entry.parts.front()->holding();
+    return nullptr;
+  }
+  accounts.changes(*entry.running, now_s);
+  const Running& before = *entry.running;
+  const std::optional<Held> held = parts_of(entry.job->id);
+  Holdings apart;
+  for (const bool extra : {false, true})
+    for (const BookingPtr& part : entry.parts)
+      if (part->extra == extra) apart.push_back(part->holding());
+  if (apart.size() == 1 && apart.front()->kinds == ALL_KINDS) apart.clear();
+  Holdings all_past = before.past;
+  all_past.insert(all_past.end(), past.begin(), past.end());
+  entry.running = std::make_shared<Running>(
+      Running{before.job, before.start_s, before.end_s, held->as_one(), std::move(apart), std::move(all_past)});
+  return entry.running;
+}
+
+// Bytes held on a storage node now; may exceed the part of its capacity that is not drained.
+std::int64_t Book::bytes_on(std::int32_t storage) const {
+  std::int64_t sum = 0;
+  const auto add = [&](const Allocation& allocation) {
+    sum += allocation.bb_bytes * std::count(allocation.storages.begin(), allocation.storages.end(), storage);
+  };
+  for (const auto& [id, held] : entries_)
+    for (const BookingPtr& part : held.parts)
+      if (part->kinds & BURST_BUFFERS) add(*part->allocation);
+  for (const KeptBuffer& buffer : kept_) add(*buffer.allocation);
+  return sum;
+}
+
+// Keep what remains of a part after some of its kinds were given back, for all or for some nodes.
+void Book::leave_left(Entry& entry, const Booking& part, Kinds kinds, const Nodes* nodes) {
+  if (part.kinds & ~kinds) {
+    auto rest = std::make_shared<Booking>(part);
+    rest->kinds = part.kinds & ~kinds;
+    enter(entry, std::move(rest));
+  }
+  if (!nodes) return;
+  Allocation kept = without(*part.allocation, *nodes);
+  if (kept.nodes.empty()) return;
+  auto rest = std::make_shared<Booking>(part);
+  rest->kinds = kinds;
+  rest->allocation = shared(std::move(kept));
+  enter(entry, std::move(rest));
+}
+
+// -------------------------------------------------------------------- invariants
+
+std::string Book::fault() const {
+  std::vector<JobPtr> holder(holder_.size());
+  for (const auto& [id, held] : entries_) {
+    if (bool(held.running) == bool(held.held)) return "job " + id + " must run or hold a burst buffer, one of both";
+    if (held.lifted) return "job " + id + " was taken off its nodes and not put onto others";
+    for (const BookingPtr& part : held.parts) {
+      if (part->start_s > part->end_s) return "job " + id + " is booked backwards";
+      if (!(part->kinds & NODES)) continue;
+      for (const std::int32_t node : part->allocation->nodes) {
+        if (holder[std::size_t(node)]) return "node " + std::to_string(node) + " is held twice";
+        holder[std::size_t(node)] = held.job;
+      }
+    }
+    if (held.running && !(*held.running->allocation == *parts_of(id)->as_one()))
+      return "job " + id + " is published with something else than it holds";
+  }
+  for (std::size_t node = 0; node < holder.size(); ++node)
+    if ((holder[node] == nullptr) != (holder_[node] == nullptr)) return "holders do not follow from the bookings";
+  if (timeline_->holds_nodes_longer()) return "";
+  for (const double time_s : {timeline_->now_s(), NEVER})
+    if (std::string found = timeline_fault(time_s); !found.empty()) return found;
+  return "";
+}
+
+// Whether the timeline equals the bookings at a time: nothing over-committed, nothing leaked.
+std::string Book::timeline_fault(double time_s) const {
+  const Machine& machine = *timeline_->machine();
+  const Facts& facts = machine.facts();
+  const std::int64_t* row = timeline_->row(time_s < NEVER ? 0 : timeline_->size() - 1);
+  const std::string at = "at " + std::to_string(time_s) + " s other ";
+  std::vector<bool> free(std::size_t(facts.nodes), true);
+  for (const std::int32_t node : nodes_out_) free[std::size_t(node)] = false;
+  std::vector<std::int64_t> bytes = facts.storage_bytes, rates = facts.link_rates, pools;
+  for (const Pool& pool : facts.pools) pools.push_back(pool.count);
+  std::string fault;
+  const auto take = [&](Kinds kinds, const Allocation& part, double start_s, double end_s) {
+    if (!(start_s <= time_s && (time_s < end_s || end_s == NEVER))) return;
+    if (kinds & NODES)
+      for (const std::int32_t node : part.nodes) {
+        if (!free[std::size_t(node)] && !node_out(node)) fault = "node " + std::to_string(node) + " is booked twice";
+        free[std::size_t(node)] = false;
+      }
+    if (kinds & BURST_BUFFERS)
+      for (const std::int32_t storage : part.storages) bytes[std::size_t(storage)] -= part.bb_bytes;
+    if ((kinds & BANDWIDTH) && part.io_rate && !rates.empty())
+      for (const std::int32_t node : part.nodes)
+        for (std::int32_t link = facts.node_link[std::size_t(node)]; link >= 0;
+             link = facts.link_parents[std::size_t(link)])
+          rates[std::size_t(link)] -= part.io_rate;
+    if (kinds & POOLS)
+      for (std::size_t pool = 0; pool < part.pools.size(); ++pool) pools[pool] -= part.pools[pool];
+  };
+  for (const auto& [id, held] : entries_)
+    for (const BookingPtr& part : held.parts) take(part->kinds, *part->allocation, part->start_s, part->end_s);
+  for (const KeptBuffer& buffer : kept_) take(BURST_BUFFERS, *buffer.allocation, buffer.since_s, NEVER);
+  if (!fault.empty()) return fault;
+  for (std::size_t storage = 0; storage < bytes.size(); ++storage) {
+    if (bytes[storage] < 0) return "storage node " + std::to_string(storage) + " is over-committed";
+    const auto drained = drained_.find(std::int32_t(storage));
+    if (drained != drained_.end()) bytes[storage] = std::max<std::int64_t>(0, bytes[storage] - drained->second);
+    if (storage_out(std::int32_t(storage))) bytes[storage] = 0;
+  }
+  for (std::size_t node = 0; node < free.size(); ++node)
+    if ((std::uint64_t(row[HEAD + std::int64_t(node / 64)]) >> (node % 64) & 1) != free[node]) return at + "nodes are free";
+  for (std::size_t storage = 0; storage < bytes.size(); ++storage)
+    if (row[machine.first_storage + std::int64_t(storage)] != bytes[storage]) return at + "bytes are free";
+  for (std::size_t link = 0; link < rates.size(); ++link)
+    if (row[machine.first_link + std::int64_t(link)] != rates[link]) return at + "bandwidth is free";
+  for (std::size_t pool = 0; pool < pools.size(); ++pool)
+    if (row[machine.first_pool + std::int64_t(pool)] != pools[pool]) return at + "amounts of pools are free";
+  return "";
+}
+
+}  // namespace spillway

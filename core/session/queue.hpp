@@ -1,0 +1,174 @@
+// Waiting jobs in order of submission.
+//
+// A new job gets a place at the end. Jobs leave when the next pass begins, so that a pass sees the queue as it was at its
+// beginning; places without jobs are removed when there are many.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/job.hpp"
+
+namespace spillway {
+
+// Jobs by place, null at places of jobs that no longer wait; shared by a queue and the passes that see it.
+struct Line {
+  std::vector<JobPtr> jobs;
+  // Nodes that must be free for a job to start now; without a job, more than any machine has.
+  std::vector<std::int64_t> fewest;
+
+  void add(JobPtr job) {
+    fewest.push_back(job->lives ? 0 : job->nodes);
+    jobs.push_back(std::move(job));
+  }
+  void leave(std::size_t place) {
+    jobs[place] = nullptr;
+    fewest[place] = std::numeric_limits<std::int64_t>::max();
+  }
+};
+
+// Jobs that came to a queue and left it, in order; the last ones only.
+struct Changes {
+  static constexpr std::size_t MOST = 256;
+  struct Change {
+    JobPtr job;
+    bool came;
+  };
+  std::deque<Change> last;
+  std::int64_t gone = 0;  // changes before the first of these
+
+  std::int64_t count() const { return gone + std::int64_t(last.size()); }
+  void add(const JobPtr& job, bool came) {
+    last.push_back({job, came});
+    if (last.size() > MOST) {
+      last.pop_front();
+      ++gone;
+    }
+  }
+};
+
+// A part of a line as a pass sees it: the jobs at places [first, end), and their number.
+struct Waiting {
+  std::shared_ptr<Line> line;
+  std::size_t first = 0, end = 0, count = 0;
+  std::shared_ptr<Changes> changes;
+  std::int64_t mark = 0;  // number of changes so far
+};
+
+class Queue {
+ public:
+  std::size_t size() const { return places_.size(); }
+  bool has(const std::string& job_id) const { return places_.find(job_id) != places_.end(); }
+  // Number of times that a job left, or came anywhere but at the end.
+  std::int64_t changes() const { return changes_; }
+
+  // A waiting job, or null.
+  JobPtr find(const std::string& job_id) const {
+    const auto found = places_.find(job_id);
+    return found == places_.end() ? nullptr : line_->jobs[found->second];
+  }
+
+  // The waiting jobs, in order of submission.
+  std::vector<JobPtr> jobs() const {
+    std::vector<JobPtr> found;
+    found.reserve(size());
+    for (const JobPtr& job : line_->jobs)
+      if (job && has_place(job)) found.push_back(job);
+    return found;
+  }
+
+  // Add a job behind all others. A pass that sees the line sees no more of it than there was at its beginning.
+  void add(const JobPtr& job) {
+    places_[job->id] = line_->jobs.size();
+    line_->add(job);
+    history_->add(job, true);
+  }
+
+  // Add a job that waits again, at the place of its number.
+  void add_again(const JobPtr& job) {
+    std::vector<JobPtr> all = jobs();
+    all.push_back(job);
+    std::stable_sort(all.begin(), all.end(), [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
+    lay_out(std::move(all));
+    history_ = std::make_shared<Changes>();  // jobs have other places now
+    ++changes_;
+  }
+
+  // Remove a job that no longer waits.
+  void remove(const std::string& job_id) {
+    const auto found = places_.find(job_id);
+    gone_.push_back(found->second);
+    history_->add(line_->jobs[found->second], false);
+    places_.erase(found);
+    ++changes_;
+  }
+
+  // The waiting jobs as of now, for one pass.
+  Waiting shown() {
+    let_go();
+    return {line_, first_, line_->jobs.size(), size(), history_, history_->count()};
+  }
+
+  // First fault of the queue against itself, in words; empty: none.
+  std::string fault() {
+    let_go();
+    std::size_t there = 0;
+    for (std::size_t place = 0; place < line_->jobs.size(); ++place) {
+      const JobPtr& job = line_->jobs[place];
+      if (!job) continue;
+      ++there;
+      const auto found = places_.find(job->id);
+      if (found == places_.end() || found->second != place) return "job " + job->id + " is at another place";
+      if (place < first_) return "job " + job->id + " waits before the first place";
+    }
+    return there == size() ? "" : "a job waits without a place";
+  }
+
+ private:
+  static constexpr std::size_t MOST_GAPS = 64;  // places without a job that are always tolerated
+
+  bool has_place(const JobPtr& job) const {
+    const auto found = places_.find(job->id);
+    return found != places_.end() && line_->jobs[found->second] == job;
+  }
+
+  // Empty the places of jobs that no longer wait; a pass that still sees the line keeps it as it was.
+  void let_go() {
+    if (gone_.empty()) return;
+    if (line_.use_count() > 1) line_ = std::make_shared<Line>(*line_);
+    for (const std::size_t place : gone_) line_->leave(place);
+    gone_.clear();
+    while (first_ < line_->jobs.size() && !line_->jobs[first_]) ++first_;
+    if (line_->jobs.size() - size() > std::max(MOST_GAPS, size() / 4)) {
+      std::vector<JobPtr> left;
+      left.reserve(size());
+      for (JobPtr& job : line_->jobs)
+        if (job) left.push_back(std::move(job));
+      lay_out(std::move(left));
+    }
+  }
+
+  void lay_out(std::vector<JobPtr> jobs) {
+    line_ = std::make_shared<Line>();
+    for (JobPtr& job : jobs) line_->add(std::move(job));
+    places_.clear();
+    for (std::size_t place = 0; place < line_->jobs.size(); ++place) places_[line_->jobs[place]->id] = place;
+    gone_.clear();
+    first_ = 0;
+  }
+
+  std::shared_ptr<Line> line_ = std::make_shared<Line>();
+  std::shared_ptr<Changes> history_ = std::make_shared<Changes>();
+  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::size_t> gone_;
+  std::size_t first_ = 0;
+  std::int64_t changes_ = 0;
+};
+
+}  // namespace spillway
