@@ -37,7 +37,6 @@ TESTS: Mapping[str, str] = {
     "tests/schedulers/jobmodels/test_stream_demand.py tests/schedulers/service/test_doors.py",
     "schedulers/core/guard.py": "tests/schedulers/core",
     "schedulers/core/book.py": "tests/schedulers/core tests/properties/test_buffers.py",
-    "schedulers/core/holdings.py": "tests/schedulers/core tests/properties/test_buffers.py",
 }
 """Core files, and the tests that belong to them."""
 

@@ -14,7 +14,9 @@ double PyEstimator::correct_s(const JobPtr& job, double elapsed_s) {
   return nb::cast<double>(estimator_.attr("correct_s")(job, elapsed_s));
 }
 
-void PyEstimator::observe(const JobPtr& job, double runtime_s) { estimator_.attr("observe")(job, runtime_s); }
+void PyEstimator::observe(const JobPtr& job, double runtime_s) {
+  estimator_.attr("observe")(job, runtime_s);
+}
 
 std::shared_ptr<Estimator> estimator_of(nb::object estimator) {
   if (estimator.is_none()) return std::make_shared<Walltimes>();

@@ -21,7 +21,8 @@ inline nb::object from_payload(const PayloadPtr& payload) {
   return payload == nullptr ? nb::object() : unwrap(payload);
 }
 
-/// Sets the fields that a job's record states beyond those of Batsim, and what they say of its owner.
+/// Sets the fields that a job's record states beyond those of Batsim, and what they say of its
+/// owner.
 void set_extras(Job& job, nb::handle extras);
 
 /// A copy of a job with other values of some fields.

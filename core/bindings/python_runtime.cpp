@@ -35,13 +35,15 @@ class PythonRuntime final : public Runtime {
 
   int rows() const override { return nb::cast<int>(runtime_.attr("rows")); }
 
-  void stage(const JobPtr& job, const AllocationPtr& allocation, double now_s, Step& step) override {
+  void stage(const JobPtr& job, const AllocationPtr& allocation, double now_s,
+             Step& step) override {
     add(runtime_.attr("stage")(job, allocation, now_s), step);
   }
   void unstage(const JobPtr& job, double now_s, Step& step) override {
     add(runtime_.attr("unstage")(job, now_s), step);
   }
-  void start(const JobPtr& job, const AllocationPtr& allocation, double now_s, Step& step) override {
+  void start(const JobPtr& job, const AllocationPtr& allocation, double now_s,
+             Step& step) override {
     add(runtime_.attr("start")(job, allocation, now_s), step);
   }
   void without_nodes(const JobPtr& job, double now_s, Step& step) override {
@@ -104,7 +106,8 @@ class PythonRuntime final : public Runtime {
 
  private:
   void add(nb::handle made, Step& step) const {
-    for (const nb::handle it : made.attr("requests")) step.requests.push_back(translation_.request(it));
+    for (const nb::handle it : made.attr("requests"))
+      step.requests.push_back(translation_.request(it));
     for (const nb::handle it : made.attr("ended")) {
       Ended& ended = step.ended.emplace_back();
       ended.job_id = nb::cast<std::string>(it.attr("job_id"));
@@ -120,7 +123,8 @@ class PythonRuntime final : public Runtime {
     }
     for (const nb::handle it : made.attr("expected")) {
       step.expected.push_back({nb::cast<std::string>(it.attr("job_id")),
-                               nb::cast<double>(it.attr("until_s")), kinds_of(it.attr("covering"))});
+                               nb::cast<double>(it.attr("until_s")),
+                               kinds_of(it.attr("covering"))});
     }
     for (const nb::handle it : made.attr("staged")) {
       step.staged.push_back({nb::cast<std::string>(it.attr("job_id")), stated(it.attr("reason"))});
@@ -134,8 +138,8 @@ class PythonRuntime final : public Runtime {
 /// Whether a class changes nothing of what its native part does.
 bool as_written(nb::handle type) {
   static Imported base("spillway.schedulers.jobmodels.runtime", "ProgramRuntime");
-  for (const char* name : {"stage", "unstage", "start", "without_nodes", "kill", "move", "handle", "settle", "outage",
-                           "give_up", "check"}) {
+  for (const char* name : {"stage", "unstage", "start", "without_nodes", "kill", "move", "handle",
+                           "settle", "outage", "give_up", "check"}) {
     if (!type.attr(name).is((*base).attr(name))) return false;
   }
   return true;
@@ -144,7 +148,8 @@ bool as_written(nb::handle type) {
 }  // namespace
 
 std::shared_ptr<Runtime> native_runtime(nb::handle runtime) {
-  if (nb::hasattr(runtime, "core") && as_written(runtime.type())) return played(runtime.attr("core"));
+  if (nb::hasattr(runtime, "core") && as_written(runtime.type()))
+    return played(runtime.attr("core"));
   return std::make_shared<PythonRuntime>(nb::borrow(runtime));
 }
 

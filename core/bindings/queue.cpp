@@ -69,8 +69,8 @@ nb::object item(const Waiting& waiting, nb::handle index) {
   return std::move(found);
 }
 
-/// Jobs gone since an earlier pass, and those that have come, in order; `None` where jobs have other places now, or
-/// too many have changed.
+/// Jobs gone since an earlier pass, and those that have come, in order; `None` where jobs have
+/// other places now, or too many have changed.
 nb::object since(const Waiting& now, const Waiting& before) {
   if (now.changes != before.changes || before.mark < now.changes->gone) return nb::none();
   nb::list gone, come;
@@ -82,8 +82,10 @@ nb::object since(const Waiting& now, const Waiting& before) {
       continue;
     }
     const auto found = std::find(fresh.begin(), fresh.end(), change.job);
-    if (found == fresh.end()) gone.append(change.job);
-    else fresh.erase(found);
+    if (found == fresh.end())
+      gone.append(change.job);
+    else
+      fresh.erase(found);
   }
   for (const JobPtr& job : fresh) come.append(job);
   return nb::make_tuple(gone, come);
@@ -103,18 +105,20 @@ void bind_queue(nb::module_& module) {
       .def("__reversed__", [](const Waiting& self) { return Places{self, self.end, true}; })
       .def("__getitem__", &item, nb::arg("index"))
       // The same without its jobs: a mark for `since` that keeps nothing.
-      .def("look", [](const Waiting& self) {
-        Waiting mark = self;
-        mark.line = nullptr;
-        mark.first = mark.end = mark.count = 0;
-        return mark;
-      })
+      .def("look",
+           [](const Waiting& self) {
+             Waiting mark = self;
+             mark.line = nullptr;
+             mark.first = mark.end = mark.count = 0;
+             return mark;
+           })
       .def("since", &since, nb::arg("before"));
 
   nb::class_<Queue>(module, "Queue")
       .def(nb::init<>())
       .def("__len__", &Queue::size)
-      .def("__contains__", [](const Queue& self, const std::string& job_id) { return self.has(job_id); })
+      .def("__contains__",
+           [](const Queue& self, const std::string& job_id) { return self.has(job_id); })
       .def_prop_ro("changes", &Queue::changes)
       .def("find", &Queue::find, nb::arg("job_id"))
       .def("waiting", &Queue::jobs)

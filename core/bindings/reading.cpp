@@ -16,8 +16,8 @@ namespace nb = nanobind;
 namespace spillway::bindings {
 namespace {
 
-constexpr double LATEST_S = 8589934592.0;         // 2^33 s: walltimes beyond it mean none
-constexpr double SHORTEST_DELAY_S = 1e-6;         // replaces a delay of 0: Batsim refuses such profiles
+constexpr double LATEST_S = 8589934592.0;  // 2^33 s: walltimes beyond it mean none
+constexpr double SHORTEST_DELAY_S = 1e-6;  // replaces a delay of 0: Batsim refuses such profiles
 constexpr std::int64_t MOST_NODES = 2147483647;
 constexpr double LARGEST_SIZE = 4611686018427387904.0;  // 2^62
 constexpr std::int64_t MOST_STRIPES = 1 << 20;
@@ -61,7 +61,8 @@ class Reader {
     buffer(job, granule_bytes);
     job.submit_time_s = time("job", fields_, "subtime", now_s);
     if (member(fields_, "io_rate") || member(profile_, "io_rate")) job.io_rate = size("io_rate");
-    if (PyObject* name = member(fields_, "profile")) job.profile_name = nb::cast<std::string>(nb::str(nb::handle(name)));
+    if (PyObject* name = member(fields_, "profile"))
+      job.profile_name = nb::cast<std::string>(nb::str(nb::handle(name)));
     job.profile = to_payload(profile());
     nb::dict extras = nb::steal<nb::dict>(PyDict_Copy(fields_.ptr()));
     for (const char* name : {"id", "subtime", "res", "walltime", "profile"})
@@ -72,14 +73,15 @@ class Reader {
 
  private:
   /// Raise the error of a field, in Python's words.
-  [[noreturn]] void wrong(const char* where, const char* field, const char* fault, PyObject* value) const {
-    nb::module_::import_("spillway.schedulers.model.job").attr("refuse_field")(
-        job_id_, where, field, fault, value ? nb::borrow(value) : nb::none());
+  [[noreturn]] void wrong(const char* where, const char* field, const char* fault,
+                          PyObject* value) const {
+    nb::module_::import_("spillway.schedulers.model.job")
+        .attr("refuse_field")(job_id_, where, field, fault, value ? nb::borrow(value) : nb::none());
     throw nb::python_error();
   }
 
-  std::int64_t whole(const char* where, nb::handle dict, const char* field, const char* fault, std::int64_t low,
-                     std::int64_t high) const {
+  std::int64_t whole(const char* where, nb::handle dict, const char* field, const char* fault,
+                     std::int64_t low, std::int64_t high) const {
     PyObject* value = member(dict, field);
     if (!value || !PyLong_Check(value) || PyBool_Check(value)) wrong(where, field, fault, value);
     int overflow = 0;
@@ -111,9 +113,12 @@ class Reader {
     PyObject* kind = member(profile_, "type");
     if (!kind) return;
     if (!PyUnicode_Check(kind)) wrong("profile", "type", "text", kind);
-    const auto is = [&](const char* name) { return PyUnicode_CompareWithASCIIString(kind, name) == 0; };
+    const auto is = [&](const char* name) {
+      return PyUnicode_CompareWithASCIIString(kind, name) == 0;
+    };
     if (is("delay")) {
-      const double delay = time("profile", profile_, "delay", std::numeric_limits<double>::quiet_NaN());
+      const double delay =
+          time("profile", profile_, "delay", std::numeric_limits<double>::quiet_NaN());
       if (!(delay >= 0.0)) wrong("profile", "delay", "delay", member(profile_, "delay"));
       shortest_ = delay == 0.0;
       return;
@@ -129,7 +134,8 @@ class Reader {
         wrong("profile", field, "amounts", amount);
     };
     if (value && PyList_Check(value)) {
-      for (Py_ssize_t place = 0; place < PyList_Size(value); ++place) check(PyList_GetItem(value, place));
+      for (Py_ssize_t place = 0; place < PyList_Size(value); ++place)
+        check(PyList_GetItem(value, place));
     } else {
       check(value);
     }
@@ -149,18 +155,21 @@ class Reader {
     if (!states("bb_total")) {
       if (states("bb_stripes")) {
         const bool own = member(fields_, "bb_stripes");
-        wrong(own ? "job" : "profile", "bb_stripes", "alone", member(own ? fields_ : profile_, "bb_stripes"));
+        wrong(own ? "job" : "profile", "bb_stripes", "alone",
+              member(own ? fields_ : profile_, "bb_stripes"));
       }
       if (!states("bb")) return;
       const std::int64_t bytes = size("bb");
       job.bb_bytes = (bytes / granule_bytes + (bytes % granule_bytes != 0)) * granule_bytes;
       return;
     }
-    if (states("bb")) wrong(member(fields_, "bb_total") ? "job" : "profile", "bb_total", "both", nullptr);
+    if (states("bb"))
+      wrong(member(fields_, "bb_total") ? "job" : "profile", "bb_total", "both", nullptr);
     std::int64_t stripes = 1;
     if (states("bb_stripes")) {
       const bool own = member(fields_, "bb_stripes");
-      stripes = whole(own ? "job" : "profile", own ? fields_ : profile_, "bb_stripes", "stripes", 1, MOST_STRIPES);
+      stripes = whole(own ? "job" : "profile", own ? fields_ : profile_, "bb_stripes", "stripes", 1,
+                      MOST_STRIPES);
     }
     const std::int64_t total = size("bb_total"), unit = stripes * granule_bytes;
     job.bb_bytes = (total / unit + (total % unit != 0)) * granule_bytes;
@@ -190,13 +199,13 @@ class Reader {
 void bind_reading(nb::module_& module) {
   module.def(
       "read_job",
-      [](const std::string& job_id, nb::dict fields, nb::object profile, std::int64_t rank, double now_s,
-         std::int64_t granule_bytes) {
+      [](const std::string& job_id, nb::dict fields, nb::object profile, std::int64_t rank,
+         double now_s, std::int64_t granule_bytes) {
         const nb::object work = profile.is_none() ? nb::object(nb::dict()) : profile;
         return std::make_shared<Job>(Reader(job_id, fields, work).read(rank, now_s, granule_bytes));
       },
-      nb::arg("job_id"), nb::arg("fields"), nb::arg("profile").none(), nb::arg("number"), nb::arg("now_s"),
-      nb::arg("granule_bytes") = 1);
+      nb::arg("job_id"), nb::arg("fields"), nb::arg("profile").none(), nb::arg("number"),
+      nb::arg("now_s"), nb::arg("granule_bytes") = 1);
 }
 
 }  // namespace spillway::bindings

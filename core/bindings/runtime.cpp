@@ -135,9 +135,7 @@ nb::list run(SubJobs& self, nb::object profile, nb::handle tasks, double walltim
 
 }  // namespace
 
-std::shared_ptr<Runtime> played(nb::handle object) {
-  return nb::cast<Played&>(object).runtime;
-}
+std::shared_ptr<Runtime> played(nb::handle object) { return nb::cast<Played&>(object).runtime; }
 
 void bind_runtime(nb::module_& module) {
   nb::class_<Hosts>(module, "Hosts")

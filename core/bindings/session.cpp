@@ -22,12 +22,12 @@ namespace {
 
 /// Raise Python's DecisionRefused for a refusal: its words are in Python.
 void refuse(nb::handle words, const Refusing& refused) {
-  words.attr("_refuse")(std::int32_t(refused.code), refused.job_id, refused.a, refused.b, refused.c, refused.x,
-                        refused.text, refused.job, refused.allocation);
+  words.attr("_refuse")(std::int32_t(refused.code), refused.job_id, refused.a, refused.b, refused.c,
+                        refused.x, refused.text, refused.job, refused.allocation);
 }
 
-/// A session whose host is a subclass in Python (spillway.schedulers.core.session.Session): it is called by the names
-/// of that class, and refers to it without owning it.
+/// A session whose host is a subclass in Python (spillway.schedulers.core.session.Session): it is
+/// called by the names of that class, and refers to it without owning it.
 class PySession final : public Host {
  public:
   PySession(bool each_event, bool watched) : core(*this, each_event), watched_(watched) {}
@@ -57,7 +57,8 @@ class PySession final : public Host {
       refuse(self_, refused);
       throw;
     } catch (const IllegalMessage& illegal) {
-      self_.attr("_illegal")(std::int32_t(illegal.code), illegal.text, illegal.a, illegal.x, illegal.y);
+      self_.attr("_illegal")(std::int32_t(illegal.code), illegal.text, illegal.a, illegal.x,
+                             illegal.y);
       throw;
     }
   }
@@ -65,7 +66,9 @@ class PySession final : public Host {
   // ------------------------------------------------------------------ the host
 
   void begins(const Event& event) override { self_.attr("_begins")(translation_.to_python(event)); }
-  void before(const Message& message) override { self_.attr("_before")(translation_.to_python(message)); }
+  void before(const Message& message) override {
+    self_.attr("_before")(translation_.to_python(message));
+  }
   void other(const Event& event) override { self_.attr("_other")(translation_.to_python(event)); }
   void out_of_order(const Event& event, std::size_t place) override {
     self_.attr("_out_of_order")(translation_.to_python(event), place);
@@ -124,7 +127,9 @@ class PySession final : public Host {
     return true;
   }
 
-  std::int64_t fewest_nodes(const JobPtr& job) override { return nb::cast<std::int64_t>(self_.attr("_fewest")(job)); }
+  std::int64_t fewest_nodes(const JobPtr& job) override {
+    return nb::cast<std::int64_t>(self_.attr("_fewest")(job));
+  }
   void check_start(const JobPtr& job, const AllocationPtr& allocation) override {
     self_.attr("_check_start")(job, allocation);
   }
@@ -160,7 +165,8 @@ class PySession final : public Host {
   }
   std::string words(const Reason& reason) override {
     if (!reason) return "";
-    return nb::cast<std::string>(self_.attr("_words")(std::int32_t(reason.code), reason.number, reason.text));
+    return nb::cast<std::string>(
+        self_.attr("_words")(std::int32_t(reason.code), reason.number, reason.text));
   }
   void before_pass() override { self_.attr("_before_pass")(); }
   bool after_pass() override { return nb::cast<bool>(self_.attr("_after_pass")()); }
@@ -173,7 +179,8 @@ class PySession final : public Host {
   static void set_start_type(nb::handle type) { start_type_ = type; }
 
  private:
-  /// An answer, `None` where the policy pauses; faults of Python get the place of the event that they come from.
+  /// An answer, `None` where the policy pauses; faults of Python get the place of the event that
+  /// they come from.
   template <typename Answer>
   nb::object located(Answer answer) {
     Reply reply;
@@ -219,148 +226,288 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
 
 void bind_session(nb::module_& module) {
   // Check a start against a book alone; `words` has `_refuse`.
-  module.def("check_start", [](nb::handle words, const Book& book, bool waiting, JobPtr job, std::int64_t nodes,
-                               AllocationPtr allocation) {
-    try {
-      check_start(book, waiting, *job, nodes, *allocation);
-    } catch (Refusing& refused) {
-      refused.job = job;
-      refused.allocation = allocation;
-      refuse(words, refused);
-    }
-  }, nb::arg("words"), nb::arg("book"), nb::arg("waiting"), nb::arg("job"), nb::arg("nodes"), nb::arg("allocation"));
-  module.def("check_storages", [](nb::handle words, const Book& book, JobPtr job, AllocationPtr allocation) {
-    try {
-      check_storages(book, *job, job->requests(), *allocation);
-    } catch (Refusing& refused) {
-      refused.job = job;
-      refused.allocation = allocation;
-      refuse(words, refused);
-    }
-  }, nb::arg("words"), nb::arg("book"), nb::arg("job"), nb::arg("allocation"));
-  module.def("set_start_type", [](nb::handle type) { PySession::set_start_type(type); type.inc_ref(); });
+  module.def(
+      "check_start",
+      [](nb::handle words, const Book& book, bool waiting, JobPtr job, std::int64_t nodes,
+         AllocationPtr allocation) {
+        try {
+          check_start(book, waiting, *job, nodes, *allocation);
+        } catch (Refusing& refused) {
+          refused.job = job;
+          refused.allocation = allocation;
+          refuse(words, refused);
+        }
+      },
+      nb::arg("words"), nb::arg("book"), nb::arg("waiting"), nb::arg("job"), nb::arg("nodes"),
+      nb::arg("allocation"));
+  module.def(
+      "check_storages",
+      [](nb::handle words, const Book& book, JobPtr job, AllocationPtr allocation) {
+        try {
+          check_storages(book, *job, job->requests(), *allocation);
+        } catch (Refusing& refused) {
+          refused.job = job;
+          refused.allocation = allocation;
+          refuse(words, refused);
+        }
+      },
+      nb::arg("words"), nb::arg("book"), nb::arg("job"), nb::arg("allocation"));
+  module.def("set_start_type", [](nb::handle type) {
+    PySession::set_start_type(type);
+    type.inc_ref();
+  });
 
   nb::class_<PySession>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
-      .def("__init__", [](nb::pointer_and_handle<PySession> self, bool each_event, bool watched) {
-        new (self.p) PySession(each_event, watched);
-        self.p->set_self(self.h);
-      }, nb::arg("each_event"), nb::arg("watched"))
-      .def("answer", [](PySession& self, nb::handle message) { return self.handle(self.translation().message(message)); },
-           nb::arg("message"))
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<PySession> self, bool each_event, bool watched) {
+            new (self.p) PySession(each_event, watched);
+            self.p->set_self(self.h);
+          },
+          nb::arg("each_event"), nb::arg("watched"))
+      .def(
+          "answer",
+          [](PySession& self, nb::handle message) {
+            return self.handle(self.translation().message(message));
+          },
+          nb::arg("message"))
       .def("go_on", &PySession::go_on)
-      .def("begin", [](PySession& self, std::shared_ptr<Book> book, nb::handle runtime, bool dynamic,
-                       Nodes resources) {
-        self.core.begin(std::move(book), native_runtime(runtime), Wire(dynamic), std::move(resources));
-      }, nb::arg("book"), nb::arg("runtime"), nb::arg("dynamic"), nb::arg("resources"))
+      .def(
+          "begin",
+          [](PySession& self, std::shared_ptr<Book> book, nb::handle runtime, bool dynamic,
+             Nodes resources) {
+            self.core.begin(std::move(book), native_runtime(runtime), Wire(dynamic),
+                            std::move(resources));
+          },
+          nb::arg("book"), nb::arg("runtime"), nb::arg("dynamic"), nb::arg("resources"))
       .def_prop_ro("begun", [](const PySession& self) { return self.core.begun(); })
       .def_prop_ro("finished", [](const PySession& self) { return self.core.finished(); })
       .def_prop_ro("now_s", [](const PySession& self) { return self.core.now_s(); })
-      .def_prop_rw("dirty", [](const PySession& self) { return self.core.dirty; },
-                   [](PySession& self, bool value) { self.core.dirty = value; })
-      .def_prop_rw("static_done", [](const PySession& self) { return self.core.static_done; },
-                   [](PySession& self, bool value) { self.core.static_done = value; })
-      .def_prop_rw("rare", [](const PySession& self) { return self.core.rare; },
-                   [](PySession& self, bool value) { self.core.rare = value; })
-      .def_prop_rw("moldable", [](const PySession& self) { return self.core.moldable; },
-                   [](PySession& self, bool value) { self.core.moldable = value; })
-      .def_prop_rw("layered", [](const PySession& self) { return self.core.layered; },
-                   [](PySession& self, bool value) { self.core.layered = value; })
-      .def_prop_ro("line", [](PySession& self) -> Queue& { return self.core.queue(); }, nb::rv_policy::reference_internal)
-      .def("filled_ids", [](const PySession& self) {
-        std::vector<std::string> found;
-        for (const auto& [job_id, time_s] : self.core.filled_s) found.push_back(job_id);
-        return found;
-      })
-      .def("filled", [](const PySession& self, const std::string& job_id) -> std::optional<double> {
-        const auto found = self.core.filled_s.find(job_id);
-        return found == self.core.filled_s.end() ? std::nullopt : std::optional<double>(found->second);
-      }, nb::arg("job_id"))
+      .def_prop_rw(
+          "dirty", [](const PySession& self) { return self.core.dirty; },
+          [](PySession& self, bool value) { self.core.dirty = value; })
+      .def_prop_rw(
+          "static_done", [](const PySession& self) { return self.core.static_done; },
+          [](PySession& self, bool value) { self.core.static_done = value; })
+      .def_prop_rw(
+          "rare", [](const PySession& self) { return self.core.rare; },
+          [](PySession& self, bool value) { self.core.rare = value; })
+      .def_prop_rw(
+          "moldable", [](const PySession& self) { return self.core.moldable; },
+          [](PySession& self, bool value) { self.core.moldable = value; })
+      .def_prop_rw(
+          "layered", [](const PySession& self) { return self.core.layered; },
+          [](PySession& self, bool value) { self.core.layered = value; })
+      .def_prop_ro(
+          "line", [](PySession& self) -> Queue& { return self.core.queue(); },
+          nb::rv_policy::reference_internal)
+      .def("filled_ids",
+           [](const PySession& self) {
+             std::vector<std::string> found;
+             for (const auto& [job_id, time_s] : self.core.filled_s) found.push_back(job_id);
+             return found;
+           })
+      .def(
+          "filled",
+          [](const PySession& self, const std::string& job_id) -> std::optional<double> {
+            const auto found = self.core.filled_s.find(job_id);
+            return found == self.core.filled_s.end() ? std::nullopt
+                                                     : std::optional<double>(found->second);
+          },
+          nb::arg("job_id"))
       .def_prop_ro("filled_count", [](const PySession& self) { return self.core.filled_s.size(); })
-      .def("knows", [](const PySession& self, const std::string& job_id) { return self.core.knows(job_id); },
-           nb::arg("job_id"))
-      .def("times", [](const PySession& self, const std::string& job_id) {
-        const Times times = self.core.times(job_id);
-        return std::make_pair(times.started_s, times.ended_s);
-      }, nb::arg("job_id"))
-      .def("note_start", [](PySession& self, const std::string& job_id, double now_s) {
-        self.core.note_start(job_id, now_s);
-      }, nb::arg("job_id"), nb::arg("now_s"))
-      .def("note_end", [](PySession& self, const std::string& job_id, double now_s, bool failed) {
-        self.core.note_end(job_id, now_s, failed);
-      }, nb::arg("job_id"), nb::arg("now_s"), nb::arg("failed"))
+      .def(
+          "knows",
+          [](const PySession& self, const std::string& job_id) { return self.core.knows(job_id); },
+          nb::arg("job_id"))
+      .def(
+          "times",
+          [](const PySession& self, const std::string& job_id) {
+            const Times times = self.core.times(job_id);
+            return std::make_pair(times.started_s, times.ended_s);
+          },
+          nb::arg("job_id"))
+      .def(
+          "note_start",
+          [](PySession& self, const std::string& job_id, double now_s) {
+            self.core.note_start(job_id, now_s);
+          },
+          nb::arg("job_id"), nb::arg("now_s"))
+      .def(
+          "note_end",
+          [](PySession& self, const std::string& job_id, double now_s, bool failed) {
+            self.core.note_end(job_id, now_s, failed);
+          },
+          nb::arg("job_id"), nb::arg("now_s"), nb::arg("failed"))
       .def("next_number", [](PySession& self) { return self.core.next_number(); })
-      .def("check_submission", [](PySession& self, const std::string& job_id) {
-        return self.guarded([&] { return self.core.check_submission(job_id); });
-      }, nb::arg("job_id"))
-      .def("check_resources", [](PySession& self, const Nodes& ids, const std::string& member) {
-        self.guarded([&] { self.core.check_resources(ids, member.c_str()); return true; });
-      }, nb::arg("ids"), nb::arg("member"))
-      .def_prop_ro("resources", [](const PySession& self) { return nb::frozenset(nb::cast(self.core.resources())); })
+      .def(
+          "check_submission",
+          [](PySession& self, const std::string& job_id) {
+            return self.guarded([&] { return self.core.check_submission(job_id); });
+          },
+          nb::arg("job_id"))
+      .def(
+          "check_resources",
+          [](PySession& self, const Nodes& ids, const std::string& member) {
+            self.guarded([&] {
+              self.core.check_resources(ids, member.c_str());
+              return true;
+            });
+          },
+          nb::arg("ids"), nb::arg("member"))
+      .def_prop_ro(
+          "resources",
+          [](const PySession& self) { return nb::frozenset(nb::cast(self.core.resources())); })
       // Batsim's records
-      .def_prop_ro("closed", [](PySession& self) { return nb::frozenset(nb::cast(self.core.wire().closed())); })
-      .def("close_hosts", [](PySession& self, const Nodes& hosts) { return self.core.wire().close(hosts); },
-           nb::arg("hosts"))
-      .def("open_hosts", [](PySession& self, const Nodes& hosts) { return self.core.wire().open(hosts); },
-           nb::arg("hosts"))
-      .def("kill_confirmed", [](PySession& self, const std::string& job_id) { return self.core.wire().killed(job_id); },
-           nb::arg("job_id"))
-      .def_prop_ro("registration_open", [](PySession& self) { return self.core.wire().registration_open(); })
-      .def("finish_registration", [](PySession& self, bool finished) { self.core.wire().registration(finished); },
-           nb::arg("finished"))
+      .def_prop_ro(
+          "closed",
+          [](PySession& self) { return nb::frozenset(nb::cast(self.core.wire().closed())); })
+      .def(
+          "close_hosts",
+          [](PySession& self, const Nodes& hosts) { return self.core.wire().close(hosts); },
+          nb::arg("hosts"))
+      .def(
+          "open_hosts",
+          [](PySession& self, const Nodes& hosts) { return self.core.wire().open(hosts); },
+          nb::arg("hosts"))
+      .def(
+          "kill_confirmed",
+          [](PySession& self, const std::string& job_id) {
+            return self.core.wire().killed(job_id);
+          },
+          nb::arg("job_id"))
+      .def_prop_ro("registration_open",
+                   [](PySession& self) { return self.core.wire().registration_open(); })
+      .def(
+          "finish_registration",
+          [](PySession& self, bool finished) { self.core.wire().registration(finished); },
+          nb::arg("finished"))
       // decisions and their consequences
-      .def("start", [](PySession& self, JobPtr job, AllocationPtr allocation) {
-        self.guarded([&] { self.core.start(job, allocation); return true; });
-      }, nb::arg("job"), nb::arg("allocation"))
-      .def("hold", [](PySession& self, JobPtr job, AllocationPtr allocation, double until_s) {
-        self.guarded([&] { self.core.hold(job, allocation, until_s); return true; });
-      }, nb::arg("job"), nb::arg("allocation"), nb::arg("until_s"))
-      .def("evict", [](PySession& self, JobPtr job) { self.guarded([&] { self.core.evict(job); return true; }); },
-           nb::arg("job"))
-      .def("reject_waiting", [](PySession& self, JobPtr job, const std::string& reason) {
-        self.guarded([&] { self.core.reject_waiting(job, reason); return true; });
-      }, nb::arg("job"), nb::arg("reason"))
-      .def("reject", [](PySession& self, JobPtr job, const std::string& reason) {
-        self.guarded([&] { self.core.reject(job, reason); return true; });
-      }, nb::arg("job"), nb::arg("reason"))
-      .def("kill_job", [](PySession& self, JobPtr job) { self.guarded([&] { self.core.kill(job); return true; }); },
-           nb::arg("job"))
-      .def("wake", [](PySession& self, double time_s) { self.guarded([&] { self.core.wake(time_s); return true; }); },
-           nb::arg("time_s"))
-      .def("enqueue", [](PySession& self, JobPtr job) { self.core.enqueue(job); }, nb::arg("job"))
-      .def("enqueue_again", [](PySession& self, JobPtr job) { self.core.queue().add_again(job); }, nb::arg("job"))
-      .def("send_one", [](PySession& self, nb::handle request) {
-        self.guarded([&] { self.core.send(self.translation().request(request)); return true; });
-      }, nb::arg("request"))
-      .def("hear", [](PySession& self, nb::handle event) {
-        self.guarded([&] { self.core.hear(self.translation().event(event)); return true; });
-      }, nb::arg("event"))
-      .def("report_outage", [](PySession& self) {
-        self.guarded([&] {
-          Step step;
-          self.core.runtime().outage(self.core.wire().closed(), self.core.now_s(), step);
-          self.core.enact(step);
-          return true;
-        });
-      })
-      .def("give_up_nodes", [](PySession& self, JobPtr job, Nodes nodes) {
-        return self.guarded([&] {
-          Step step;
-          if (!self.core.runtime().give_up(job, ascending(std::move(nodes)), self.core.now_s(), step)) return false;
-          self.core.enact(step);
-          return true;
-        });
-      }, nb::arg("job"), nb::arg("nodes"))
-      .def("end_without_nodes", [](PySession& self, JobPtr job) {
-        self.guarded([&] {
-          Step step;
-          self.core.runtime().without_nodes(job, self.core.now_s(), step);
-          self.core.enact(step);
-          return true;
-        });
-      }, nb::arg("job"))
-      .def("move_job", [](PySession& self, JobPtr job, AllocationPtr allocation) {
-        return self.core.runtime().move(job, allocation, self.core.now_s());
-      }, nb::arg("job"), nb::arg("allocation"))
+      .def(
+          "start",
+          [](PySession& self, JobPtr job, AllocationPtr allocation) {
+            self.guarded([&] {
+              self.core.start(job, allocation);
+              return true;
+            });
+          },
+          nb::arg("job"), nb::arg("allocation"))
+      .def(
+          "hold",
+          [](PySession& self, JobPtr job, AllocationPtr allocation, double until_s) {
+            self.guarded([&] {
+              self.core.hold(job, allocation, until_s);
+              return true;
+            });
+          },
+          nb::arg("job"), nb::arg("allocation"), nb::arg("until_s"))
+      .def(
+          "evict",
+          [](PySession& self, JobPtr job) {
+            self.guarded([&] {
+              self.core.evict(job);
+              return true;
+            });
+          },
+          nb::arg("job"))
+      .def(
+          "reject_waiting",
+          [](PySession& self, JobPtr job, const std::string& reason) {
+            self.guarded([&] {
+              self.core.reject_waiting(job, reason);
+              return true;
+            });
+          },
+          nb::arg("job"), nb::arg("reason"))
+      .def(
+          "reject",
+          [](PySession& self, JobPtr job, const std::string& reason) {
+            self.guarded([&] {
+              self.core.reject(job, reason);
+              return true;
+            });
+          },
+          nb::arg("job"), nb::arg("reason"))
+      .def(
+          "kill_job",
+          [](PySession& self, JobPtr job) {
+            self.guarded([&] {
+              self.core.kill(job);
+              return true;
+            });
+          },
+          nb::arg("job"))
+      .def(
+          "wake",
+          [](PySession& self, double time_s) {
+            self.guarded([&] {
+              self.core.wake(time_s);
+              return true;
+            });
+          },
+          nb::arg("time_s"))
+      .def(
+          "enqueue", [](PySession& self, JobPtr job) { self.core.enqueue(job); }, nb::arg("job"))
+      .def(
+          "enqueue_again", [](PySession& self, JobPtr job) { self.core.queue().add_again(job); },
+          nb::arg("job"))
+      .def(
+          "send_one",
+          [](PySession& self, nb::handle request) {
+            self.guarded([&] {
+              self.core.send(self.translation().request(request));
+              return true;
+            });
+          },
+          nb::arg("request"))
+      .def(
+          "hear",
+          [](PySession& self, nb::handle event) {
+            self.guarded([&] {
+              self.core.hear(self.translation().event(event));
+              return true;
+            });
+          },
+          nb::arg("event"))
+      .def("report_outage",
+           [](PySession& self) {
+             self.guarded([&] {
+               Step step;
+               self.core.runtime().outage(self.core.wire().closed(), self.core.now_s(), step);
+               self.core.enact(step);
+               return true;
+             });
+           })
+      .def(
+          "give_up_nodes",
+          [](PySession& self, JobPtr job, Nodes nodes) {
+            return self.guarded([&] {
+              Step step;
+              if (!self.core.runtime().give_up(job, ascending(std::move(nodes)), self.core.now_s(),
+                                               step))
+                return false;
+              self.core.enact(step);
+              return true;
+            });
+          },
+          nb::arg("job"), nb::arg("nodes"))
+      .def(
+          "end_without_nodes",
+          [](PySession& self, JobPtr job) {
+            self.guarded([&] {
+              Step step;
+              self.core.runtime().without_nodes(job, self.core.now_s(), step);
+              self.core.enact(step);
+              return true;
+            });
+          },
+          nb::arg("job"))
+      .def(
+          "move_job",
+          [](PySession& self, JobPtr job, AllocationPtr allocation) {
+            return self.core.runtime().move(job, allocation, self.core.now_s());
+          },
+          nb::arg("job"), nb::arg("allocation"))
       .def("fault", [](PySession& self) { return self.core.fault(); });
 }
 

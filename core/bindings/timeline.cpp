@@ -76,9 +76,12 @@ class Block {
   /// The first job that fits now, its allocation, and where to go on; `None` if there is none.
   nb::object first(const Timeline& timeline) const {
     Allocation found;
-    const auto job_at = [&](std::int64_t place) -> const Job& { return *jobs_[static_cast<std::size_t>(place)]; };
-    const std::int64_t place = timeline.first_fit_now(job_at, demands_.data(), durations_s_.data(),
-                                                      static_cast<std::int64_t>(jobs_.size()), found);
+    const auto job_at = [&](std::int64_t place) -> const Job& {
+      return *jobs_[static_cast<std::size_t>(place)];
+    };
+    const std::int64_t place =
+        timeline.first_fit_now(job_at, demands_.data(), durations_s_.data(),
+                               static_cast<std::int64_t>(jobs_.size()), found);
     if (place < 0) return nb::none();
     const auto here = static_cast<std::size_t>(place);
     return nb::make_tuple(jobs_[here], std::move(found), after_[here]);
@@ -92,12 +95,14 @@ class Block {
 };
 
 /// Searches among waiting jobs, from a place in their line on.
-nb::object first_waiting(const Timeline& timeline, const Waiting& waiting, const double* durations_s, std::size_t first) {
+nb::object first_waiting(const Timeline& timeline, const Waiting& waiting,
+                         const double* durations_s, std::size_t first) {
   Block block;
   const Line& line = *waiting.line;
   std::size_t place = std::max(first, waiting.first), number = 0;
   if (durations_s != nullptr) {
-    for (std::size_t before = waiting.first; before < place; ++before) number += line.jobs[before] != nullptr;
+    for (std::size_t before = waiting.first; before < place; ++before)
+      number += line.jobs[before] != nullptr;
   }
   const std::int64_t free = timeline.free_nodes_now();
   while (place < waiting.end) {
@@ -106,7 +111,8 @@ nb::object first_waiting(const Timeline& timeline, const Waiting& waiting, const
       const bool there = line.fewest[place] <= free;
       if (there) {
         const JobPtr& job = line.jobs[place];
-        block.add(timeline, job, durations_s != nullptr ? durations_s[number] : job->walltime_s, place + 1);
+        block.add(timeline, job, durations_s != nullptr ? durations_s[number] : job->walltime_s,
+                  place + 1);
       }
       if (durations_s != nullptr && line.jobs[place] != nullptr) ++number;
     }
@@ -116,11 +122,12 @@ nb::object first_waiting(const Timeline& timeline, const Waiting& waiting, const
   return nb::none();
 }
 
-nb::object first_fit_now(const Timeline& timeline, nb::handle jobs, const std::optional<Seconds>& durations_s,
-                         std::size_t first) {
+nb::object first_fit_now(const Timeline& timeline, nb::handle jobs,
+                         const std::optional<Seconds>& durations_s, std::size_t first) {
   const double* given_s = durations_s ? durations_s->data() : nullptr;
   const Waiting* waiting = nullptr;
-  if (nb::try_cast<const Waiting*>(jobs, waiting)) return first_waiting(timeline, *waiting, given_s, first);
+  if (nb::try_cast<const Waiting*>(jobs, waiting))
+    return first_waiting(timeline, *waiting, given_s, first);
   Block block;
   const std::size_t count = nb::len(jobs);
   const std::int64_t free = timeline.free_nodes_now();
@@ -316,8 +323,8 @@ void bind_timeline(nb::module_& module) {
       .def("fit_now", &fit_now, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("covering") = Covering())
       .def("demand_of", &demand_of, nb::arg("job"))
-      .def("first_fit_now", &first_fit_now, nb::arg("jobs"), nb::arg("demands"),
-           nb::arg("durations_s"))
+      .def("first_fit_now", &first_fit_now, nb::arg("jobs"), nb::arg("durations_s") = nb::none(),
+           nb::arg("first") = 0)
       .def("earliest_fit", &earliest_fit, nb::arg("job"), nb::arg("duration_s"),
            nb::arg("not_before_s") = nb::none(), nb::arg("covering") = Covering(),
            nb::arg("latest_s") = NEVER)

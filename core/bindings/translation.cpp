@@ -15,7 +15,8 @@ namespace nb = nanobind;
 namespace spillway::bindings {
 namespace {
 
-/// Whole numbers of 32 bits; one beyond them is no machine and no return code, and becomes the nearest.
+/// Whole numbers of 32 bits; one beyond them is no machine and no return code, and becomes the
+/// nearest.
 std::int32_t clamped(nb::handle number) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);

@@ -6,8 +6,8 @@
 
 namespace spillway::bindings {
 
-/// Messages of a session between Python's structs and the core's. An event or request that the core does not read
-/// keeps its struct.
+/// Messages of a session between Python's structs and the core's. An event or request that the core
+/// does not read keeps its struct.
 class Translation {
  public:
   Translation();

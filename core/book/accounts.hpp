@@ -1,4 +1,5 @@
-// Resource usage by user, and the jobs that have ended: recorded as events occur, summed when a policy reads it.
+// Resource usage by user, and the jobs that have ended: recorded as events occur, summed when a
+// policy reads it.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -77,8 +78,8 @@ class Accounts {
       last->jobs.assign(log_->jobs.end() - std::ptrdiff_t(most), log_->jobs.end());
       log_ = std::move(last);
     }
-    log_->jobs.push_back({job.id, job.user, job.account, job.qos, job.submit_time_s, running.start_s, now_s,
-                          job.walltime_s, job.nodes, state, usage});
+    log_->jobs.push_back({job.id, job.user, job.account, job.qos, job.submit_time_s,
+                          running.start_s, now_s, job.walltime_s, job.nodes, state, usage});
     ++total_;
   }
 

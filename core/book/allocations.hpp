@@ -1,7 +1,7 @@
 // Operations on allocations: merge them, split them. Pure functions.
 //
-// A striped burst buffer and amounts of pools belong to the job as a whole: they are held until its last node is given
-// back.
+// A striped burst buffer and amounts of pools belong to the job as a whole: they are held until its
+// last node is given back.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -33,7 +33,8 @@ inline AllocationPtr shared(Allocation allocation) {
   return std::make_shared<Allocation>(std::move(allocation));
 }
 
-// Merge two allocations with disjoint nodes and equal amounts per node; only the first may be striped.
+// Merge two allocations with disjoint nodes and equal amounts per node; only the first may be
+// striped.
 inline Allocation together(const Allocation& first, const Allocation& second) {
   if (first.striped || (first.storages.empty() && second.storages.empty())) {
     Allocation merged = first;
@@ -78,7 +79,8 @@ inline Allocation only(const Allocation& allocation, const Nodes& nodes) {
   for (std::size_t place = 0; place < allocation.nodes.size(); ++place) {
     if (!has(nodes, allocation.nodes[place])) continue;
     kept.push_back(allocation.nodes[place]);
-    if (!allocation.striped && !allocation.storages.empty()) part.storages.push_back(allocation.storages[place]);
+    if (!allocation.striped && !allocation.storages.empty())
+      part.storages.push_back(allocation.storages[place]);
   }
   const bool all = kept.size() == allocation.nodes.size();
   if (allocation.striped) return of_striped(allocation, std::move(kept), all);

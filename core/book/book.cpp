@@ -38,7 +38,9 @@ AllocationPtr merged(const std::vector<Allocation>& parts) {
 }  // namespace
 
 Book::Book(std::shared_ptr<Timeline> timeline, std::shared_ptr<Estimator> estimator)
-    : timeline_(std::move(timeline)), estimator_(std::move(estimator)), now_s_(timeline_->now_s()),
+    : timeline_(std::move(timeline)),
+      estimator_(std::move(estimator)),
+      now_s_(timeline_->now_s()),
       holder_(std::size_t(timeline_->machine()->facts().nodes)) {}
 
 // -------------------------------------------------------------------- questions
@@ -76,7 +78,9 @@ Nodes Book::free_nodes() const {
 std::int64_t Book::left_bytes(std::int32_t storage) const {
   if (storage_out(storage)) return 0;
   const auto drained = drained_.find(storage);
-  if (drained != drained_.end()) return timeline_->machine()->facts().storage_bytes[std::size_t(storage)] - drained->second - bytes_on(storage);
+  if (drained != drained_.end())
+    return timeline_->machine()->facts().storage_bytes[std::size_t(storage)] - drained->second -
+           bytes_on(storage);
   return timeline_->free_bytes_now(storage);
 }
 
@@ -113,7 +117,8 @@ std::optional<Held> Book::parts_of(const std::string& job_id) const {
       continue;
     }
     if (part->kinds & NODES) nodes.push_back(bare(*part->allocation, counted));
-    if ((part->kinds & BURST_BUFFERS) && !part->allocation->storages.empty()) buffers.push_back(*part->allocation);
+    if ((part->kinds & BURST_BUFFERS) && !part->allocation->storages.empty())
+      buffers.push_back(*part->allocation);
     if (part->kinds & BANDWIDTH) links.push_back(bare(*part->allocation));
   }
   if (whole) {
@@ -127,7 +132,8 @@ Nodes Book::extra_nodes(const std::string& job_id) const {
   Nodes found;
   if (const Entry* entry = find(job_id))
     for (const BookingPtr& part : entry->parts)
-      if (part->extra) found.insert(found.end(), part->allocation->nodes.begin(), part->allocation->nodes.end());
+      if (part->extra)
+        found.insert(found.end(), part->allocation->nodes.begin(), part->allocation->nodes.end());
   return ascending(std::move(found));
 }
 
@@ -138,7 +144,8 @@ Holdings Book::holdings_of(const std::string& job_id) const {
   return found;
 }
 
-std::vector<std::pair<std::string, Usage>> Book::usage(const std::vector<JobPtr>& queue, double now_s) const {
+std::vector<std::pair<std::string, Usage>> Book::usage(const std::vector<JobPtr>& queue,
+                                                       double now_s) const {
   auto sums = accounts.users();
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t place = 0; place < sums.size(); ++place) places[sums[place].first] = place;
@@ -148,11 +155,13 @@ std::vector<std::pair<std::string, Usage>> Book::usage(const std::vector<JobPtr>
     sums[found->second].second.node_s += used.node_s;
     sums[found->second].second.byte_s += used.byte_s;
   };
-  for (const auto& [order, entry] : order_) add(entry->job->user, accounts.used(*entry->running, now_s));
+  for (const auto& [order, entry] : order_)
+    add(entry->job->user, accounts.used(*entry->running, now_s));
   if (!held_order_.empty())
     for (const JobPtr& job : queue)
       if (const HoldingPtr part = held(job->id)) {
-        const auto size = double(std::int64_t(part->allocation->storages.size()) * part->allocation->bb_bytes);
+        const auto size =
+            double(std::int64_t(part->allocation->storages.size()) * part->allocation->bb_bytes);
         add(job->user, {0.0, size * (now_s - part->start_s)});
       }
   return sums;
@@ -165,7 +174,8 @@ void Book::hold(const JobPtr& job, const AllocationPtr& allocation, double now_s
   Entry& held = entry(job->id);
   held.job = job;
   const double extension_s = std::max(until_s - now_s, OVERDUE_S);
-  enter(held, std::make_shared<Booking>(Booking{job, BURST_BUFFERS, allocation, now_s, until_s, 0.0, extension_s}));
+  enter(held, std::make_shared<Booking>(
+                  Booking{job, BURST_BUFFERS, allocation, now_s, until_s, 0.0, extension_s}));
   refresh(held, now_s);
 }
 
@@ -187,7 +197,8 @@ void Book::keep(KeptBuffer buffer) {
 
 KeptBuffer Book::discard(const std::string& name, double now_s) {
   advance(now_s);
-  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const KeptBuffer& one) { return one.name == name; });
+  const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                  [&](const KeptBuffer& one) { return one.name == name; });
   KeptBuffer buffer = std::move(*found);
   kept_.erase(found);
   give(*timeline_, now_s, NEVER, *buffer.allocation, BURST_BUFFERS);
@@ -223,7 +234,8 @@ void Book::start(const JobPtr& job, const AllocationPtr& allocation, double now_
   std::optional<Lives> lives = job->lives;
   if (lives) lives->storage_lead_s = 0.0;  // staged by now
   for (const LifePart& life : parts(lives, now_s, end_s, ALL_KINDS)) {
-    const double until_s = std::max(life.end_s, now_s);  // a kind that ends before the nodes start is held at their start
+    const double until_s = std::max(
+        life.end_s, now_s);  // a kind that ends before the nodes start is held at their start
     const double tail_s = until_s < NEVER ? until_s - end_s : 0.0;
     Kinds kinds = life.covering;
     if (early && (kinds & BURST_BUFFERS)) {
@@ -285,10 +297,12 @@ void Book::place(const JobPtr& job, const AllocationPtr& allocation, double now_
   part->allocation = allocation;
   moved.parts = {part};
   const Running& before = *moved.running;
-  moved.running = std::make_shared<Running>(Running{job, before.start_s, before.end_s, allocation, {}, {}});
+  moved.running =
+      std::make_shared<Running>(Running{job, before.start_s, before.end_s, allocation, {}, {}});
 }
 
-RunningPtr Book::expand(const std::string& job_id, const AllocationPtr& gained, double now_s, double until_s) {
+RunningPtr Book::expand(const std::string& job_id, const AllocationPtr& gained, double now_s,
+                        double until_s) {
   advance(now_s);
   Entry& grown = entry(job_id);
   add_extra(grown, gained, now_s, until_s);
@@ -352,7 +366,8 @@ RunningPtr Book::give_back(const std::string& job_id, double now_s, const Nodes*
     }
     if (given & NODES) free(gone->nodes);
     release(*part, *gone, given, now_s);
-    if (given != ALL_KINDS) past.push_back(std::make_shared<Holding>(Holding{given, gone, part->start_s, now_s}));
+    if (given != ALL_KINDS)
+      past.push_back(std::make_shared<Holding>(Holding{given, gone, part->start_s, now_s}));
     leave_left(giving, *part, given, nodes);
   }
   return refresh(giving, now_s, past);
@@ -468,8 +483,10 @@ void Book::open(const Nodes& nodes, const Nodes& storages, double now_s) {
 
 void Book::drain(std::int32_t storage, std::int64_t drained, double now_s) {
   advance(now_s);
-  if (drained) drained_[storage] = drained;
-  else drained_.erase(storage);
+  if (drained)
+    drained_[storage] = drained;
+  else
+    drained_.erase(storage);
   if (!storage_out(storage)) timeline_->drain(storage, drained);
 }
 
@@ -491,8 +508,8 @@ void Book::add_extra(Entry& entry, const AllocationPtr& allocation, double now_s
   // Whenever they are overdue, they are booked again for as long.
   const double extension_s = std::max(until_s - now_s, SHORTEST_S);
   book(now_s, now_s + extension_s, *allocation, ALL_KINDS);
-  enter(entry, std::make_shared<Booking>(
-                   Booking{entry.job, ALL_KINDS, allocation, now_s, now_s + extension_s, 0.0, extension_s, true}));
+  enter(entry, std::make_shared<Booking>(Booking{entry.job, ALL_KINDS, allocation, now_s,
+                                                 now_s + extension_s, 0.0, extension_s, true}));
 }
 
 void Book::watch(const BookingPtr& part) {
@@ -512,13 +529,15 @@ void Book::book(double start_s, double end_s, const Allocation& allocation, Kind
   for (const auto& [part, kind] : available(allocation, kinds)) reserve(start_s, end_s, part, kind);
 }
 
-// Release some of a part from now on, also exactly at its end: published rules hold nodes a step longer.
+// Release some of a part from now on, also exactly at its end: published rules hold nodes a step
+// longer.
 void Book::release(const Booking& part, const Allocation& allocation, Kinds kinds, double now_s) {
   if (part.end_s >= now_s) give(*timeline_, now_s, part.end_s, allocation, kinds);
 }
 
 // Release the available part of an allocation, in the timeline or in a copy of it.
-void Book::give(Timeline& timeline, double start_s, double end_s, const Allocation& allocation, Kinds kinds) const {
+void Book::give(Timeline& timeline, double start_s, double end_s, const Allocation& allocation,
+                Kinds kinds) const {
   Refusal refusal;
   if (nodes_out_.empty() && storages_out_.empty()) {
     if (!timeline.release(start_s, end_s, allocation, kinds, refusal)) throw Overbooking(refusal);
@@ -535,7 +554,8 @@ void Book::reserve(double start_s, double end_s, const Allocation& allocation, K
 }
 
 // The available parts of an allocation, with the kinds that apply to each.
-std::vector<std::pair<Allocation, Kinds>> Book::available(const Allocation& allocation, Kinds kinds) const {
+std::vector<std::pair<Allocation, Kinds>> Book::available(const Allocation& allocation,
+                                                          Kinds kinds) const {
   const auto any_out = [](const Nodes& out, const Nodes& some) {
     return std::any_of(some.begin(), some.end(), [&](std::int32_t one) { return has(out, one); });
   };
@@ -566,7 +586,8 @@ void Book::extend(Entry& entry, const BookingPtr& part, double now_s) {
   }
   if (by_nodes) {
     const double elapsed_s = now_s - entry.running->start_s;
-    until_s = std::max(entry.running->start_s + estimator_->correct_s(entry.job, elapsed_s), now_s + OVERDUE_S);
+    until_s = std::max(entry.running->start_s + estimator_->correct_s(entry.job, elapsed_s),
+                       now_s + OVERDUE_S);
   }
   book(now_s, until_s, *part->allocation, part->kinds);
   part->end_s = until_s;
@@ -579,7 +600,8 @@ void Book::extend(Entry& entry, const BookingPtr& part, double now_s) {
 
 // Extend or shorten the booking of a part, and watch its new end.
 void Book::move_end(const BookingPtr& part, double end_s, double now_s) {
-  if (end_s > part->end_s) book(std::max(part->end_s, now_s), end_s, *part->allocation, part->kinds);
+  if (end_s > part->end_s)
+    book(std::max(part->end_s, now_s), end_s, *part->allocation, part->kinds);
   else if (end_s < part->end_s)
     give(*timeline_, std::max(end_s, now_s), part->end_s, *part->allocation, part->kinds);
   part->end_s = end_s;
@@ -606,8 +628,9 @@ RunningPtr Book::refresh(Entry& entry, double now_s, const Holdings& past) {
   if (apart.size() == 1 && apart.front()->kinds == ALL_KINDS) apart.clear();
   Holdings all_past = before.past;
   all_past.insert(all_past.end(), past.begin(), past.end());
-  entry.running = std::make_shared<Running>(
-      Running{before.job, before.start_s, before.end_s, held->as_one(), std::move(apart), std::move(all_past)});
+  entry.running =
+      std::make_shared<Running>(Running{before.job, before.start_s, before.end_s, held->as_one(),
+                                        std::move(apart), std::move(all_past)});
   return entry.running;
 }
 
@@ -615,7 +638,8 @@ RunningPtr Book::refresh(Entry& entry, double now_s, const Holdings& past) {
 std::int64_t Book::bytes_on(std::int32_t storage) const {
   std::int64_t sum = 0;
   const auto add = [&](const Allocation& allocation) {
-    sum += allocation.bb_bytes * std::count(allocation.storages.begin(), allocation.storages.end(), storage);
+    sum += allocation.bb_bytes *
+           std::count(allocation.storages.begin(), allocation.storages.end(), storage);
   };
   for (const auto& [id, held] : entries_)
     for (const BookingPtr& part : held.parts)
@@ -645,7 +669,8 @@ void Book::leave_left(Entry& entry, const Booking& part, Kinds kinds, const Node
 std::string Book::fault() const {
   std::vector<JobPtr> holder(holder_.size());
   for (const auto& [id, held] : entries_) {
-    if (bool(held.running) == bool(held.held)) return "job " + id + " must run or hold a burst buffer, one of both";
+    if (bool(held.running) == bool(held.held))
+      return "job " + id + " must run or hold a burst buffer, one of both";
     if (held.lifted) return "job " + id + " was taken off its nodes and not put onto others";
     for (const BookingPtr& part : held.parts) {
       if (part->start_s > part->end_s) return "job " + id + " is booked backwards";
@@ -659,7 +684,8 @@ std::string Book::fault() const {
       return "job " + id + " is published with something else than it holds";
   }
   for (std::size_t node = 0; node < holder.size(); ++node)
-    if ((holder[node] == nullptr) != (holder_[node] == nullptr)) return "holders do not follow from the bookings";
+    if ((holder[node] == nullptr) != (holder_[node] == nullptr))
+      return "holders do not follow from the bookings";
   if (timeline_->holds_nodes_longer()) return "";
   for (const double time_s : {timeline_->now_s(), NEVER})
     if (std::string found = timeline_fault(time_s); !found.empty()) return found;
@@ -681,7 +707,8 @@ std::string Book::timeline_fault(double time_s) const {
     if (!(start_s <= time_s && (time_s < end_s || end_s == NEVER))) return;
     if (kinds & NODES)
       for (const std::int32_t node : part.nodes) {
-        if (!free[std::size_t(node)] && !node_out(node)) fault = "node " + std::to_string(node) + " is booked twice";
+        if (!free[std::size_t(node)] && !node_out(node))
+          fault = "node " + std::to_string(node) + " is booked twice";
         free[std::size_t(node)] = false;
       }
     if (kinds & BURST_BUFFERS)
@@ -695,23 +722,30 @@ std::string Book::timeline_fault(double time_s) const {
       for (std::size_t pool = 0; pool < part.pools.size(); ++pool) pools[pool] -= part.pools[pool];
   };
   for (const auto& [id, held] : entries_)
-    for (const BookingPtr& part : held.parts) take(part->kinds, *part->allocation, part->start_s, part->end_s);
-  for (const KeptBuffer& buffer : kept_) take(BURST_BUFFERS, *buffer.allocation, buffer.since_s, NEVER);
+    for (const BookingPtr& part : held.parts)
+      take(part->kinds, *part->allocation, part->start_s, part->end_s);
+  for (const KeptBuffer& buffer : kept_)
+    take(BURST_BUFFERS, *buffer.allocation, buffer.since_s, NEVER);
   if (!fault.empty()) return fault;
   for (std::size_t storage = 0; storage < bytes.size(); ++storage) {
     if (bytes[storage] < 0) return "storage node " + std::to_string(storage) + " is over-committed";
     const auto drained = drained_.find(std::int32_t(storage));
-    if (drained != drained_.end()) bytes[storage] = std::max<std::int64_t>(0, bytes[storage] - drained->second);
+    if (drained != drained_.end())
+      bytes[storage] = std::max<std::int64_t>(0, bytes[storage] - drained->second);
     if (storage_out(std::int32_t(storage))) bytes[storage] = 0;
   }
   for (std::size_t node = 0; node < free.size(); ++node)
-    if ((std::uint64_t(row[HEAD + std::int64_t(node / 64)]) >> (node % 64) & 1) != free[node]) return at + "nodes are free";
+    if ((std::uint64_t(row[HEAD + std::int64_t(node / 64)]) >> (node % 64) & 1) != free[node])
+      return at + "nodes are free";
   for (std::size_t storage = 0; storage < bytes.size(); ++storage)
-    if (row[machine.first_storage + std::int64_t(storage)] != bytes[storage]) return at + "bytes are free";
+    if (row[machine.first_storage + std::int64_t(storage)] != bytes[storage])
+      return at + "bytes are free";
   for (std::size_t link = 0; link < rates.size(); ++link)
-    if (row[machine.first_link + std::int64_t(link)] != rates[link]) return at + "bandwidth is free";
+    if (row[machine.first_link + std::int64_t(link)] != rates[link])
+      return at + "bandwidth is free";
   for (std::size_t pool = 0; pool < pools.size(); ++pool)
-    if (row[machine.first_pool + std::int64_t(pool)] != pools[pool]) return at + "amounts of pools are free";
+    if (row[machine.first_pool + std::int64_t(pool)] != pools[pool])
+      return at + "amounts of pools are free";
   return "";
 }
 

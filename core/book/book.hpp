@@ -1,13 +1,16 @@
-// The book: the only record of the resources that each job holds, and until when; its first row is the present.
+// The book: the only record of the resources that each job holds, and until when; its first row is
+// the present.
 //
-// A job's resources (nodes, bytes on storage nodes, bandwidth) are booked until its expected end; a job that outlives
-// it is booked further, a little at a time. All kinds of resources share the job's interval unless the job has lives
-// of its own, was given its burst buffer before its nodes, or gave one kind back before another: then each kind is a
-// part with an interval of its own. Nodes by which a job was expanded are parts, too: they are booked until they are
-// expected back, which may be long before the job's end.
+// A job's resources (nodes, bytes on storage nodes, bandwidth) are booked until its expected end; a
+// job that outlives it is booked further, a little at a time. All kinds of resources share the
+// job's interval unless the job has lives of its own, was given its burst buffer before its nodes,
+// or gave one kind back before another: then each kind is a part with an interval of its own. Nodes
+// by which a job was expanded are parts, too: they are booked until they are expected back, which
+// may be long before the job's end.
 //
-// A job continues on a node that a machine event made unavailable (Batsim's rule). Its resources there are not booked
-// while the node is out, as nothing is free there anyway; they are booked again when the node is back.
+// A job continues on a node that a machine event made unavailable (Batsim's rule). Its resources
+// there are not booked while the node is out, as nothing is free there anyway; they are booked
+// again when the node is back.
 #pragma once
 #include <exception>
 #include <map>
@@ -29,7 +32,8 @@ struct KeptBuffer {
   double since_s = 0.0;
 };
 
-// A booking or a release that the timeline refuses: the caller had not checked it. Python: Overbooked, ValueError.
+// A booking or a release that the timeline refuses: the caller had not checked it. Python:
+// Overbooked, ValueError.
 struct Overbooking final : std::exception {
   explicit Overbooking(Refusal refused) : refusal(std::move(refused)) {}
   const char* what() const noexcept override { return "a booking that the timeline refuses"; }
@@ -63,7 +67,8 @@ class Book {
   std::int32_t node_count() const { return std::int32_t(holder_.size()); }
   // Nodes that no job holds and that are available, ascending.
   Nodes free_nodes() const;
-  // Free bytes on a storage node now; negative while a drained one holds more than the rest of its capacity.
+  // Free bytes on a storage node now; negative while a drained one holds more than the rest of its
+  // capacity.
   std::int64_t left_bytes(std::int32_t storage) const;
   // Whether a node or a storage node is out.
   bool node_out(std::int32_t node) const { return has(nodes_out_, node); }
@@ -83,7 +88,8 @@ class Book {
   // Parts of a job as holdings, for tests and explanations.
   Holdings holdings_of(const std::string& job_id) const;
   // Usage of each user's jobs until now, in order of first use; queue: the waiting jobs.
-  std::vector<std::pair<std::string, Usage>> usage(const std::vector<JobPtr>& queue, double now_s) const;
+  std::vector<std::pair<std::string, Usage>> usage(const std::vector<JobPtr>& queue,
+                                                   double now_s) const;
 
   // ------------------------------------------------------------------ burst buffers without nodes
 
@@ -101,33 +107,45 @@ class Book {
   void start(const JobPtr& job, const AllocationPtr& allocation, double now_s);
   // Release all resources of a job that has ended; return the job with holdings until now.
   RunningPtr end(const std::string& job_id, double now_s);
-  // Take a running job off its nodes (false: its holdings have lives of their own), and put it onto others.
+  // Take a running job off its nodes (false: its holdings have lives of their own), and put it onto
+  // others.
   bool lift(const std::string& job_id, double now_s);
   void place(const JobPtr& job, const AllocationPtr& allocation, double now_s);
   // Give a running job more resources, expected back by until_s; return the changed job.
-  RunningPtr expand(const std::string& job_id, const AllocationPtr& gained, double now_s, double until_s);
-  // Book nodes (ascending) that a running job will leave by until_s only until then, like extra ones.
+  RunningPtr expand(const std::string& job_id, const AllocationPtr& gained, double now_s,
+                    double until_s);
+  // Book nodes (ascending) that a running job will leave by until_s only until then, like extra
+  // ones.
   void give_up(const std::string& job_id, const Nodes& nodes, double now_s, double until_s);
-  // Release nodes (ascending; null: all) of a running job, or kinds of resources granted for them. Returns the changed
-  // job; null, with nothing changed and the reason in `why`, where the job does not hold them so.
-  struct GiveBackFault { enum Code : std::uint8_t { NOTHING_HELD, EXTRA_NOT_WHOLE, UNKNOWN_NODE } code; std::int32_t node; };
-  RunningPtr give_back(const std::string& job_id, double now_s, const Nodes* nodes, Kinds kinds, GiveBackFault& why);
+  // Release nodes (ascending; null: all) of a running job, or kinds of resources granted for them.
+  // Returns the changed job; null, with nothing changed and the reason in `why`, where the job does
+  // not hold them so.
+  struct GiveBackFault {
+    enum Code : std::uint8_t { NOTHING_HELD, EXTRA_NOT_WHOLE, UNKNOWN_NODE } code;
+    std::int32_t node;
+  };
+  RunningPtr give_back(const std::string& job_id, double now_s, const Nodes* nodes, Kinds kinds,
+                       GiveBackFault& why);
   // Change the expected end of a running job's holdings of these kinds; return the changed job.
   RunningPtr expect(const std::string& job_id, double until_s, double now_s, Kinds kinds);
-  // Shorten a running job's bookings to its kill at until_s; later extensions are by OVERDUE_S each.
+  // Shorten a running job's bookings to its kill at until_s; later extensions are by OVERDUE_S
+  // each.
   void leave(const std::string& job_id, double until_s, double now_s);
   // Free these kinds of a running job's resources, from a time on, in a copy of the timeline.
   void vacate(Timeline& timeline, const std::string& job_id, double from_s, Kinds kinds) const;
 
   // ------------------------------------------------------------------ time and outages
 
-  // Advance the timeline; extend bookings that jobs have outlived, but not those of the job `ending` now.
+  // Advance the timeline; extend bookings that jobs have outlived, but not those of the job
+  // `ending` now.
   void advance(double now_s, const std::string* ending = nullptr);
-  // Make nodes and storage nodes (ascending) unavailable from now on; jobs keep their resources there.
+  // Make nodes and storage nodes (ascending) unavailable from now on; jobs keep their resources
+  // there.
   void close(const Nodes& nodes, const Nodes& storages, double now_s);
   // Make them available again; resources that jobs hold there are booked again.
   void open(const Nodes& nodes, const Nodes& storages, double now_s);
-  // Withhold drained bytes of a storage node in all from now on; jobs keep the bytes that they hold.
+  // Withhold drained bytes of a storage node in all from now on; jobs keep the bytes that they
+  // hold.
   void drain(std::int32_t storage, std::int64_t drained, double now_s);
 
   // First fault of the book against itself and the timeline, in words; empty: none.
@@ -165,8 +183,10 @@ class Book {
   void book(double start_s, double end_s, const Allocation& allocation, Kinds kinds);
   void reserve(double start_s, double end_s, const Allocation& allocation, Kinds kinds);
   void release(const Booking& part, const Allocation& allocation, Kinds kinds, double now_s);
-  void give(Timeline& timeline, double start_s, double end_s, const Allocation& allocation, Kinds kinds) const;
-  std::vector<std::pair<Allocation, Kinds>> available(const Allocation& allocation, Kinds kinds) const;
+  void give(Timeline& timeline, double start_s, double end_s, const Allocation& allocation,
+            Kinds kinds) const;
+  std::vector<std::pair<Allocation, Kinds>> available(const Allocation& allocation,
+                                                      Kinds kinds) const;
   void extend(Entry& entry, const BookingPtr& part, double now_s);
   void move_end(const BookingPtr& part, double end_s, double now_s);
   RunningPtr refresh(Entry& entry, double now_s, const Holdings& past = {});

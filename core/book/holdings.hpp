@@ -9,14 +9,15 @@
 
 namespace spillway {
 
-// Expected remaining time of a job that has outlived its estimate (s). Batsim reports a walltime kill one network
-// latency after the walltime; until then the nodes are not free.
+// Expected remaining time of a job that has outlived its estimate (s). Batsim reports a walltime
+// kill one network latency after the walltime; until then the nodes are not free.
 constexpr double OVERDUE_S = 1e-3;
 
 // Resources that a job holds, or held, over the same interval.
 struct Holding {
   Kinds kinds = ALL_KINDS;   // kinds of these resources
-  AllocationPtr allocation;  // in which the covered kinds count; the nodes of a buffer are those it was granted for
+  AllocationPtr allocation;  // in which the covered kinds count; the nodes of a buffer are those it
+                             // was granted for
   double start_s = 0.0;      // begin of the interval (s)
   double end_s = NEVER;      // its expected or actual end (s)
 };
@@ -27,10 +28,12 @@ using Holdings = std::vector<HoldingPtr>;
 // A running job, with its start, its allocation and its latest end; never changed once it is seen.
 struct Running {
   JobPtr job;
-  double start_s = 0.0, end_s = NEVER;  // start on its nodes, latest expected end of its hold on them (s)
-  AllocationPtr allocation;             // present; storages need not correspond to nodes one by one where released apart
-  Holdings apart;                       // its holdings, if not all are held from start_s to end_s
-  Holdings past;                        // holdings released before its end
+  double start_s = 0.0,
+         end_s = NEVER;  // start on its nodes, latest expected end of its hold on them (s)
+  AllocationPtr
+      allocation;  // present; storages need not correspond to nodes one by one where released apart
+  Holdings apart;  // its holdings, if not all are held from start_s to end_s
+  Holdings past;   // holdings released before its end
 };
 
 using RunningPtr = std::shared_ptr<Running>;
@@ -41,21 +44,25 @@ struct Booking {
   Kinds kinds = ALL_KINDS;
   AllocationPtr allocation;
   double start_s = 0.0, end_s = NEVER;
-  double tail_s = 0.0;              // from the expected end of the nodes to that of this part
-  double extension_s = OVERDUE_S;   // extension of its booking whenever the job outlives it
-  bool extra = false;               // nodes by which the job was expanded, or which it will leave before its end
+  double tail_s = 0.0;             // from the expected end of the nodes to that of this part
+  double extension_s = OVERDUE_S;  // extension of its booking whenever the job outlives it
+  bool extra = false;  // nodes by which the job was expanded, or which it will leave before its end
 
-  HoldingPtr holding() const { return std::make_shared<Holding>(Holding{kinds, allocation, start_s, end_s}); }
+  HoldingPtr holding() const {
+    return std::make_shared<Holding>(Holding{kinds, allocation, start_s, end_s});
+  }
 };
 
 using BookingPtr = std::shared_ptr<Booking>;
 
-// Resources of a job, kind by kind: one and the same allocation while no kind was given back without the others. Each
-// counts for its own kind only; the nodes of storage and links are those for which these were granted.
+// Resources of a job, kind by kind: one and the same allocation while no kind was given back
+// without the others. Each counts for its own kind only; the nodes of storage and links are those
+// for which these were granted.
 struct Held {
   AllocationPtr nodes, storage, links;
 
-  // All kinds together; where they differ, the storages need not correspond to the nodes one by one.
+  // All kinds together; where they differ, the storages need not correspond to the nodes one by
+  // one.
   AllocationPtr as_one() const {
     if (nodes == storage && nodes == links) return nodes;
     Allocation whole;

@@ -7,7 +7,6 @@ namespace spillway::batsim {
 Loop::Loop(Engine& engine, Scheduler& scheduler, Machines& machines, Extension& extension,
            Observer* observer, const LoopOptions& options, JobTable& table)
     : options_(options),
-      machines_(machines),
       extension_(extension),
       table_(table),
       next_progress_(options.progress_every),

@@ -51,7 +51,6 @@ class Loop {
 
  private:
   LoopOptions options_;
-  Machines& machines_;
   Extension& extension_;
   JobTable& table_;
   bool first_submitted_ = false;

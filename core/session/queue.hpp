@@ -1,7 +1,7 @@
 // Waiting jobs in order of submission.
 //
-// A new job gets a place at the end. Jobs leave when the next pass begins, so that a pass sees the queue as it was at its
-// beginning; places without jobs are removed when there are many.
+// A new job gets a place at the end. Jobs leave when the next pass begins, so that a pass sees the
+// queue as it was at its beginning; places without jobs are removed when there are many.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace spillway {
 
-// Jobs by place, null at places of jobs that no longer wait; shared by a queue and the passes that see it.
+// Jobs by place, null at places of jobs that no longer wait; shared by a queue and the passes that
+// see it.
 struct Line {
   std::vector<JobPtr> jobs;
   // Nodes that must be free for a job to start now; without a job, more than any machine has.
@@ -83,7 +84,8 @@ class Queue {
     return found;
   }
 
-  // Add a job behind all others. A pass that sees the line sees no more of it than there was at its beginning.
+  // Add a job behind all others. A pass that sees the line sees no more of it than there was at its
+  // beginning.
   void add(const JobPtr& job) {
     places_[job->id] = line_->jobs.size();
     line_->add(job);
@@ -94,7 +96,8 @@ class Queue {
   void add_again(const JobPtr& job) {
     std::vector<JobPtr> all = jobs();
     all.push_back(job);
-    std::stable_sort(all.begin(), all.end(), [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const JobPtr& a, const JobPtr& b) { return a->number < b->number; });
     lay_out(std::move(all));
     history_ = std::make_shared<Changes>();  // jobs have other places now
     ++changes_;
@@ -124,7 +127,8 @@ class Queue {
       if (!job) continue;
       ++there;
       const auto found = places_.find(job->id);
-      if (found == places_.end() || found->second != place) return "job " + job->id + " is at another place";
+      if (found == places_.end() || found->second != place)
+        return "job " + job->id + " is at another place";
       if (place < first_) return "job " + job->id + " waits before the first place";
     }
     return there == size() ? "" : "a job waits without a place";
@@ -138,7 +142,8 @@ class Queue {
     return found != places_.end() && line_->jobs[found->second] == job;
   }
 
-  // Empty the places of jobs that no longer wait; a pass that still sees the line keeps it as it was.
+  // Empty the places of jobs that no longer wait; a pass that still sees the line keeps it as it
+  // was.
   void let_go() {
     if (gone_.empty()) return;
     if (line_.use_count() > 1) line_ = std::make_shared<Line>(*line_);
@@ -158,7 +163,8 @@ class Queue {
     line_ = std::make_shared<Line>();
     for (JobPtr& job : jobs) line_->add(std::move(job));
     places_.clear();
-    for (std::size_t place = 0; place < line_->jobs.size(); ++place) places_[line_->jobs[place]->id] = place;
+    for (std::size_t place = 0; place < line_->jobs.size(); ++place)
+      places_[line_->jobs[place]->id] = place;
     gone_.clear();
     first_ = 0;
   }

@@ -30,7 +30,8 @@ void about(const JobPtr& job, const AllocationPtr& allocation, Check check) {
 
 // -------------------------------------------------------------------- the conversation
 
-void Session::begin(std::shared_ptr<Book> book, std::shared_ptr<Runtime> runtime, Wire wire, Nodes resources) {
+void Session::begin(std::shared_ptr<Book> book, std::shared_ptr<Runtime> runtime, Wire wire,
+                    Nodes resources) {
   book_ = std::move(book);
   runtime_ = std::move(runtime);
   wire_ = std::move(wire);
@@ -47,9 +48,10 @@ bool Session::handle(const Message& message, Reply& reply) {
   next_ = 0;
   if (begun()) {
     wire_.sent();
-    const bool others = std::any_of(message.events.begin(), message.events.end(), [](const Event& event) {
-      return event.kind == Event::Kind::OTHER || event.kind == Event::Kind::JOB_KILLED;
-    });
+    const bool others =
+        std::any_of(message.events.begin(), message.events.end(), [](const Event& event) {
+          return event.kind == Event::Kind::OTHER || event.kind == Event::Kind::JOB_KILLED;
+        });
     if (others) host_.before(message);
   }
   stage_ = Stage::EVENTS;
@@ -144,7 +146,8 @@ void Session::check_times(const Message& message) {
     const double time_s = message.events[place].time_s;
     if (!(event_s_ <= time_s && time_s <= message.now_s)) {
       const bool after = event_s_ <= time_s;
-      IllegalMessage illegal(after ? Illegal::EVENT_AFTER : Illegal::EVENT_TIME, "", std::int64_t(place));
+      IllegalMessage illegal(after ? Illegal::EVENT_AFTER : Illegal::EVENT_TIME, "",
+                             std::int64_t(place));
       illegal.x = time_s;
       illegal.y = after ? message.now_s : event_s_;
       throw illegal;
@@ -161,22 +164,34 @@ void Session::dispatch(const Event& event) {
       if (begun()) throw IllegalMessage(Illegal::SECOND_BEGIN);
       host_.begins(event);
       break;
-    case Event::Kind::SIMULATION_ENDS: finished_ = true; break;
-    case Event::Kind::JOB_SUBMITTED: submitted(event); break;
-    case Event::Kind::JOB_COMPLETED: completed(event); break;
-    case Event::Kind::REQUESTED_CALL: called(); break;
-    default: host_.other(event); break;
+    case Event::Kind::SIMULATION_ENDS:
+      finished_ = true;
+      break;
+    case Event::Kind::JOB_SUBMITTED:
+      submitted(event);
+      break;
+    case Event::Kind::JOB_COMPLETED:
+      completed(event);
+      break;
+    case Event::Kind::REQUESTED_CALL:
+      called();
+      break;
+    default:
+      host_.other(event);
+      break;
   }
 }
 
 bool Session::check_submission(const std::string& job_id) {
-  if (job_id.empty() || job_id.size() > LONGEST_NAME) throw IllegalMessage(Illegal::ID_LENGTH, job_id);
+  if (job_id.empty() || job_id.size() > LONGEST_NAME)
+    throw IllegalMessage(Illegal::ID_LENGTH, job_id);
   const std::size_t mark = job_id.find('!');
   if (mark == std::string::npos || mark == 0 || mark + 1 == job_id.size() ||
       job_id.find('!', mark + 1) != std::string::npos)
     throw IllegalMessage(Illegal::ID_FORM, job_id);
   if (job_id.find(OWN_MARK) < mark) return false;
-  if (!ids_.try_emplace(job_id, Times{UNKNOWN, UNKNOWN}).second) throw IllegalMessage(Illegal::ID_USED, job_id);
+  if (!ids_.try_emplace(job_id, Times{UNKNOWN, UNKNOWN}).second)
+    throw IllegalMessage(Illegal::ID_USED, job_id);
   return true;
 }
 
@@ -188,9 +203,11 @@ void Session::check_resources(const Nodes& ids, const char* member) const {
 void Session::submitted(const Event& event) {
   const std::string& job_id = event.job_id;
   if (rare && host_.acknowledges(job_id)) return;
-  if (!check_submission(job_id)) {  // a sub-job that the scheduler registered: the runtime has its name
+  if (!check_submission(
+          job_id)) {  // a sub-job that the scheduler registered: the runtime has its name
     Step step;
-    if (!runtime_->submitted(job_id, now_s_, step)) throw IllegalMessage(Illegal::NOT_REGISTERED, job_id);
+    if (!runtime_->submitted(job_id, now_s_, step))
+      throw IllegalMessage(Illegal::NOT_REGISTERED, job_id);
     enact(step);
     return;
   }
@@ -218,8 +235,10 @@ void Session::completed(const Event& event) {
 
 void Session::called() {
   Step step;
-  if (runtime_->called(now_s_, step)) enact(step);  // requested by the runtime: no event for the policy
-  else dirty = true;
+  if (runtime_->called(now_s_, step))
+    enact(step);  // requested by the runtime: no event for the policy
+  else
+    dirty = true;
 }
 
 void Session::hear(const Event& event) {
@@ -233,7 +252,8 @@ void Session::start(const JobPtr& job, const AllocationPtr& allocation) {
   const auto given = std::int64_t(allocation->nodes.size());
   std::int64_t nodes = job->nodes;
   if (moldable && given < nodes && host_.fewest_nodes(job) <= given) nodes = given;
-  about(job, allocation, [&] { check_start(*book_, queue_.has(job->id), *job, nodes, *allocation); });
+  about(job, allocation,
+        [&] { check_start(*book_, queue_.has(job->id), *job, nodes, *allocation); });
   if (rare || layered) host_.check_start(job, allocation);
   if (book_->held_count() && book_->held(job->id) && filled_s.find(job->id) == filled_s.end())
     throw Refusing(Refused::STILL_FILLING, job->id);
@@ -241,8 +261,10 @@ void Session::start(const JobPtr& job, const AllocationPtr& allocation) {
   filled_s.erase(job->id);
   book_->start(job, allocation, now_s_);
   host_.started(job, allocation);
-  if (rare) host_.after_start(job);
-  else note_start(job->id, now_s_);
+  if (rare)
+    host_.after_start(job);
+  else
+    note_start(job->id, now_s_);
   Step step;
   runtime_->start(job, allocation, now_s_, step);
   enact(step);
@@ -301,8 +323,10 @@ void Session::enqueue(const JobPtr& job) {
 
 void Session::reject(const JobPtr& job, const std::string& reason) {
   host_.rejected(job, reason);
-  if (rare) host_.after_rejection(job);
-  else note_end(job->id, now_s_, true);
+  if (rare)
+    host_.after_rejection(job);
+  else
+    note_end(job->id, now_s_, true);
   Request request;
   request.kind = Request::Kind::REJECT_JOB;
   request.time_s = now_s_;
@@ -320,33 +344,39 @@ void Session::enact(Step& step) {
   for (Request& request : step.requests) send(std::move(request));
   for (const Staged& one : step.staged) staged(one);
   for (const Released& one : step.released) released(one);
-  for (const Expected& one : step.expected) book_->expect(one.job_id, one.until_s, now_s_, one.covering);
+  for (const Expected& one : step.expected)
+    book_->expect(one.job_id, one.until_s, now_s_, one.covering);
   for (const Ended& one : step.ended) ended(one);
 }
 
 // A waiting job's stage-in has finished; after a failed stage-in, the job is rejected.
 void Session::staged(const Staged& staged) {
   dirty = true;
-  if (staged.reason) reject_waiting(queue_.find(staged.job_id), host_.words(staged.reason));
-  else filled_s[staged.job_id] = now_s_;
+  if (staged.reason)
+    reject_waiting(queue_.find(staged.job_id), host_.words(staged.reason));
+  else
+    filled_s[staged.job_id] = now_s_;
 }
 
 // Resources that a running job has given back are free in the policy's next pass.
 void Session::released(const Released& released) {
   Book::GiveBackFault why{};
   const Nodes* nodes = released.nodes.get();
-  const RunningPtr changed = book_->give_back(released.job_id, now_s_, nodes, released.covering, why);
+  const RunningPtr changed =
+      book_->give_back(released.job_id, now_s_, nodes, released.covering, why);
   if (!changed) {
-    constexpr Refused CODES[] = {Refused::GIVEN_NOTHING, Refused::GIVEN_EXTRA, Refused::GIVEN_UNKNOWN};
+    constexpr Refused CODES[] = {Refused::GIVEN_NOTHING, Refused::GIVEN_EXTRA,
+                                 Refused::GIVEN_UNKNOWN};
     throw Refusing(CODES[why.code], released.job_id, why.node);
   }
   host_.resized(changed);
   dirty = true;
   const auto& holdings = changed->apart;
-  const bool on_nodes = holdings.empty() || std::any_of(holdings.begin(), holdings.end(), [](const HoldingPtr& one) {
-                          return (one->kinds & NODES) != 0;
-                        });
-  if (rare && !on_nodes) host_.after_nodes(released.job_id);
+  const bool on_nodes =
+      holdings.empty() || std::any_of(holdings.begin(), holdings.end(), [](const HoldingPtr& one) {
+        return (one->kinds & NODES) != 0;
+      });
+  if (!on_nodes) host_.after_nodes(released.job_id);
 }
 
 void Session::ended(const Ended& ended) {
@@ -355,11 +385,14 @@ void Session::ended(const Ended& ended) {
   book_->accounts.ended(*running, std::uint8_t(ended.state), now_s_);
   host_.ended(running, ended.state);
   dirty = true;
-  if (rare) host_.after_end(running, ended);
-  else note_end(ended.job_id, now_s_, ended.state != JobState::COMPLETED_SUCCESSFULLY);
+  if (rare)
+    host_.after_end(running, ended);
+  else
+    note_end(ended.job_id, now_s_, ended.state != JobState::COMPLETED_SUCCESSFULLY);
 }
 
-// -------------------------------------------------------------------- times of jobs, for jobs that depend on them
+// -------------------------------------------------------------------- times of jobs, for jobs that
+// depend on them
 
 Times Session::times(const std::string& job_id) const {
   const auto found = ids_.find(job_id);

@@ -1,8 +1,9 @@
 // One simulation's conversation, without a socket: message in, reply out. Deterministic and total.
 //
-// Every event changes the records; then the policy gets a view and yields decisions; the guard checks them; the runtime
-// turns them into requests. Time only comes from messages. What is decided, and what is rare (outages, preemption,
-// dependencies, persistent buffers, resizes), is the host's: it is called at fixed places, and works on the same records.
+// Every event changes the records; then the policy gets a view and yields decisions; the guard
+// checks them; the runtime turns them into requests. Time only comes from messages. What is
+// decided, and what is rare (outages, preemption, dependencies, persistent buffers, resizes), is
+// the host's: it is called at fixed places, and works on the same records.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,7 +22,8 @@ namespace spillway {
 
 class Session;
 
-// What a conversation asks of the outside: the policy's passes, the reading of jobs, and rules that are rare.
+// What a conversation asks of the outside: the policy's passes, the reading of jobs, and rules that
+// are rare.
 class Host {
  public:
   Host() = default;
@@ -31,7 +33,8 @@ class Host {
 
   // SIMULATION_BEGINS: make the machine; calls Session::begin.
   virtual void begins(const Event& event) = 0;
-  // A message has come, with events that the session does not read itself, or while rare features are in use.
+  // A message has come, with events that the session does not read itself, or while rare features
+  // are in use.
   virtual void before(const Message& message) = 0;
   // An event that the session does not read itself.
   virtual void other(const Event& event) = 0;
@@ -42,7 +45,8 @@ class Host {
 
   // Read a submitted job; with a reason it can never run, as its bandwidth cannot be computed.
   virtual JobPtr read(const Event& event, std::int64_t number, std::string& reason) = 0;
-  // Admit a job: add its partitions and amounts of pools. It waits, is held by others, or (with a reason) never runs.
+  // Admit a job: add its partitions and amounts of pools. It waits, is held by others, or (with a
+  // reason) never runs.
   enum class Admission : std::uint8_t { WAITS, HELD, REJECTED };
   virtual Admission admit(JobPtr& job, std::string& reason) = 0;
 
@@ -63,20 +67,24 @@ class Host {
   virtual void held(const JobPtr& job, const HoldingPtr& holding) = 0;
   virtual void evicted(const JobPtr& job, const HoldingPtr& holding) = 0;
 
-  // While rare features are in use: a job was rejected, started, has given its nodes back, or has ended.
+  // A job has given its nodes back, and keeps other resources.
+  virtual void after_nodes(const std::string& job_id) = 0;
+  // While rare features are in use: a job was rejected, started, or has ended.
   virtual void after_rejection(const JobPtr& job) = 0;
   virtual void after_start(const JobPtr& job) = 0;
-  virtual void after_nodes(const std::string& job_id) = 0;
   virtual void after_end(const RunningPtr& running, const Ended& ended) = 0;
   // Words of a stage-in that failed.
   virtual std::string words(const Reason& reason) = 0;
-  // Before a pass: queue or reject jobs that dependencies no longer hold, destroy persistent buffers.
+  // Before a pass: queue or reject jobs that dependencies no longer hold, destroy persistent
+  // buffers.
   virtual void before_pass() = 0;
-  // After a pass: kill jobs whose grace time is over, let controllers resize; true: decide again at once.
+  // After a pass: kill jobs whose grace time is over, let controllers resize; true: decide again at
+  // once.
   virtual bool after_pass() = 0;
   // At the end of a turn of decisions: whether there is more to decide.
   virtual bool more() = 0;
-  // After the last event: kill jobs that have lost resources; and after the decisions: request calls.
+  // After the last event: kill jobs that have lost resources; and after the decisions: request
+  // calls.
   virtual void after_events() = 0;
   virtual void after_decisions() = 0;
   // Dependencies no longer hold some jobs (event cadence).
@@ -85,20 +93,23 @@ class Host {
   virtual void no_more() = 0;
 };
 
-// Start and end of a job, for jobs that depend on it; not a number: not yet. A failed end is negative.
+// Start and end of a job, for jobs that depend on it; not a number: not yet. A failed end is
+// negative.
 struct Times {
   double started_s, ended_s;
 };
 
 class Session {
  public:
-  // each_event: the policy decides after every event, as in the published experiment, not once a message.
+  // each_event: the policy decides after every event, as in the published experiment, not once a
+  // message.
   Session(Host& host, bool each_event) : host_(host), each_event_(each_event) {}
 
   // ------------------------------------------------------------------ the conversation
 
   // Begin, with the machine that the host has made. resources: ids of the machine's hosts.
-  void begin(std::shared_ptr<Book> book, std::shared_ptr<Runtime> runtime, Wire wire, Nodes resources);
+  void begin(std::shared_ptr<Book> book, std::shared_ptr<Runtime> runtime, Wire wire,
+             Nodes resources);
   // Answer a message; false: the policy pauses, and resume() goes on.
   bool handle(const Message& message, Reply& reply);
   bool resume(Reply& reply);
@@ -121,7 +132,8 @@ class Session {
   Times times(const std::string& job_id) const;
   void note_start(const std::string& job_id, double now_s);
   void note_end(const std::string& job_id, double now_s, bool failed);
-  // Rank of the next job that may wait: a submitted job, or one that its dependencies no longer hold.
+  // Rank of the next job that may wait: a submitted job, or one that its dependencies no longer
+  // hold.
   std::int64_t next_number() { return numbers_++; }
   // Refuse an invalid id or one that was used before; whether it is a job of a user's workload.
   bool check_submission(const std::string& job_id);
@@ -129,12 +141,13 @@ class Session {
   const Nodes& resources() const { return resources_; }
   // Ends of stage-ins of waiting jobs (s), by job.
   std::unordered_map<std::string, double> filled_s;
-  bool dirty = false;        // whether anything that the policy sees has changed since its last pass
+  bool dirty = false;  // whether anything that the policy sees has changed since its last pass
   bool static_done = false;  // whether the simulator has submitted all its static jobs
-  bool rare = false;         // whether rare features are in use, so that the host is called for them
+  bool rare = false;  // whether rare features are in use, so that the host is called for them
   bool moldable = false, layered = false;
 
-  // ------------------------------------------------------------------ decisions and their consequences
+  // ------------------------------------------------------------------ decisions and their
+  // consequences
 
   void start(const JobPtr& job, const AllocationPtr& allocation);
   void hold(const JobPtr& job, const AllocationPtr& allocation, double until_s);
@@ -157,7 +170,15 @@ class Session {
   std::string fault();
 
  private:
-  enum class Stage : std::uint8_t { EVENTS, EVENT_PASS, AFTER_EVENTS, TURN, TURN_PASS, AFTER_PASS, DONE };
+  enum class Stage : std::uint8_t {
+    EVENTS,
+    EVENT_PASS,
+    AFTER_EVENTS,
+    TURN,
+    TURN_PASS,
+    AFTER_PASS,
+    DONE
+  };
 
   bool go_on(Reply& reply);
   bool go_on_events();

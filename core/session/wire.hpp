@@ -1,5 +1,5 @@
-// Batsim's own rules and records: requests that would make a simulator abort are refused before they are sent, and
-// events about jobs that it cannot mean are illegal.
+// Batsim's own rules and records: requests that would make a simulator abort are refused before
+// they are sent, and events about jobs that it cannot mean are illegal.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -71,25 +71,37 @@ class Wire {
   // Check a request; it counts as carried out.
   void check(const Request& request) {
     switch (request.kind) {
-      case Request::Kind::EXECUTE_JOB: execute(request); break;
-      case Request::Kind::REJECT_JOB: reject(request); break;
-      case Request::Kind::KILL_JOB: kill(request); break;
-      case Request::Kind::REGISTER_PROFILE: need_registration(request, "REGISTER_PROFILE", request.name); break;
+      case Request::Kind::EXECUTE_JOB:
+        execute(request);
+        break;
+      case Request::Kind::REJECT_JOB:
+        reject(request);
+        break;
+      case Request::Kind::KILL_JOB:
+        kill(request);
+        break;
+      case Request::Kind::REGISTER_PROFILE:
+        need_registration(request, "REGISTER_PROFILE", request.name);
+        break;
       case Request::Kind::REGISTER_JOB: {
         const std::string& job_id = request.job ? request.job->id : request.job_id;
         need_registration(request, "REGISTER_JOB", job_id);
         jobs_[job_id] = State::SUBMITTED;
         break;
       }
-      case Request::Kind::SET_METADATA: metadata(request); break;
-      default: break;
+      case Request::Kind::SET_METADATA:
+        metadata(request);
+        break;
+      default:
+        break;
     }
   }
 
  private:
   enum class State : std::uint8_t { SUBMITTED, RUNNING };
 
-  [[noreturn]] static void refuse(Refused why, const std::string& job_id, std::int64_t a = 0, std::string text = "") {
+  [[noreturn]] static void refuse(Refused why, const std::string& job_id, std::int64_t a = 0,
+                                  std::string text = "") {
     Refusing refused(why, job_id, a);
     refused.text = std::move(text);
     throw refused;
@@ -97,12 +109,14 @@ class Wire {
 
   void execute(const Request& request) {
     const auto found = jobs_.find(request.job_id);
-    if (found == jobs_.end() || found->second != State::SUBMITTED) refuse(Refused::NOT_SUBMITTED, request.job_id);
+    if (found == jobs_.end() || found->second != State::SUBMITTED)
+      refuse(Refused::NOT_SUBMITTED, request.job_id);
     if (!closed_.empty() && request.alloc) {
       std::int32_t least = std::numeric_limits<std::int32_t>::max();
       for (const std::int32_t host : *request.alloc)
         if (has(closed_, host)) least = std::min(least, host);
-      if (least < std::numeric_limits<std::int32_t>::max()) refuse(Refused::HOST_CLOSED, request.job_id, least);
+      if (least < std::numeric_limits<std::int32_t>::max())
+        refuse(Refused::HOST_CLOSED, request.job_id, least);
     }
     found->second = State::RUNNING;
     if (unsent_message_ != message_) unsent_.clear();
@@ -112,21 +126,25 @@ class Wire {
 
   void reject(const Request& request) {
     const auto found = jobs_.find(request.job_id);
-    if (found == jobs_.end() || found->second != State::SUBMITTED) refuse(Refused::NOT_REJECTABLE, request.job_id);
+    if (found == jobs_.end() || found->second != State::SUBMITTED)
+      refuse(Refused::NOT_REJECTABLE, request.job_id);
     jobs_.erase(found);
   }
 
   void kill(const Request& request) {
     for (const std::string& job_id : request.job_ids) {
       const auto found = jobs_.find(job_id);
-      if (found == jobs_.end() || found->second != State::RUNNING) refuse(Refused::NOT_KILLABLE, job_id);
+      if (found == jobs_.end() || found->second != State::RUNNING)
+        refuse(Refused::NOT_KILLABLE, job_id);
       dying_.insert(job_id);
     }
   }
 
   void metadata(const Request& request) const {
-    if (jobs_.find(request.job_id) == jobs_.end()) refuse(Refused::METADATA_OF_NONE, request.job_id);
-    if (request.name.find('"') != std::string::npos) refuse(Refused::METADATA_QUOTE, request.job_id, 0, request.name);
+    if (jobs_.find(request.job_id) == jobs_.end())
+      refuse(Refused::METADATA_OF_NONE, request.job_id);
+    if (request.name.find('"') != std::string::npos)
+      refuse(Refused::METADATA_QUOTE, request.job_id, 0, request.name);
   }
 
   void need_registration(const Request&, const char* what, const std::string& name) const {

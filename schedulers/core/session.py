@@ -2,7 +2,7 @@
 
 The core directs it (``core/session/session.hpp``): it changes the records at every event, lets the policy decide,
 checks its decisions, and turns them into requests. This class is its host: the policy's passes, the reading of jobs,
-and what is rare. Time only comes from messages, randomness only from the seed.
+and rare rules. Time only comes from messages, randomness only from the seed.
 
 ============================================  ============================================
 the view that a policy gets                   :mod:`spillway.schedulers.core.views`

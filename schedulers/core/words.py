@@ -21,7 +21,7 @@ SHORTEST_CALL_S = 1e-6
 
 
 class Refused(enum.IntEnum):
-    """Why a decision is refused."""
+    """Reasons for refusing a decision, by their number in the core."""
 
     NONE = 0
     NOT_WAITING = enum.auto()
@@ -76,7 +76,7 @@ class Refused(enum.IntEnum):
 
 
 class Numbers(NamedTuple):
-    """What came with a code; ``book``, ``job`` and ``allocation`` are those that the decision is about."""
+    """Numbers that came with a code; ``book``, ``job`` and ``allocation`` are those that the decision is about."""
 
     book: Book
     now_s: float
@@ -223,7 +223,7 @@ def refusal(code: int, job_id: str, numbers: Numbers) -> DecisionRefused:
 
 
 class Illegal(enum.IntEnum):
-    """Why a message is illegal."""
+    """Faults of messages, by their number in the core."""
 
     AFTER_END = 0
     ORDER = enum.auto()

@@ -168,9 +168,9 @@ def refuse_field(job_id: str, where: str, field: str, fault: str, value: Any) ->
     Parameters
     ----------
     job_id, where, field, value
-        The job, ``job`` or ``profile``, the name of the field, and what it has.
+        The job, ``job`` or ``profile``, the name of the field, and its value.
     fault
-        What is wrong with it.
+        Name of the fault.
     """
     if fault == "both":
         text = f"{TOTAL_FIELD!r} (bytes of the whole job) beside {BURST_BUFFER_FIELD!r} (bytes per node): leave one out"
@@ -192,4 +192,4 @@ _EXPECTED = {
     "stripes": f"a whole number of storage nodes from 1 to {MOST_STRIPES}",
     "size": "a number from 0 to 2^62",
 }
-"""What a field must be, by the name of the fault in the core."""
+"""Requirements of fields, by the name of the fault in the core."""

@@ -179,7 +179,7 @@ class Workload(ProfileLookup):
         return SimulatedJob(self._origin(printed), name, profile, subtime, res, walltime, source)
 
     def _origin(self, registered: bool) -> Origin:
-        """What its jobs have in common, those of its file or those that the scheduler registers."""
+        """Common properties of its jobs, those of its file or those that the scheduler registers."""
         known = self._origins.get(registered)
         if known is None:
             kind = OriginKind.REGISTERED if registered else OriginKind.FILE

@@ -1,4 +1,4 @@
-"""What the loop leaves to this side: programs, registration by objects, rare requests, external events, power."""
+"""The part that the loop leaves to this side: programs, registration by objects, rare requests, events, power."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spillway.simulator.world.power import PowerSwitches
 
 
 class Later:
-    """What to call when a timer, a message or a task of this side has ended; the loop has only numbers."""
+    """Functions to call when a timer, a message or a task of this side has ended; the loop has only numbers."""
 
     def __init__(self) -> None:
         self._calls: dict[int, Callable[[], None]] = {}

@@ -122,7 +122,7 @@ _LEFT = (
     "calls requested (CALL_ME_LATER)",
     "jobs that have not ended",
 )
-"""What may be left after the last reply."""
+"""Things that may be left after the last reply."""
 
 
 def _requests_at_end(_: Machines, fault: Fault) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from msgspec.structs import replace
 
+from spillway.schedulers.model.job import replaced
 from tools.benchmarks.plan_load import NOW_S, picture
 from tools.benchmarks.small_plans import SEARCHES, over_optimum
 
@@ -17,7 +17,7 @@ def test_the_optimum_is_the_least(power: float) -> None:
     rng = random.Random(5)
     for _ in range(5):
         _, timeline, queue = picture(rng, 5)
-        found = over_optimum(timeline, [replace(job, submit_time_s=NOW_S) for job in queue], power)
+        found = over_optimum(timeline, [replaced(job, submit_time_s=NOW_S) for job in queue], power)
         assert found.keys() == SEARCHES.keys()
         assert all(ratio >= 1 - 1e-9 for ratio in found.values())
         assert found["ours"] <= found["starting orders"]

@@ -43,8 +43,8 @@ def _later(reply: Reply) -> Reply:
 
 
 def test_a_leak_is_found(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """A book that keeps the resources of an ended job: the finding names the command that plays it again."""
-    monkeypatch.setattr(Book, "_free_nodes", lambda self, nodes: None)
+    """A book that says that a resource is held by an ended job: the finding names the command that plays it again."""
+    monkeypatch.setattr(Book, "fault", lambda self: "a node is held by a job that has ended")
     assert main(["--worlds", "3", "--seed", "3"]) == 1
     printed = capsys.readouterr().out
     assert "play again: python -m tools.fuzz worlds --seed 3 --first" in printed
