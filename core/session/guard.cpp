@@ -201,7 +201,7 @@ void check_start(const Book& book, bool waiting, const Job& job, std::int64_t no
   }
   if (!allocation.pools.empty() || !job.pools.empty()) check_pools(book, job, allocation);
   if (facts.rows > 1) check_rows(facts, job, allocation);
-  if (job.lives && job.lives->storage_lead_s && job.bb_bytes && !held)
+  if (job.lives && job.lives->storage_lead_s != 0.0 && job.bb_bytes != 0 && !held)
     throw Refusing(Refused::BUFFER_FIRST, job.id);
 }
 
