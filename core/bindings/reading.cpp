@@ -10,13 +10,13 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/job.hpp"
+#include "model/limits.hpp"
 
 namespace nb = nanobind;
 
 namespace spillway::bindings {
 namespace {
 
-constexpr double LATEST_S = 8589934592.0;  // 2^33 s: walltimes beyond it mean none
 constexpr double SHORTEST_DELAY_S = 1e-6;  // replaces a delay of 0: Batsim refuses such profiles
 constexpr std::int64_t MOST_NODES = 2147483647;
 constexpr double LARGEST_SIZE = 4611686018427387904.0;  // 2^62

@@ -98,7 +98,7 @@ void make(Played* self, nb::object model, const NamedGate& gate, nb::object stre
   new (self) Played{made, std::make_shared<ProgramRuntime>(made, gate.gate, given, restart)};
 }
 
-nb::object task_object(const Task& task) {
+nb::object task_object(const SubTask& task) {
   static Imported type("spillway.schedulers.jobmodels.sub_jobs", "Task");
   nb::object storage = nb::none();
   if (task.storage) {
@@ -108,8 +108,8 @@ nb::object task_object(const Task& task) {
   return type(tuple_of(*task.hosts), storage);
 }
 
-Task task_of(nb::handle object) {
-  Task task;
+SubTask task_of(nb::handle object) {
+  SubTask task;
   task.hosts = std::make_shared<std::vector<std::int32_t>>(indices_of(object[0]));
   if (object[1].is_none()) return task;
   auto storage = std::make_shared<Request::Storage>();
@@ -235,7 +235,7 @@ void bind_runtime(nb::module_& module) {
         const Lowered lowered =
             lower(transfer, indices_of(nodes), *allocation_of(allocation), hosts);
         nb::list tasks;
-        for (const Task& task : lowered.tasks) tasks.append(task_object(task));
+        for (const SubTask& task : lowered.tasks) tasks.append(task_object(task));
         return type(dict_of(*lowered.profile), tasks);
       },
       nb::arg("transfer"), nb::arg("nodes"), nb::arg("allocation"), nb::arg("hosts"));

@@ -2,18 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "engines/task.hpp"
+#include "model/resource.hpp"
 
 namespace spillway {
 
 /// Number of a task; grows with each start of an engine, is never used twice.
 using Handle = std::int64_t;
-
-/// Later than every event.
-constexpr double NEVER = std::numeric_limits<double>::infinity();
 
 /// A machine on which parallel tasks run, and its clock in seconds since the start of the
 /// simulation.

@@ -57,11 +57,11 @@ Lowered staged(const Transfer& transfer, const NodeList& nodes, const Allocation
                const Hosts& hosts) {
   const std::int32_t pfs = file_system(hosts);
   const bool inwards = transfer.source == Place::FILE_SYSTEM;
-  std::map<std::int32_t, Task>
+  std::map<std::int32_t, SubTask>
       tasks;  // the same one for each node that has its bytes on a storage node
   Lowered lowered;
   for (const std::int32_t storage : storages_of(nodes, allocation, hosts)) {
-    Task& task = tasks[storage];
+    SubTask& task = tasks[storage];
     if (!task.hosts) {
       task.hosts =
           std::make_shared<NodeList>(NodeList{std::min(storage, pfs), std::max(storage, pfs)});

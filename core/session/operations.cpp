@@ -3,13 +3,13 @@
 #include <cmath>
 #include <utility>
 
+#include "model/limits.hpp"
 #include "session/program_runtime.hpp"
 
 namespace spillway {
 
 namespace {
 
-constexpr double LATEST_S = 8589934592.0;  // 2^33: no simulation lasts longer
 constexpr double SOONEST_CALL_S =
     10 * SHORTEST_WALLTIME_S;  // Batsim takes calls strictly in the future
 constexpr Kinds ALL_BUT_BUFFERS = ALL_KINDS & ~BURST_BUFFERS;

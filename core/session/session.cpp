@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "model/limits.hpp"
 #include "session/guard.hpp"
 
 namespace spillway {
 
 namespace {
 
-constexpr double LATEST_S = 8589934592.0;  // no simulation gets beyond 2^33 s (272 years)
 constexpr std::size_t LONGEST_NAME = 255;
 const double UNKNOWN = std::numeric_limits<double>::quiet_NaN();
 

@@ -39,7 +39,7 @@ std::int64_t SubJobs::run(const Lowered& lowered, double walltime_s, double now_
     request.profile = profile;
   }
   std::int64_t number = first;
-  for (const Task& task : lowered.tasks) {
+  for (const SubTask& task : lowered.tasks) {
     Request& request = requests.emplace_back();
     request.kind = Request::Kind::REGISTER_JOB;
     request.time_s = now_s;
@@ -50,7 +50,7 @@ std::int64_t SubJobs::run(const Lowered& lowered, double walltime_s, double now_
     ++number;
   }
   number = first;
-  for (const Task& task : lowered.tasks) {
+  for (const SubTask& task : lowered.tasks) {
     Request& request = requests.emplace_back();
     request.kind = Request::Kind::EXECUTE_JOB;
     request.time_s = now_s;

@@ -24,7 +24,7 @@ constexpr char OWN_MARK =
 
 // One sub-job: its hosts (Batsim's ids, ascending), and the host of each storage label of its
 // profile.
-struct Task {
+struct SubTask {
   Ids hosts;
   std::shared_ptr<const Request::Storage> storage;
 };
@@ -32,7 +32,7 @@ struct Task {
 // A profile, and the sub-jobs that run it side by side.
 struct Lowered {
   DescriptionPtr profile;
-  std::vector<Task> tasks;
+  std::vector<SubTask> tasks;
 };
 
 class SubJobs {

@@ -3,13 +3,12 @@
 #include <set>
 #include <utility>
 
+#include "model/limits.hpp"
 #include "session/program_runtime.hpp"
 
 namespace spillway {
 
 namespace {
-
-constexpr double LATEST_S = 8589934592.0;  // 2^33: no simulation lasts longer
 
 void erase(std::vector<std::int64_t>& keys, std::int64_t key) {
   keys.erase(std::remove(keys.begin(), keys.end(), key), keys.end());
@@ -181,7 +180,7 @@ Reason ProgramRuntime::out(Process& process, const std::shared_ptr<const Timed>&
     if (gone < 0 || host < gone) gone = host;
   };
   const auto low = lowered(process, timed, nodes);
-  for (const Task& task : low->tasks) {
+  for (const SubTask& task : low->tasks) {
     for (const std::int32_t host : *task.hosts) look(host);
     if (!task.storage) continue;
     for (const auto& entry : *task.storage) look(entry.second);
