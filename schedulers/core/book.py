@@ -33,6 +33,15 @@ STATES = tuple(JobState)
 _Value = TypeVar("_Value")
 
 
+def given_fault(code: int, node: int, job_id: str) -> str:
+    """The fault of giving back resources of a job that it does not hold, by its number in the core."""
+    return (
+        f"job {shown(job_id)} holds nothing that could be given back",
+        f"job {shown(job_id)} was expanded by node {node}: it can only be given back whole",
+        f"job {shown(job_id)} holds nothing to give back for node {node}",
+    )[code]
+
+
 class Held(NamedTuple):
     """Resources of a job, kind by kind; each counts for its own kind only."""
 
@@ -205,14 +214,7 @@ class Book(native.Book):
         found: Running | tuple[int, int] = self.give(job_id, now_s, None if nodes is None else list(nodes), covering)
         if not isinstance(found, tuple):
             return found
-        code, node = found
-        raise ValueError(
-            (
-                f"job {shown(job_id)} holds nothing that could be given back",
-                f"job {shown(job_id)} was expanded by node {node}: it can only be given back whole",
-                f"job {shown(job_id)} holds nothing to give back for node {node}",
-            )[code]
-        )
+        raise ValueError(given_fault(*found, job_id))
 
     def drain(self, storage: int, drained: int, now_s: float) -> None:
         """Withhold ``drained`` bytes of a storage node in all from now on; jobs keep the bytes that they hold.
@@ -235,5 +237,4 @@ class Book(native.Book):
         self.timeline.check()
         fault = self.fault()
         assert not fault, fault
-        assert self.kept.keys() == set(self.kept), "persistent buffers differ"
         assert math.isfinite(self.timeline.now_s), "the book has no present"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spillway.base.errors import DecisionRefused, RemoteProtocolError, shown
 from spillway.protocol.limits import LONGEST_NAME, time_fault
-from spillway.schedulers.core.book import Book
+from spillway.schedulers.core.book import Book, given_fault
 from spillway.schedulers.core.feasible import in_gigabytes
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -213,13 +213,10 @@ _REFUSED: Mapping[Refused, Callable[[Numbers], str]] = {
 
 def refusal(code: int, job_id: str, numbers: Numbers) -> DecisionRefused:
     """The error of a refused decision."""
-    given = {
-        Refused.GIVEN_NOTHING: f"job {shown(job_id)} holds nothing that could be given back",
-        Refused.GIVEN_EXTRA: f"job {shown(job_id)} was expanded by node {numbers.a}: it can only be given back whole",
-        Refused.GIVEN_UNKNOWN: f"job {shown(job_id)} holds nothing to give back for node {numbers.a}",
-    }
     known = Refused(code)
-    return DecisionRefused(job_id, given[known] if known in given else _REFUSED[known](numbers))
+    if Refused.GIVEN_NOTHING <= known <= Refused.GIVEN_UNKNOWN:
+        return DecisionRefused(job_id, given_fault(known - Refused.GIVEN_NOTHING, numbers.a, job_id))
+    return DecisionRefused(job_id, _REFUSED[known](numbers))
 
 
 class Illegal(enum.IntEnum):
