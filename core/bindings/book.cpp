@@ -166,12 +166,6 @@ void bind_book(nb::module_& module) {
           nb::arg("job_id"))
       .def("holds", &Book::holds, nb::arg("job_id"))
       .def("extra_nodes", &Book::extra_nodes, nb::arg("job_id"))
-      .def(
-          "holdings_of",
-          [](const Book& self, const std::string& job_id) {
-            return tuple_of(self.holdings_of(job_id));
-          },
-          nb::arg("job_id"))
       .def("usage_by_user", &usage, nb::arg("queue"), nb::arg("now_s"))
       .def_prop_ro("finished_log",
                    [](const Book& self) {

@@ -123,7 +123,6 @@ void bind_queue(nb::module_& module) {
       .def("find", &Queue::find, nb::arg("job_id"))
       .def("waiting", &Queue::jobs)
       .def("add", &Queue::add, nb::arg("job"))
-      .def("add_again", &Queue::add_again, nb::arg("job"))
       .def("remove", &Queue::remove, nb::arg("job_id"))
       .def("shown", &Queue::shown)
       .def("fault", &Queue::fault);

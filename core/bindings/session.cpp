@@ -376,8 +376,6 @@ void bind_session(nb::module_& module) {
             return self.core.wire().killed(job_id);
           },
           nb::arg("job_id"))
-      .def_prop_ro("registration_open",
-                   [](PySession& self) { return self.core.wire().registration_open(); })
       .def(
           "finish_registration",
           [](PySession& self, bool finished) { self.core.wire().registration(finished); },

@@ -137,13 +137,6 @@ Nodes Book::extra_nodes(const std::string& job_id) const {
   return ascending(std::move(found));
 }
 
-Holdings Book::holdings_of(const std::string& job_id) const {
-  Holdings found;
-  if (const Entry* entry = find(job_id))
-    for (const BookingPtr& part : entry->parts) found.push_back(part->holding());
-  return found;
-}
-
 std::vector<std::pair<std::string, Usage>> Book::usage(const std::vector<JobPtr>& queue,
                                                        double now_s) const {
   auto sums = accounts.users();

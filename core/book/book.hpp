@@ -85,8 +85,6 @@ class Book {
   bool holds(const std::string& job_id) const;
   // Nodes by which a job was expanded, or which it will leave before its end, ascending.
   Nodes extra_nodes(const std::string& job_id) const;
-  // Parts of a job as holdings, for tests and explanations.
-  Holdings holdings_of(const std::string& job_id) const;
   // Usage of each user's jobs until now, in order of first use; queue: the waiting jobs.
   std::vector<std::pair<std::string, Usage>> usage(const std::vector<JobPtr>& queue,
                                                    double now_s) const;

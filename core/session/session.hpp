@@ -121,12 +121,9 @@ class Session {
 
   double now_s() const { return now_s_; }
   Book& book() { return *book_; }
-  const std::shared_ptr<Book>& book_ptr() const { return book_; }
   Queue& queue() { return queue_; }
   Wire& wire() { return wire_; }
   Runtime& runtime() { return *runtime_; }
-  const std::shared_ptr<Runtime>& runtime_ptr() const { return runtime_; }
-  std::vector<Request>& requests() { return requests_; }
   bool knows(const std::string& job_id) const { return ids_.find(job_id) != ids_.end(); }
   Times times(const std::string& job_id) const;
   void note_start(const std::string& job_id, double now_s);
