@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from docs.tools import platform_page
+from docs.tools import platform_page, verdicts
 from spillway.analysis.metrics import Summary
 from spillway.base import durable
 from spillway.base.arguments import PROGRAM, Parser
@@ -65,6 +65,7 @@ def pages() -> dict[str, str]:
         "platform.md": platform_page.page(_table),
     }
     made |= commands()
+    made |= {f"claims/{name}": text for name, text in verdicts.pages(verdicts.read()).items()}
     return {name: NOTE + text for name, text in made.items()}
 
 
@@ -138,7 +139,7 @@ def campaigns() -> str:
     tables = (
         ("Campaign", "At the top of the file.", campaign_file.CAMPAIGN_KEYS),
         ("`[[workload]]`", "One table for each workload.", campaign_file.WORKLOAD_KEYS),
-        ("`read`", "Keys of a workload's `read` table: [reading of logs](../logs.md).", campaign_file.READ_KEYS),
+        ("`read`", "Keys of a workload's `read` table: [formats](../own-log.md#formats).", campaign_file.READ_KEYS),
         ("`[[platform]]`", "One table for each machine.", campaign_file.PLATFORM_KEYS),
         ("`[[policy]]`", "One table for each policy.", campaign_file.POLICY_KEYS),
     )
@@ -199,7 +200,10 @@ def models() -> str:
 
 def lives() -> str:
     """Every life of burst buffers and its options."""
-    words = "The intervals over which burst buffers are held: `--bb-life NAME[:key=value,...]`; [details](../lives.md)."
+    words = (
+        "The intervals over which burst buffers are held: `--bb-life NAME[:key=value,...]`; "
+        "[details](../models.md#lives-of-burst-buffers)."
+    )
     rows = [(f"`{name}`", _first_paragraph(cls), cls.source) for name, cls in LIVES.items()]
     parts = [f"# Lives of burst buffers\n\n{words}\n\n{_table(('life', 'rule', 'source'), rows)}"]
     for name, cls in LIVES.items():

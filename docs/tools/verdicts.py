@@ -1,8 +1,7 @@
-"""Writes verdicts into the pages of the papers: the table of all studies, and each paper's claims.
+"""Claims of the papers: pages of the reference, from ``docs/verdicts.csv``.
 
-``python -m docs.tools.verdicts`` makes the tables from ``docs/verdicts.csv``; given the file that ``spillway study
-verdicts`` writes, it first takes over the rows of that file. Former verdicts stay, and so do the rows of claims that
-were not run this time. Tables are between ``<!-- claims: STUDY -->`` and ``<!-- end of claims -->``.
+``python -m docs.tools.verdicts FILE`` takes over the rows of the file that ``spillway study verdicts`` writes; rows of
+claims that were not run this time stay. ``docs.tools.reference`` writes the pages.
 """
 
 from __future__ import annotations
@@ -22,10 +21,8 @@ from spillway.experiments.studies.verdicts import Verdict
 
 DOCS = REPOSITORY / "docs"
 TABLE = DOCS / "verdicts.csv"
-COLUMNS = (*Line.__struct_fields__, "before", "moved")
-BLOCK = re.compile(r"(<!-- claims: (\S+) -->\n).*?(<!-- end of claims -->)", re.DOTALL)
+COLUMNS = Line.__struct_fields__
 VERDICTS = [one.value for one in Verdict]
-OLD_VERDICTS = [one.value for one in Verdict if one is not Verdict.FITS_ONE_RUN]
 
 Row = Mapping[str, str]
 
@@ -38,16 +35,16 @@ SHORT = {
 }
 """Short reasons for the tables."""
 
-MOVED = {
-    "thesis": "whole log: five draws of its lost burst buffers, not one within 20 or 50 %; more are tested together",
-    "jeannot": "the printed volumes are judged",
-    "herbein": "numbers of the paper's one workload are compared with the interval for one of ours",
-    "gang": "900 s between submissions, not 583 s; counts are those of one workload",
-    "malleable-sharing": "a reading with nothing fitted is judged",
+PAPERS = {
+    "thesis": "Kopański 2020",
+    "jeannot": "Jeannot, Pallez, Vidal 2023",
+    "herbein": "Herbein et al. 2016",
+    "gang": "Zhang et al. 2003",
+    "malleable": "Singh, Carretero 2019",
+    "malleable-sharing": "Singh, Carretero 2019, section 5.2",
 }
-"""Reasons why claims have another verdict than before, by study."""
-REWORDED = {("thesis", "2 narrow"): "the thesis speaks of narrow jobs that pass, not of their profit"}
-"""Claims with another statement than before, with the reason, by study and name."""
+PAGE_OF = {"gang": "zhang", "malleable": "singh", "malleable-sharing": "singh"}
+"""Pages that describe a study, where they are not named alike."""
 
 
 def read(path: Path = TABLE) -> list[dict[str, str]]:
@@ -57,10 +54,7 @@ def read(path: Path = TABLE) -> list[dict[str, str]]:
 
 
 def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
-    """Rows with new ones in place of those of their studies; former verdicts stay.
-
-    A claim that was not run this time keeps its former row.
-    """
+    """Rows with new ones in place of those of their studies; a claim that was not run keeps its former row."""
     before = {(row["study"], row["name"]): row for row in kept}
     studies = dict.fromkeys([*(row["study"] for row in kept), *(row["study"] for row in new)])
     found: list[dict[str, str]] = []
@@ -69,65 +63,31 @@ def take_over(kept: Sequence[Row], new: Sequence[Row]) -> list[dict[str, str]]:
         for row in rows:
             old = before.get((study, row["name"]), {})
             keeps = row["why"].startswith(NOT_RUN) and old.get("ours")
-            found.append({**(old if keeps else row), "group": row["group"], "before": old.get("before", "")})
-            found[-1]["moved"] = _moved(found[-1])
+            found.append({**(old if keeps else row), "group": row["group"]})
     return found
 
 
-def _moved(row: Row) -> str:
-    if not row["before"] or row["before"] == row["verdict"]:
-        return ""
-    if row["verdict"] == Verdict.FITTED.value:
-        return row["why"]
-    return REWORDED.get((row["study"], row["name"]), MOVED[row["study"]])
-
-
-def pages(rows: Sequence[Row]) -> dict[Path, str]:
-    """Text of every page that has such tables."""
-    found = {}
-    for path in sorted(DOCS.glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        if BLOCK.search(text):
-            found[path] = BLOCK.sub(lambda part: part[1] + "\n" + _block(part[2], rows) + "\n" + part[3], text)
+def pages(rows: Sequence[Row]) -> dict[str, str]:
+    """Text of each page by its name below ``docs/reference/claims``."""
+    found = {"index.md": _overview(rows)}
+    for study, paper in PAPERS.items():
+        about = f"../../{PAGE_OF.get(study, study)}.md"
+        text = BLOCKS.get(study, _claims)([row for row in rows if row["study"] == study])
+        found[f"{study}.md"] = f"# Claims: {study}\n\n{paper}; [the study and its results]({about}).\n\n{text}"
     return found
 
 
-def _block(name: str, rows: Sequence[Row]) -> str:
-    if name in BLOCKS:
-        return BLOCKS[name](rows)
-    return _claims([row for row in rows if row["study"] == name])
-
-
-def _summary(rows: Sequence[Row]) -> str:
-    """Numbers of claims by study and verdict, before and now."""
-    studies = list(dict.fromkeys(row["study"] for row in rows))
-    lines = [_counts(study, [row for row in rows if row["study"] == study]) for study in studies]
-    lines.append(_counts("all", rows))
-    heads = (f"{one} (before)" if one in OLD_VERDICTS else one for one in VERDICTS)
-    return _table(("study", "claims", "new", *heads), lines)
+def _overview(rows: Sequence[Row]) -> str:
+    """Numbers of claims by study and verdict."""
+    counts = [_counts(f"[{study}]({study}.md)", [row for row in rows if row["study"] == study]) for study in PAPERS]
+    table = _table(("study", "claims", *VERDICTS), [*counts, _counts("all", rows)])
+    words = "Numbers of claims by [verdict](../../studies.md#verdicts); as a file: [verdicts.csv](../../verdicts.csv)."
+    return f"# Claims of the five papers\n\n{words}\n\n{table}"
 
 
 def _counts(name: str, rows: Sequence[Row]) -> list[str]:
-    now, before = Counter(row["verdict"] for row in rows), Counter(row["before"] for row in rows)
-    cells = (f"{now[one]} ({before[one]})" if one in OLD_VERDICTS else str(now[one]) for one in VERDICTS)
-    return [name, str(len(rows)), str(before[""]), *cells]
-
-
-def _moves(rows: Sequence[Row]) -> str:
-    """Claims that have another verdict than before, with the reason."""
-    moved: dict[tuple[str, str, str, str], list[str]] = {}
-    for row in rows:
-        if row["moved"]:
-            moved.setdefault((row["study"], row["before"], row["verdict"], row["moved"]), []).append(row["name"])
-    lines = [
-        (study, before, now, str(len(names)), "; ".join(names) if len(names) <= MOST_NAMED else "in the file", why)
-        for (study, before, now, why), names in moved.items()
-    ]
-    return _table(("study", "before", "now", "claims", "which", "why"), lines)
-
-
-MOST_NAMED = 14
-"""Claims of one kind of move that are named on the page."""
+    found = Counter(row["verdict"] for row in rows)
+    return [name, str(len(rows)), *(str(found[verdict]) for verdict in VERDICTS)]
 
 
 def _claims(rows: Sequence[Row]) -> str:
@@ -182,7 +142,6 @@ def _reason(row: Row) -> str:
 
 def _families(rows: Sequence[Row]) -> str:
     """Claims that are stated of several families (``FAMILY: claim``), a column for each."""
-    rows = [row for row in rows if row["study"] == "jeannot"]
     families = list(dict.fromkeys(row["name"].partition(": ")[0] for row in rows))
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
@@ -223,12 +182,16 @@ def _whole_log(rows: Sequence[Row]) -> str:
     return _table(("schedule", *models), [(name, *(of.get(one, "") for one in models)) for name, of in found.items()])
 
 
-BLOCKS: Mapping[str, Callable[[Sequence[Row]], str]] = {
-    "all": _summary,
-    "moved": _moves,
-    "jeannot": _families,
-    "whole-log": _whole_log,
-}
+def _thesis(rows: Sequence[Row]) -> str:
+    """The claims, and the mean waits of the whole log."""
+    words = (
+        "The published mean wait (s) and our share of it, with the interval for one draw of burst buffers; `?`: not "
+        "judged. Schedules with one draw have no interval."
+    )
+    return f"{_claims(rows)}\n## The whole log\n\n{words}\n\n{_whole_log(rows)}"
+
+
+BLOCKS: Mapping[str, Callable[[Sequence[Row]], str]] = {"jeannot": _families, "thesis": _thesis}
 
 
 def shares(rows: Sequence[Row], study: str) -> dict[str, tuple[float, float, float]]:
@@ -264,14 +227,11 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main() -> None:
-    """Take new results over if some are named; write all pages."""
+    """Take new results over if some are named; draw the intervals of Herbein's study."""
     rows = read()
     if sys.argv[1:]:
         rows = take_over(rows, read(Path(sys.argv[1])))
         durable.write_text(TABLE, to_csv(COLUMNS, [[row[name] for name in COLUMNS] for row in rows]))
-    for path, text in pages(rows).items():
-        durable.write_text(path, text)
-        print(path)
     print(draw(rows))
 
 

@@ -135,7 +135,7 @@ class Admission:
         if storages and self._jobs and not self._buffers_requested:
             yield (
                 f"the machine has {storages} burst buffers, but the {self._jobs} jobs requested no burst buffer; "
-                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim5.md"
+                "Batsim 5 drops the field 'bb': see spillway workload convert --batsim 5, and docs/batsim.md"
             )
         if self._endless:
             yield f"walltimes of {self._endless} jobs are above {LATEST_S:.0f} s (272 years) and were ignored"

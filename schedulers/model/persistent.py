@@ -6,7 +6,7 @@ Requests for one name are carried out in the order in which the jobs were submit
 References
 ----------
 SchedMD, *Slurm Burst Buffer Guide* (``create_persistent``, ``persistentdw``, ``destroy_persistent``); which jobs wait
-for which is stated in ``docs/lives.md``.
+for which is stated in ``docs/models.md``.
 """
 
 from __future__ import annotations

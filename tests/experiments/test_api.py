@@ -23,7 +23,7 @@ from spillway.workloads.errors import WorkloadError
 
 QUICK: dict[str, Any] = {"engine": "fixed", "progress": False, "workers": 1}
 
-PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
 
 SCRIPT = PAGE.partition("```python\n")[2].partition("```")[0]
 """Fifteen lines without a main guard."""

@@ -1,1 +1,1 @@
-"""Wrong command lines, each with its one line: ``docs/mistakes.md`` is written and verified from here."""
+"""Wrong command lines, each with its one line: ``tests/data/mistakes.txt`` is written and verified from here."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from spillway.experiments.cli import main
 
 REPOSITORY = Path(__file__).parents[2]
-PAGE = REPOSITORY / "docs" / "mistakes.md"
+LINES = REPOSITORY / "tests" / "data" / "mistakes.txt"
 
 FILES = {
     "mine.swf": "; MaxProcs: 16\n"
@@ -209,15 +209,10 @@ def made(command: str) -> tuple[int, str]:
     return code, printed.getvalue()
 
 
-def page(lines: Mapping[str, str]) -> str:
-    """The page, from the line of each command."""
-    count = sum(map(len, GROUPS.values()))
-    parts = [
-        "# Mistakes\n\nA wrong command line or file ends a command with exit code 2 and one line, which says what was "
-        f"expected, what was given, where, and what to do. These are {count} examples, as printed; a test repeats each "
-        "of them.\n"
-    ]
+def text(lines: Mapping[str, str]) -> str:
+    """The recorded text, from the line of each command."""
+    parts = []
     for group, commands in GROUPS.items():
         shown = "\n\n".join(f"$ {command}\n{lines[command]}" for command in commands)
-        parts.append(f"## {group}\n\n```text\n{shown}\n```\n")
+        parts.append(f"# {group}\n\n{shown}\n")
     return "\n".join(parts)

@@ -241,6 +241,6 @@ STUDY = Study(
     ],
     notes=[
         "two identical applications that wait for each other do so once: the one that waited is behind by one write "
-        "from then on. In C blocking therefore costs hardly more than shifting; see docs/malleable.md",
+        "from then on. In C blocking therefore costs hardly more than shifting; see docs/models.md",
     ],
 )  # fmt: skip

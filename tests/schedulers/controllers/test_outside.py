@@ -14,7 +14,7 @@ from spillway.schedulers.jobmodels import make_model
 from spillway.schedulers.policies import POLICIES
 from tests.schedulers.controllers.played import application, play
 
-PAGE = Path(__file__).parents[3] / "docs" / "malleable.md"
+PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 LOOP = "for view in scene.applications:"
 
 
