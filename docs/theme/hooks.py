@@ -1,7 +1,8 @@
-"""What MkDocs does here beside its plugins: notebooks become pages, generated folders parts of the navigation."""
+"""MkDocs beside its plugins: pages of notebooks, generated folders in the navigation, captions and dark pictures."""
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+
+PICTURE = re.compile(r'<p><img alt="([^"]*)" src="([^"]+)\.png" /></p>')
+GROUND, INK = (30, 33, 41), (226, 228, 233)
+"""The theme's dark page, and its text."""
 
 CODE_CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 
@@ -20,7 +25,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Turn each notebook into a Markdown page with its kept outputs; the notebook stays as a file to download."""
+    """Turn each notebook into a page with its kept outputs (the file stays, to download); darken copies of pictures."""
     from nbconvert import MarkdownExporter
 
     for notebook in [file for file in files if file.src_uri.endswith(".ipynb")]:
@@ -32,12 +37,46 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             text = text.replace(f"({image})", f"({name}-{image})")
         text += f"\n\n[This page as a notebook]({name}.ipynb){{: download }}\n"
         files.append(File.generated(config, f"{folder}/{name}.md", content=text))
+    for picture in [file for file in files if file.src_uri.endswith(".png")]:
+        name = f"{picture.src_uri.removesuffix('.png')}-dark.png"
+        files.append(File.generated(config, name, content=_dark(picture.content_bytes)))
     return files
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    r"""Show ``|`` in a table's code as what it is: the source must say ``\|`` there, and GitHub shows it so, too."""
+    r"""Show ``|`` in a table's code as it is (the source must say ``\|``), and pictures with captions, dark on dark."""
+    html = PICTURE.sub(_figure, html)
     return CODE_CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
+
+
+def _figure(found: re.Match[str]) -> str:
+    """A picture and its dark copy, of which the theme shows one, with its text as caption (notebooks have none)."""
+    words, place = found[1], found[2]
+    caption = f"<figcaption>{words}</figcaption>" if words != "png" else ""
+    images = "".join(
+        f'<img alt="{words}" src="{place}{copy}.png#only-{ground}">'
+        for copy, ground in (("", "light"), ("-dark", "dark"))
+    )
+    return f"<figure>{images}{caption}</figure>"
+
+
+def _dark(data: bytes) -> bytes:
+    """A copy of a picture for dark pages: white, black and greys change places, colours stay."""
+    import numpy as np
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        flat = Image.new("RGBA", picture.size, "white")
+        flat.alpha_composite(picture.convert("RGBA"))
+    pixels = np.asarray(flat.convert("RGB"), dtype=np.float32)
+    most, least = pixels.max(axis=2, keepdims=True), pixels.min(axis=2, keepdims=True)
+    colour = np.clip(2 * (most - least) / np.maximum(most, 1), 0, 1)
+    grey = pixels.mean(axis=2, keepdims=True) / 255
+    turned = np.asarray(INK) * (1 - grey) + np.asarray(GROUND) * grey
+    copy = Image.fromarray((colour * pixels + (1 - colour) * turned).round().astype(np.uint8))
+    written = io.BytesIO()
+    copy.quantize(192, dither=Image.Dither.NONE).save(written, format="PNG")
+    return written.getvalue()
 
 
 def _expanded(entries: list[Any], docs: Path) -> list[Any]:

@@ -83,7 +83,7 @@ EXHIBITS = (
     Exhibit(
         "comparison",
         "A comparison of policies",
-        "run --workload kth-like:jobs=300 --model io --policy fcfs --policy easy-no-bb --policy easy --policy sjf-easy "
+        "run kth-like:jobs=300 --model io --policy fcfs --policy easy-no-bb --policy easy --policy sjf-easy "
         "--explain --out {out}",
         (
             Picture("plots/waiting-time.png", "Mean waiting time by policy; one workload: no interval.", ("bars",)),
@@ -211,7 +211,7 @@ def page(exhibits: Sequence[Exhibit] = EXHIBITS) -> str:
         parts.append(f"\n## {exhibit.title}\n\n```\n{PROGRAM} {exhibit.typed(f'results/{exhibit.name}')}\n```\n")
         for picture in exhibit.pictures:
             place = exhibit.image(picture).relative_to(PAGE.parent).as_posix()
-            parts.append(f"\n![{picture.words}]({place})\n\n{picture.words}\n")
+            parts.append(f"\n![{picture.words}]({place})\n")
     return "".join(parts)
 
 

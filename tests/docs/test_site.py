@@ -91,7 +91,17 @@ def test_search_works_from_disk(page: Page, site: Path) -> None:
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize(
-    "name", ["index", "reference/policies", "reference/commands/run", "architecture", "api/view", "gallery"]
+    "name",
+    [
+        "index",
+        "reference/policies",
+        "reference/commands/run",
+        "architecture",
+        "api/view",
+        "gallery",
+        "models",
+        "thesis",
+    ],
 )
 def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> None:
     """The page is no wider than the window; a table that is wider scrolls in its own box."""
@@ -103,15 +113,37 @@ def test_nothing_is_clipped(page: Page, site: Path, name: str, width: int) -> No
 
 
 def test_the_site_is_dark_where_the_system_is(page: Page, site: Path) -> None:
-    """A dark ground, without a click."""
+    """A dark ground and dark pictures, without a click."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     try:
         show(page, site / "gallery.html", 1280)
         wait_for(page, "document.body.dataset.mdColorScheme === 'slate'")
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
         assert max(ground[:3]) < 80
+        shown = page.evaluate(
+            "[...document.querySelectorAll('figure img')].filter((one) => one.offsetParent).map((one) => one.src)"
+        )
+        assert len(shown) > 20
+        assert all(source.endswith("-dark.png#only-dark") for source in shown)
     finally:
         page.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_answers_wrap_on_a_phone(page: Page, site: Path) -> None:
+    """Long lines of commands and answers take several lines; no sentence is behind a scrollbar."""
+    show(page, site / "own-log.html", 400)
+    blocks = "[...document.querySelectorAll('.md-content pre > code')]"
+    assert page.evaluate(f"{blocks}.length") > 5
+    assert page.evaluate(f"{blocks}.filter((code) => code.scrollWidth > code.clientWidth).length") == 0
+
+
+def test_tables_show_that_they_scroll(page: Page, site: Path) -> None:
+    """The box of a table that is wider than a phone has shadows at its sides, which the table's own ground covers."""
+    show(page, site / "thesis.html", 400)
+    boxes = "[...document.querySelectorAll('.md-typeset__scrollwrap')]"
+    wait_for(page, f"{boxes}.filter((box) => box.scrollWidth > box.clientWidth).length > 0")
+    grounds = page.evaluate(f"{boxes}.map((box) => getComputedStyle(box).backgroundAttachment)")
+    assert set(grounds) == {"local, local, scroll, scroll"}
 
 
 def test_commands_are_grouped(page: Page, site: Path) -> None:
