@@ -24,8 +24,8 @@ import msgspec
 from spillway.base.limits import DESCRIPTION_BYTES, DIGITS, EXPANSION, FILE_BYTES, NESTING, InputError, Limit
 from spillway.base.near import nearest
 
-PACKED = (".gz", ".xz")
-"""Suffixes of files that are unpacked when they are read; archives may be packed by bzip2 too."""
+PACKED = (".gz", ".xz", ".bz2", ".zst", ".zip")
+"""Suffixes of packed files: gzip, xz and bzip2 are unpacked when they are read, the others refused by name."""
 
 _CHUNK = 2**20
 _NEIGHBOURS = 1000
@@ -36,7 +36,11 @@ _UNSUSPICIOUS = 2**26
 """Unpacked bytes above which the ratio of unpacked to packed size is limited."""
 
 _OPENERS: Mapping[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2"}
+_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
+_REFUSED = {
+    ".zst": "it is packed by Zstandard (zstd), which is not unpacked here: unpack it first (zstd -d)",
+    ".zip": "it is a zip archive, which is not unpacked here: unpack it first (unzip)",
+}
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -64,6 +68,8 @@ class _Unpacked(io.RawIOBase):
     """
 
     def __init__(self, packed: IO[bytes], suffix: str, size: int, limit: Limit = FILE_BYTES) -> None:
+        if suffix in _REFUSED:
+            raise InputError(_REFUSED[suffix])
         self._stream = _OPENERS[suffix](packed)
         self._limit = limit
         self._size = max(size, 1)
@@ -131,7 +137,7 @@ def open_regular(path: Path | str) -> IO[bytes]:
 
 
 def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
-    """Content of a file, unpacked according to its suffix (``.gz``, ``.xz``; anything else is plain).
+    """Content of a file, unpacked according to its suffix (``.gz``, ``.xz``, ``.bz2``; anything else is plain).
 
     Raises
     ------
@@ -152,7 +158,7 @@ def read_file(path: Path | str, limit: Limit = FILE_BYTES) -> bytes:
 
 
 def read_pieces(path: Path | str, limit: Limit = FILE_BYTES) -> Iterator[bytes]:
-    """Content of a file as :func:`read_file` gives it, in pieces of at most a megabyte.
+    """Content of a file as :func:`read_file` gives it, in pieces of at most a megabyte; also packed without a suffix.
 
     Raises
     ------
@@ -169,6 +175,10 @@ def unpack_pieces(data: bytes, suffix: str, limit: Limit = FILE_BYTES) -> Iterat
 
 
 def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator[bytes]:
+    head = stream.read(6)
+    stream.seek(0)
+    if suffix not in PACKED:
+        suffix = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), suffix)
     try:
         source: Any = _Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
         count = 0

@@ -19,7 +19,7 @@ from spillway.workloads.burst_buffer import THESIS_MODEL, BurstBufferModel
 from spillway.workloads.catalogue import ARCHIVE, CATALOGUE, acknowledgement, fetch
 from spillway.workloads.convert import ConvertOptions, convert, convert_columns, nodes_of
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.files import content_suffix, write_pieces
+from spillway.workloads.files import content_suffix, is_workload, write_pieces
 from spillway.workloads.load import load_log, load_table
 from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.reading import add_reading, reading_of
@@ -75,7 +75,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _info(options: argparse.Namespace) -> None:
-    if content_suffix(Path(options.source)) == ".json":
+    if is_workload(Path(options.source)):
         _print_rows(summarise_workload(read_batsim(options.source)))
     else:
         table, name = load_table(options.source, reading_of(options))
@@ -83,7 +83,7 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _convert(options: argparse.Namespace) -> None:
-    if options.batsim == 5 and content_suffix(Path(options.source)) == ".json":
+    if options.batsim == 5 and is_workload(Path(options.source)):
         workload = read_batsim(options.source)
         workload = replace(workload, name=options.name or workload.name)
         lines = [many(len(workload.jobs), "job", "jobs")]
@@ -118,7 +118,7 @@ def _split(options: argparse.Namespace) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WorkloadError(f"cannot make the folder: {error.strerror}; name another with --out", str(folder)) from None
-    if content_suffix(Path(options.source)) == ".json":
+    if is_workload(Path(options.source)):
         for part in split_workload(read_batsim(options.source), how):
             label = part.name.rpartition("-")[2]
             write_batsim(part, folder / f"part-{label}.json{options.compress}")

@@ -22,9 +22,10 @@ from spillway.workloads.dependencies import Waits, waits_of
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.job_columns import Converted
+from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.record import PIECE, RUNNING
 from spillway.workloads.logs.shares import shares_line
-from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable, identities
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.machine_facts import MachineFacts
 from spillway.workloads.omissions import Omission, omissions_of
@@ -176,7 +177,7 @@ def convert(
     Raises
     ------
     WorkloadError
-        If no usable record remains, or two remaining records have the same job number.
+        If no usable record remains.
     """
     converted, report = convert_columns(log, machine, options, name)
     return replace(converted.workload(), notes=tuple(report.lines()), omissions=report.omissions), report
@@ -199,7 +200,7 @@ def convert_columns(
     if not len(kept):
         reasons = "; ".join(f"{count} {reason}" for reason, count in (dropped | _read(table)).items()) or "it is empty"
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
-    kept = _in_order(kept, name)
+    kept = kept.chosen(np.lexsort((kept["number"], kept["submit_s"])))
     converted = _assemble(kept, machine, options, name)
     omissions = omissions_of(
         kept,
@@ -210,6 +211,7 @@ def convert_columns(
         tables=options.site_tables,
     )
     remarks = (
+        *table.intake.book.said(Fate.REPAIRED),
         *table.intake.notes,
         *_remarks(kept, machine, options),
         *_multiplied_remark(kept, machine, options),
@@ -309,23 +311,7 @@ def _reasons(
 
 def _read(table: JobTable) -> dict[str, int]:
     """Numbers of lines that the reader left out, by reason."""
-    return {reason: count for reason, count in table.intake.dropped.items() if count}
-
-
-def _in_order(table: JobTable, name: str) -> JobTable:
-    """The jobs in order of submission; raise :class:`WorkloadError` where two have the same number."""
-    order = np.lexsort((table["number"], table["submit_s"]))
-    table = table.chosen(order)
-    keys = identities(table)
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return table
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    row = int(first[counts == counts.max()].min())
-    raise WorkloadError(
-        f"job number {table.label(row)} occurs {counts.max()} times in the log {name!r}; number its jobs without "
-        "repetition"
-    )
+    return table.intake.book.left_out()
 
 
 def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> Converted:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from spillway.base.files import PACKED, read_file, unpack
+from spillway.base.files import PACKED, read_file, read_pieces, unpack
 from spillway.base.limits import InputError
 from spillway.workloads.errors import WorkloadError
 
@@ -26,6 +26,17 @@ _OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 def content_suffix(path: Path) -> str:
     """Suffix of the content itself (``.swf`` of ``log.swf.xz``), in lower case."""
     return Path(path.stem).suffix.lower() if path.suffix.lower() in PACKED else path.suffix.lower()
+
+
+def is_workload(path: Path) -> bool:
+    """Whether a file is a Batsim workload: it ends in ``.json``, and is no output of Slurm (``sacct --json``)."""
+    if content_suffix(path) != ".json":
+        return False
+    try:
+        head = next(read_pieces(path), b"")[:4096]
+    except InputError:
+        return True  # its reader says what is wrong
+    return b'"nb_res"' in head or not any(word in head for word in (b'"job_id"', b'"slurm"', b'"openapi"'))
 
 
 def plain_name(path: Path) -> str:

@@ -8,7 +8,7 @@ from spillway.base.near import near
 from spillway.workloads.batsim_json import read_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.files import content_suffix, plain_name
+from spillway.workloads.files import content_suffix, is_workload, plain_name
 from spillway.workloads.logs.lines import LogFile, opened
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
@@ -46,7 +46,7 @@ def load_workload(
     WorkloadError
         If there is no such source, or it is malformed.
     """
-    if _is_json(str(source)):
+    if is_workload(Path(source)):
         return read_batsim(source)
     table, name = load_table(source, reading)
     return convert(table, machine, options, name)[0]
@@ -99,7 +99,7 @@ def _file(source: Path | str) -> tuple[Path, str]:
     refuse_address(text)
     path = Path(text)
     if path.exists() or content_suffix(path) == ".swf":
-        if _is_json(text):
+        if is_workload(path):
             raise WorkloadError("expected a log, got a Batsim workload (.json)", text)
         return path, plain_name(path)
     from spillway.workloads.catalogue import CATALOGUE, fetch
@@ -111,7 +111,3 @@ def _file(source: Path | str) -> tuple[Path, str]:
         f"and no public log ('spillway workload list' shows those)"
         f"{near(text.partition(':')[0], (*GENERATORS, *CATALOGUE))}"
     )
-
-
-def _is_json(text: str) -> bool:
-    return content_suffix(Path(text)) == ".json"

@@ -21,10 +21,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from spillway.protocol.limits import LATEST_S, time_fault
+from spillway.protocol.limits import LATEST_S
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import read_bytes, write_bytes
 from spillway.workloads.logs.lines import Block, decoded, shown
+from spillway.workloads.logs.slurm_units import UnitError
 
 Number = int | float
 T = TypeVar("T")
@@ -129,7 +130,7 @@ class SwfLog:
 FIELDS = SwfRecord.__struct_fields__
 _FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
 _DIRECTIVE = re.compile(r"\s*([A-Za-z]\w*)\s*:(.*)")
-_LEADING_NUMBER = re.compile(r"-?\d+(?!\.?\d)")
+_LEADING_NUMBER = re.compile(r"-?\d+(?![.,]?\d)")
 _NUMERIC_DIRECTIVES = {
     name.lower(): name
     for name in (
@@ -194,7 +195,7 @@ def read_jobs(
             if not parts:
                 continue
             if parts[0][0] == ";":
-                comments.append(_comment(line, f"{where}:{line_number}"))
+                comments.append(comment_of(line, f"{where}:{line_number}"))
             else:
                 yield make(_fields(parts, f"{where}:{line_number}"))
 
@@ -211,7 +212,7 @@ def write_swf(log: SwfLog, path: Path | str) -> None:
     write_bytes(Path(path), format_swf(log).encode())
 
 
-def _comment(line: str, where: str) -> str:
+def comment_of(line: str, where: str) -> str:
     """A comment line without its semicolon; raise :class:`WorkloadError` for a directive with a wrong number."""
     text = line.rstrip("\r").lstrip()[1:].rstrip()
     found = _DIRECTIVE.match(text)
@@ -238,26 +239,46 @@ def _fields(parts: list[str], where: str) -> list[Number]:
 
 def _field(index: int, text: str, where: str) -> Number:
     name = FIELDS[index]
-    what = f"field {index + 1} ({name})"
+    try:
+        return value_of(name, text)
+    except UnitError as error:
+        raise WorkloadError(f"{label_of(name)} must be {error}, got {shown(text)}", where) from None
+
+
+def label_of(name: str) -> str:
+    """A field as errors name it."""
+    return f"field {FIELDS.index(name) + 1} ({name})"
+
+
+def value_of(name: str, text: str) -> Number:
+    """A field's value; times with fractions of a second are rounded.
+
+    Raises
+    ------
+    UnitError
+        It is no value of this field.
+    """
+    fractional = name in _FRACTIONAL or name in _TIMES
     kind = "a number" if name in _FRACTIONAL else "a whole number"
     if not text.isascii() or not NUMBER.fullmatch(text):
-        raise WorkloadError(f"{what} must be {kind}, got {shown(text)}", where)
+        raise UnitError(kind)
     fraction = float(text)
-    if not math.isfinite(fraction) or not (fraction.is_integer() or name in _FRACTIONAL):
-        raise WorkloadError(f"{what} must be {kind}, got {shown(text)}", where)
-    value: Number = int(fraction) if fraction.is_integer() else fraction
+    if not math.isfinite(fraction) or not (fraction.is_integer() or fractional):
+        raise UnitError(kind)
+    value: Number = int(fraction) if fraction.is_integer() else round(fraction) if name in _TIMES else fraction
     if text.lstrip("+-").isdigit():
         value = int(text)  # exact beyond 2^53
     least = _AT_LEAST.get(name, 0)
-    if value < least and not (value == -1 and name not in _AT_LEAST):
-        unknown = "" if name in _AT_LEAST else " or -1 for unknown"
-        raise WorkloadError(f"{what} must be >= {least}{unknown}, got {text!r}", where)
-    if name in _TIMES and (fault := time_fault(value)) is not None:
-        raise WorkloadError(f"{what} {fault}", where)
+    if fraction < least and not (value == -1 and name not in _AT_LEAST):
+        raise UnitError(f">= {least}{'' if name in _AT_LEAST else ' or -1 for unknown'}")
+    if name in _TIMES and value > LATEST_S:
+        raise UnitError(
+            f"a finite number of at most {LATEST_S:.0f} s (272 years; are the times of this log in microseconds?)"
+        )
     if value >= MOST:
-        raise WorkloadError(f"{what} must be less than 2^62, got {shown(text)}", where)
+        raise UnitError("less than 2^62")
     if name == "status" and value not in _STATUS:
-        raise WorkloadError(f"{what} must be one of -1, 0, 1, 2, 3, 4, 5, got {text!r}", where)
+        raise UnitError("one of -1, 0, 1, 2, 3, 4, 5")
     return value
 
 

@@ -17,7 +17,7 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.spec import WorkloadSpec
 from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.workloads.batsim_json import parse_batsim
-from spillway.workloads.files import content_suffix, decompress, plain_name, read_bytes
+from spillway.workloads.files import content_suffix, decompress, is_workload, plain_name, read_bytes
 from spillway.workloads.load import load_log, load_table, refuse_address
 from spillway.workloads.logs import where
 from spillway.workloads.logs.lines import LogFile
@@ -58,7 +58,7 @@ class Source:
     @property
     def is_json(self) -> bool:
         """Whether it already is a Batsim workload (then it is taken as it is)."""
-        return content_suffix(self._path) == ".json"
+        return content_suffix(self._path) == ".json" if self.member is not None else is_workload(self._path)
 
     @property
     def is_generated(self) -> bool:

@@ -24,6 +24,7 @@ from spillway.workloads.logs.lines import shown
 
 _JOB = re.compile(r"#\s*jobid:\s*(\S+)")
 _TOTAL = re.compile(r"total_(POSIX|STDIO)_BYTES_(READ|WRITTEN):\s*(\S+)")
+_INCOMPLETE = re.compile(r"#.*\bmodule contains incomplete data", re.IGNORECASE)
 _MODULES = ("POSIX", "STDIO")
 
 
@@ -35,13 +36,20 @@ class Moved:
     ----------
     read_bytes, written_bytes
         Bytes of all its processes, in all its recorded programs.
+    incomplete
+        Whether a module ran out of memory for its records: the job moved at least so much.
     """
 
     read_bytes: int
     written_bytes: int
+    incomplete: bool = False
 
     def __add__(self, other: Moved) -> Moved:
-        return Moved(self.read_bytes + other.read_bytes, self.written_bytes + other.written_bytes)
+        return Moved(
+            self.read_bytes + other.read_bytes,
+            self.written_bytes + other.written_bytes,
+            self.incomplete or other.incomplete,
+        )
 
 
 def read_totals(path: Path | str) -> dict[int, Moved]:
@@ -82,12 +90,15 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
     job, totals = -1, {"READ": 0, "WRITTEN": 0}
-    seen = False
+    seen = incomplete = False
     for number, line in enumerate(text.split("\n"), start=1):
         if found := _JOB.match(line):
             if seen and job >= 0:
-                yield job, Moved(totals["READ"], totals["WRITTEN"])
+                yield job, Moved(totals["READ"], totals["WRITTEN"], incomplete)
             job, totals, seen = _whole(found[1], f"{path}:{number}"), {"READ": 0, "WRITTEN": 0}, False
+            incomplete = False
+        elif _INCOMPLETE.match(line):
+            incomplete = True
         elif found := _TOTAL.match(line):
             if job < 0:
                 raise WorkloadError("totals before a line '# jobid: NUMBER'", f"{path}:{number}")
@@ -98,7 +109,7 @@ def _of_text(path: Path) -> Iterator[tuple[int, Moved]]:
             "expected output of darshan-parser --total: '# jobid: NUMBER' and total_POSIX_BYTES_READ, ..._WRITTEN",
             str(path),
         )
-    yield job, Moved(totals["READ"], totals["WRITTEN"])
+    yield job, Moved(totals["READ"], totals["WRITTEN"], incomplete)
 
 
 def _whole(text: str, where: str) -> int:
@@ -123,6 +134,8 @@ def _of_log(path: Path) -> Iterator[tuple[int, Moved]]:
             for module in set(_MODULES) & report.modules.keys():
                 report.mod_read_all_records(module)
                 total += _of_records(report.records[module].to_df()["counters"], module)
+                partial = bool(report.modules[module].get("partial_flag"))
+                total += Moved(0, 0, partial)
             yield int(report.metadata["job"]["jobid"]), total
     except WorkloadError:
         raise

@@ -1,23 +1,33 @@
-"""All formats of logs, their recognition, and the reading of a file into a table of jobs."""
+"""All formats of logs, each a table of columns; their recognition, and the reading of a file into a table of jobs.
+
+References
+----------
+SchedMD, manual pages *sacct(1)*, *slurm.conf(5)* (``JobCompType``) and the schema of ``sacct --json``. K. Menear, D.
+Duplyakin, *Eagle Jobs: an HPC dataset*, National Renewable Energy Laboratory, 2023. F. Antici et al., *PM100: a job
+power consumption dataset of a large-scale production HPC system*, SC-W 2023, doi 10.1145/3624062.3624263. F. Antici et
+al., *F-DATA: a Fugaku workload dataset for job-centric predictive modelling in HPC systems*, Scientific Data 2025.
+Altair, *PBS Professional Reference Guide*, accounting log. The Standard Workload Format is described in
+:mod:`spillway.workloads.swf`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
 
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import content_suffix
-from spillway.workloads.logs import eagle, jobcomp, parquet, sacct, swf_log
-from spillway.workloads.logs.darshan_totals import read_totals
-from spillway.workloads.logs.directives import read_scripts
-from spillway.workloads.logs.lines import Block, Head, LogFile, opened, shown
+from spillway.workloads.logs import layouts, slurm, swf_log
+from spillway.workloads.logs.additions import with_darshan, with_scripts
+from spillway.workloads.logs.columns import NO_LIMIT, Column, Faults, read_cells, records_of, settled
+from spillway.workloads.logs.identity import once
+from spillway.workloads.logs.lines import Head, LogFile, opened, shown
+from spillway.workloads.logs.pbs import PBS, is_pbs, pbs_cells
 from spillway.workloads.logs.reading import STRICT, Reading
-from spillway.workloads.logs.record import LogRecord
-from spillway.workloads.logs.table import Intake, JobTable, table_of
+from spillway.workloads.logs.table import Builder, Intake, JobTable
 from spillway.workloads.logs.where import narrowed
+
+Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -28,24 +38,43 @@ class Format:
     ----------
     what
         Description in words.
+    columns
+        Its columns that are read.
     recognises
-        Whether a log's beginning is of this format.
-    read
-        Yields the jobs of a text; ``None``: not a text.
+        Whether a log's beginning is of this format; ``None``: by the names of its columns.
+    needed
+        Alternatives of columns of which a header has one each.
+    attempts
+        Whether lines of one job are attempts at it; else they are tasks of an array, jobs of their own.
+    advice
+        A command that makes such a log.
     """
 
     what: str
-    recognises: Callable[[Head], bool]
-    read: Callable[[Iterable[Block], Intake, Reading], Iterator[LogRecord]] | None
+    columns: tuple[Column, ...]
+    recognises: Callable[[Head], bool] | None = None
+    needed: tuple[Names, ...] = ()
+    attempts: bool = False
+    advice: str = ""
+
+    def lacks(self, names: Iterable[str]) -> Names:
+        """The first alternatives of needed columns of which a header has none; () if it has all."""
+        known = set(names)
+        return next((some for some in self.needed if known.isdisjoint(name.lower() for name in some)), ())
 
 
 SWF = "swf"
 FORMATS: dict[str, Format] = {
-    SWF: Format("Standard Workload Format", swf_log.recognises, swf_log.read),
-    "sacct": Format("output of Slurm's sacct --parsable2", sacct.recognises, sacct.read),
-    "jobcomp": Format("file of Slurm's jobcomp/filetxt", jobcomp.recognises, jobcomp.read),
-    "eagle": Format("CSV of NREL's Eagle", eagle.recognises, eagle.read),
-    "parquet": Format("parquet file of PM100 or F-DATA", parquet.recognises, None),
+    SWF: Format("Standard Workload Format", swf_log.COLUMNS, swf_log.recognises),
+    "sacct": Format(
+        "output of Slurm's sacct --parsable2", slurm.SACCT, None, slurm.NEEDED, attempts=True, advice=slurm.ADVICE
+    ),
+    "sacct-json": Format("output of Slurm's sacct --json", slurm.SACCT, slurm.is_json, attempts=True),
+    "jobcomp": Format("file of Slurm's jobcomp/filetxt", slurm.JOBCOMP, slurm.is_jobcomp, attempts=True),
+    "eagle": Format("table of NREL's Eagle", slurm.EAGLE, None, slurm.of_names(slurm.EAGLE_NEEDED)),
+    "pm100": Format("table of PM100 (Marconi100, CINECA)", slurm.PM100, None, slurm.of_names(slurm.PM100_NEEDED)),
+    "fdata": Format("table of F-DATA (Fugaku, RIKEN)", slurm.FDATA, None, slurm.of_names(slurm.FDATA_NEEDED)),
+    "pbs": Format("accounting log of PBS", PBS, is_pbs, attempts=True),
 }
 """All formats by their name for ``--format``."""
 
@@ -56,23 +85,74 @@ def read_log(log: LogFile, reading: Reading = STRICT) -> JobTable:
     Raises
     ------
     WorkloadError
-        It cannot be read, its format is not known, or a line is malformed: with its number.
+        It cannot be read, its format is not known, or more lines than the options allow cannot be read: with the first
+        three of them.
     """
     if reading.format and reading.format not in FORMATS:
         raise WorkloadError(f"--format: unknown format {reading.format!r}; known: {', '.join(FORMATS)}")
     head, pieces = opened(log)
     name = reading.format or recognised(head, log)
-    if not reading.strict and name != SWF:
+    if reading.fields and name != SWF:
         raise WorkloadError(
-            f"--lenient and --fields are for the Standard Workload Format; this is the {FORMATS[name].what}", log.where
+            f"--fields is for the Standard Workload Format; this is the {FORMATS[name].what}", log.where
         )
     intake = Intake(log.where)
-    read = FORMATS[name].read
-    if read is None:
-        table = table_of(parquet.read(log, intake), intake, name)
-    else:
-        table = table_of(read(log.blocks(pieces), intake, reading), intake, name)
-    return narrowed(_with_darshan(_with_scripts(table, reading), reading), reading.where)
+    table = table_of(_rows(name, log, head, pieces, intake, reading), intake, name, reading)
+    table = with_darshan(with_scripts(table, reading.scripts), reading.darshan)
+    return narrowed(table, reading.where)
+
+
+def table_of(rows: Iterable[layouts.Rows], intake: Intake, name: str = SWF, reading: Reading = STRICT) -> JobTable:
+    """Read rows of a format into a table of jobs, each job once.
+
+    Raises
+    ------
+    WorkloadError
+        More rows than the options allow cannot be read.
+    """
+    form, book, built = FORMATS[name], intake.book, Builder()
+    intake.tasks = not form.attempts
+    columns = swf_log.columns_of(reading) if name == SWF else form.columns
+    for some in rows:
+        faults = Faults(some.lines, reading.lenient)
+        raw = read_cells(columns, some.cells, faults, intake)
+        made = records_of(raw, len(some.lines), faults, intake)
+        built.add(made, settled(made, faults, book), [] if form.attempts else some.texts)
+    remedy = "; --lenient takes values that cannot be read as not known, --unreadable SHARE leaves more lines out"
+    book.settle(1.0 if reading.lenient and built.count else reading.unreadable, remedy)
+    if intake.unlimited:
+        intake.notes.append(f"{intake.unlimited:,} {NO_LIMIT}")
+    return once(built.table(intake, name), built.hashes, attempts=form.attempts)
+
+
+def _rows(
+    name: str, log: LogFile, head: Head, pieces: Iterator[bytes], intake: Intake, reading: Reading
+) -> Iterator[layouts.Rows]:
+    """Rows of a log: as the format's layout takes it apart."""
+    form = FORMATS[name]
+    if form.recognises is None and layouts.is_parquet(head):
+        wanted = {one.lower() for column in form.columns for one in column.names}
+        return layouts.parquet(log, intake.book, wanted)
+    if form.recognises is None:
+        lacking = form.lacks(layouts.header_of(head.first)[1])
+        if lacking:
+            made = f"; such a log is made by: {form.advice}" if form.advice else ""
+            raise WorkloadError(
+                f"the header of the {form.what} lacks {' or '.join(lacking)} (it has "
+                f"{shown(', '.join(layouts.header_of(head.first)[1]), 80)}){made}",
+                f"{log.where}:1",
+            )
+        return layouts.separated(log.blocks(pieces), intake.book, lambda names: not form.lacks(names), slurm.FREE)
+    if name == SWF:
+        return swf_log.rows(log.blocks(pieces), intake, reading)
+    if name == "sacct-json":
+        return layouts.objects(pieces, intake.book, slurm.json_cells)
+    cells_of = slurm.jobcomp_cells if name == "jobcomp" else pbs_cells
+    return layouts.keyed(log.blocks(pieces), intake.book, cells_of, _names(form.columns))
+
+
+def _names(columns: Iterable[Column]) -> list[str]:
+    return list(dict.fromkeys(one.lower() for column in columns for one in column.names))
 
 
 def recognised(head: Head, log: LogFile) -> str:
@@ -83,13 +163,17 @@ def recognised(head: Head, log: LogFile) -> str:
     WorkloadError
         It begins like no known format, or like several.
     """
-    found = [name for name, form in FORMATS.items() if form.recognises(head)]
+    names = layouts.parquet_columns(log) if layouts.is_parquet(head) else layouts.header_of(head.first)[1]
+    found = [name for name, form in FORMATS.items() if _recognises(form, head, names)]
     if len(found) == 1:
         return found[0]
-    if not found and (content_suffix(log.path) == ".swf" or not head.lines):
+    if not found and not layouts.is_parquet(head) and (content_suffix(log.path) == ".swf" or not head.lines):
         return SWF
+    if not found and len(names) > 1 and {"jobid", "jobidraw"} & set(names):
+        return "sacct"  # its header lacks a column: the error says which
     known = "; ".join(f"{name} ({form.what})" for name, form in FORMATS.items())
-    seen = f"it begins with {shown(head.first, 60)}"
+    seen = f"its columns are {shown(', '.join(names), 100)}" if layouts.is_parquet(head) else ""
+    seen = seen or f"it begins with {shown(head.first, 60)}"
     if found:
         raise WorkloadError(
             f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
@@ -97,56 +181,7 @@ def recognised(head: Head, log: LogFile) -> str:
     raise WorkloadError(f"the format is not known: {seen}; known formats (--format states one): {known}", log.where)
 
 
-def _with_scripts(table: JobTable, reading: Reading) -> JobTable:
-    """The table with burst buffers that the job scripts of a folder request."""
-    if not reading.scripts:
-        return table
-    scripts = read_scripts(Path(reading.scripts))
-    buffers = table["burst_buffer_bytes"].copy()
-    found = stage_in = stage_out = persistent = guessed = 0
-    parts = table.names["part"]
-    asked = table["requested_processors"]
-    processors = np.where(asked > 0, asked, table["allocated_processors"])
-    sizes = np.where(table["nodes"] > 0, table["nodes"], processors)
-    if len(table):
-        numbers = {int(text.partition("_")[0].partition("+")[0]) for text in scripts.by_job}
-        for row in np.flatnonzero(np.isin(table["number"], np.array(sorted(numbers), dtype=np.int64))).tolist():
-            part = parts[table["part"][row]]
-            number = str(table["number"][row])
-            script = scripts.by_job.get(f"{number}{part}") or scripts.by_job.get(number)
-            if script is not None:
-                found += 1
-                buffers[row] = script.total_bytes(max(int(sizes[row]), 1))
-                stage_in += bool(script.stage_in)
-                stage_out += bool(script.stage_out)
-                persistent += bool(script.uses or script.creates or script.destroys)
-                guessed += script.per_node and table["nodes"][row] <= 0
-    table.intake.notes.append(
-        f"{found:,} of {len(table):,} jobs have a script in {reading.scripts} ({len(scripts.by_job):,} scripts, "
-        f"{scripts.unnamed} files without a job's number)"
-    )
-    if stage_in or stage_out or persistent:
-        table.intake.notes.append(
-            f"scripts of {stage_in:,} jobs stage in, of {stage_out:,} stage out, of {persistent:,} name persistent "
-            "buffers: this is not played; 'spillway workload scripts' plays it on the converted workload"
-        )
-    if guessed:
-        table.intake.notes.append(
-            f"scripts of {guessed:,} jobs request a buffer on each node, and the log states no nodes: each processor "
-            "counts as one"
-        )
-    return table.with_column("burst_buffer_bytes", buffers)
-
-
-def _with_darshan(table: JobTable, reading: Reading) -> JobTable:
-    """The table with bytes that Darshan recorded."""
-    if not reading.darshan:
-        return table
-    moved = read_totals(Path(reading.darshan))
-    read, written = table["read_bytes"].copy(), table["written_bytes"].copy()
-    rows = np.flatnonzero(np.isin(table["number"], np.array(sorted(moved), dtype=np.int64))).tolist()
-    for row in rows:
-        total = moved[int(table["number"][row])]
-        read[row], written[row] = total.read_bytes, total.written_bytes
-    table.intake.notes.append(f"Darshan's totals of {len(moved):,} jobs: {len(rows):,} of them are in the log")
-    return table.with_column("read_bytes", read).with_column("written_bytes", written)
+def _recognises(form: Format, head: Head, names: Names) -> bool:
+    if form.recognises is None:
+        return not form.lacks(names)
+    return not layouts.is_parquet(head) and form.recognises(head)

@@ -31,7 +31,9 @@ def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
         ("records", f"{len(table):,}"),
         ("with runtime and size", f"{int(usable.sum()):,}"),
     ]
-    rows += [("left out", f"{count:,}: {reason}") for reason, count in table.intake.dropped.items() if count]
+    node_s = np.maximum(sizes, 0).astype(np.float64) * np.maximum(table["run_s"], 0)
+    said = list(table.intake.book.said(node_s=float(node_s.sum())))
+    rows += [("lines", line) for line in said if len(said) > 1]
     rows += [("note", note) for note in table.intake.notes]
     if len(table):
         rows.append(("period", period(table)))

@@ -1,7 +1,8 @@
-"""The lines of a log, whatever its size: read in pieces of a megabyte, decoded, never all at once."""
+"""The lines of a log, whatever its size, packing and encoding: read in pieces of a megabyte, never all at once."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -15,6 +16,8 @@ Block = tuple[int, list[str]]
 """Number of the first line, counted from 1, and some lines without their ends."""
 
 _HEAD_LINES = 200
+_END = "\r\x1a\x00"
+"""Signs at the end of lines that are no part of them: of line ends and ends of files on other systems."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class LogFile:
         return cls(str(path), Path(path))
 
     def pieces(self) -> Iterator[bytes]:
-        """Its content, unpacked, in pieces.
+        """Its content, unpacked, UTF-16 as UTF-8, in pieces.
 
         Raises
         ------
@@ -50,11 +53,13 @@ class LogFile:
         """
         try:
             if self.data is not None:
-                yield from unpack_pieces(self.data, self.path.suffix, LOG_BYTES)
+                yield from _plain(unpack_pieces(self.data, self.path.suffix, LOG_BYTES))
             else:
-                yield from read_pieces(self.path, LOG_BYTES)
+                yield from _plain(read_pieces(self.path, LOG_BYTES))
         except InputError as error:
             raise WorkloadError(str(error), self.where) from None
+        except UnicodeDecodeError as error:
+            raise WorkloadError(f"cannot be read as UTF-16: {error.reason}", self.where) from None
 
     def blocks(self, pieces: Iterable[bytes] | None = None) -> Iterator[Block]:
         """Its lines, in blocks."""
@@ -66,12 +71,32 @@ class LogFile:
                 if len(rest) > LINE_BYTES.value:
                     raise WorkloadError(f"this line {LINE_BYTES.text()}", f"{self.where}:{number}")
                 continue
-            lines = decoded(rest + whole).split("\n")
+            lines = _lines(rest + whole)
             yield number, lines
             number += len(lines)
             rest = tail
         if rest:
-            yield number, [decoded(rest)]
+            yield number, _lines(rest)
+
+
+def _plain(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """UTF-8, with line feeds between lines, of texts that begin as UTF-16 or have only carriage returns."""
+    first = next(pieces, b"")
+    pieces = chain((first,), pieces)
+    wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(first[:2])
+    if wide is None and len(first) > 3 and first[1] == first[3] == 0 != first[0]:
+        wide = "utf-16-le"
+    if wide is not None:
+        return (text.encode() for text in codecs.iterdecode(pieces, wide))
+    if b"\r" in first and b"\n" not in first:
+        return (piece.replace(b"\r", b"\n") for piece in pieces)
+    return (piece for piece in pieces if piece)
+
+
+def _lines(data: bytes) -> list[str]:
+    text = decoded(data)
+    lines = text.split("\n")
+    return [line.rstrip(_END) for line in lines] if any(sign in text for sign in _END) else lines
 
 
 @dataclass(frozen=True)
@@ -99,16 +124,24 @@ def opened(log: LogFile) -> tuple[Head, Iterator[bytes]]:
     """The beginning of a log, and all of its content from the beginning on."""
     pieces = log.pieces()
     first = next(pieces, b"")
-    lines = [line.strip() for line in decoded(first[: LINE_BYTES.value]).split("\n", _HEAD_LINES)[:_HEAD_LINES]]
+    lines = [line.strip() for line in _lines(first[: LINE_BYTES.value])[:_HEAD_LINES]]
     return Head(first[:16], tuple(filter(None, lines))), chain((first,) if first else (), pieces)
 
 
 def decoded(data: bytes) -> str:
-    """Text of a log."""
+    """Text of a log: UTF-8; lines that are not (older logs, names of users) are Latin-1."""
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError:
-        return data.decode("latin-1")  # older logs have names in Latin-1
+        return "\n".join(map(_line, data.split(b"\n")))
+
+
+def _line(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def shown(text: str, most: int = 40) -> str:

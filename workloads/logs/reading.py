@@ -11,7 +11,7 @@ from spillway.base.arguments import add_declared, given
 from spillway.base.options import build, option
 from spillway.workloads.logs.where import WORDS, check
 
-FORMAT_NAMES = ("swf", "sacct", "jobcomp", "eagle", "parquet")
+FORMAT_NAMES = ("swf", "sacct", "sacct-json", "jobcomp", "eagle", "pm100", "fdata", "pbs")
 """Names of :data:`spillway.workloads.logs.formats.FORMATS`."""
 
 
@@ -27,7 +27,12 @@ class Reading:
 
     format: str | None = option(None, choices=FORMAT_NAMES, help="format of the log; default: as its first lines show")
     lenient: bool = option(
-        False, help="Standard Workload Format: accept more or fewer columns than 18, and note the columns left out"
+        False,
+        help="take values that cannot be read as not known, and lines with more or fewer columns than the Standard "
+        "Workload Format's 18 as they are",
+    )
+    unreadable: float = option(
+        0.01, low=0.0, high=1.0, help="largest share of lines that may be left out because they cannot be read"
     )
     fields: str = option(
         "",
@@ -49,11 +54,6 @@ class Reading:
     def __post_init__(self) -> None:
         given = (self.where,) if isinstance(self.where, str) else self.where
         object.__setattr__(self, "where", check(given))
-
-    @property
-    def strict(self) -> bool:
-        """Whether the Standard Workload Format is read to the letter."""
-        return not self.lenient and not self.fields
 
 
 STRICT = Reading()

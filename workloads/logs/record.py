@@ -39,7 +39,7 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     requested_s
         Wall clock time that the user requested.
     nodes
-        Compute nodes.
+        Compute nodes that it got, else those that were requested.
     requested_processors, allocated_processors
         Processors that the user requested, and that the job got.
     burst_buffer_bytes
@@ -70,6 +70,10 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
         Advance reservation that it requested.
     nice
         Reduction of its priority by its user, a whole number as text.
+    cluster
+        Name of the cluster, where a log has several.
+    node_list
+        Names of its nodes (:mod:`spillway.base.hostlist`).
     """
 
     number: int
@@ -98,6 +102,8 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     licenses: str = ""
     nice: str = ""
     reservation: str = ""
+    cluster: str = ""
+    node_list: str = ""
 
 
 NODES_REQUESTED = 1
@@ -112,7 +118,7 @@ NUMBERS = tuple(name for name in LogRecord.__struct_fields__[:16])
 TEXTS = LogRecord.__struct_fields__[16:]
 """Fields that are names: a table keeps them as codes."""
 
-COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING = (
+COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING, REQUEUED = (
     "completed",
     "failed",
     "cancelled",
@@ -120,6 +126,8 @@ COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING = (
     "piece",
     "running",
     "pending",
+    "requeued",
 )
-STATES = ("", COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING)
-"""States of jobs. ``piece``: a part of a checkpointed job, with its summary elsewhere in the log."""
+STATES = ("", COMPLETED, FAILED, CANCELLED, TIMEOUT, PIECE, RUNNING, PENDING, REQUEUED)
+"""States of jobs. ``piece``: a part of a checkpointed job, with its summary elsewhere in the log; ``requeued``: of an
+attempt after which the job may have come again (tables have it only while they are read)."""

@@ -8,22 +8,30 @@ SchedMD, manual pages *sacct(1)* (fields, suffixes of 1024), *sbatch(1)* (time l
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
 from spillway.protocol.limits import LATEST_S
-from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, RUNNING, TIMEOUT
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PENDING, REQUEUED, RUNNING, TIMEOUT
 
-_NO_TIME = {"", "unknown", "none", "n/a", "invalid"}
+UNKNOWN = {"", "unknown", "none", "n/a", "na", "<na>", "nan", "nat", "null", "(null)", "invalid", "-"}
+"""Words, in lower case, for a value that is not known."""
+
 _NO_LIMIT = {"unlimited", "infinite"}
 _DURATION = re.compile(r"(?:(\d{1,6})-)?(?:(\d{1,9}):)?(\d{1,9}):(\d{1,9})(?:\.\d+)?", re.ASCII)
 _SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)", re.ASCII)
 _COUNTED = re.compile(r"(.+)[:=](\d{1,18})", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _DAYS_TO_1970 = date(1970, 1, 1).toordinal()
-_ZONE = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))", re.ASCII)
+_ZONE = re.compile(
+    r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?:(Z)|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?", re.ASCII
+)
 _A_TIME = "a time such as 2019-01-01T08:55:55, perhaps with +0200 (or Unknown), from 1970 to 2242"
+UNKNOWN_DAY = 2 * 86_400
+"""A day this long before 1970 stands for one that is not known."""
+
 UNLIMITED = -2
 """Value for no time limit."""
 
@@ -50,21 +58,24 @@ def time_of(text: str) -> int:
     """Seconds since 1970 of a time such as ``2019-01-01T08:55:55`` (or a whole number of seconds); -1 for unknown.
 
     A time zone is seldom part of Slurm's times: they are taken as written. One with an offset from UTC (``+0200``,
-    ``+02:00``, ``Z``) is moved to UTC.
+    ``+02:00``, ``Z``) is moved to UTC; fractions of a second are cut. Slurm writes a time that is not known as second
+    0, which is the first day of 1970 or the last of 1969: both are unknown.
     """
     clock = text[11:13] + text[14:16] + text[17:19]
     if len(text) == 19 and clock.isdecimal() and text.isascii() and text[4] == text[7] == "-" and text[10] in "T ":
         hour, minute, second = int(clock[:2]), int(clock[2:4]), int(clock[4:])
         if hour < 24 and minute < 60 and second <= 60:  # a leap second
-            return _day(text[:10]) + 3600 * hour + 60 * minute + second
-    if text.lower() in _NO_TIME:
+            return max(_day(text[:10]) + 3600 * hour + 60 * minute + second, -1)
+    if text.lower() in UNKNOWN:
         return -1
     zone = _ZONE.fullmatch(text)
-    if zone:
-        sign, hours, minutes = (-1 if zone[2] == "-" else 1), int(zone[3] or 0), int(zone[4] or 0)
-        return max(time_of(zone[1]) - sign * (3600 * hours + 60 * minutes), 0)
-    if text.isascii() and text.isdecimal() and len(text) < 12 and int(text) <= LATEST_S:
-        return int(text)
+    if zone and len(text) > 19:
+        sign, hours, minutes = (-1 if zone[3] == "-" else 1), int(zone[4] or 0), int(zone[5] or 0)
+        local = time_of(zone[1])
+        return local if local < 0 else max(local - sign * (3600 * hours + 60 * minutes), 0)
+    number = text.partition(".")[0]
+    if text.isascii() and number.isdecimal() and len(number) < 12 and int(number) <= LATEST_S:
+        return int(number) or -1
     raise UnitError(_A_TIME)
 
 
@@ -73,10 +84,10 @@ def _day(text: str) -> int:
     try:
         seconds = (date.fromisoformat(text).toordinal() - _DAYS_TO_1970) * 86_400
     except ValueError:
-        seconds = -1
-    if not 0 <= seconds <= LATEST_S:
+        raise UnitError(_A_TIME) from None
+    if seconds > LATEST_S or seconds < -366 * 86_400:
         raise UnitError(_A_TIME)
-    return seconds
+    return seconds if seconds > 0 else -UNKNOWN_DAY
 
 
 @lru_cache(maxsize=100_000)
@@ -94,9 +105,25 @@ def duration_of(text: str) -> int:
     word = text.lower()
     if word in _NO_LIMIT:
         return UNLIMITED
-    if word in _NO_TIME or word == "partition_limit":
+    if word in UNKNOWN or word == "partition_limit":
         return -1
     raise UnitError("a duration such as 1-12:00:00, 30:00, UNLIMITED or Partition_Limit")
+
+
+@lru_cache(maxsize=100_000)
+def seconds_of(text: str) -> int:
+    """A number of seconds, rounded; -1 for unknown."""
+    if text.lower() in UNKNOWN:
+        return -1
+    try:
+        number = float(text) if text.isascii() and "_" not in text else LATEST_S + 1.0
+    except ValueError:
+        number = LATEST_S + 1.0
+    if number == -1:
+        return -1
+    if not 0 <= number <= LATEST_S:
+        raise UnitError("a number of seconds of at most 272 years")
+    return round(number)
 
 
 @lru_cache(maxsize=100_000)
@@ -114,13 +141,13 @@ def count_of(text: str) -> int:
     """A whole number, also as Slurm shortens it (``1.5K`` = 1500 for counts); -1 for unknown."""
     if text.isascii() and text.isdecimal() and len(text) <= 18:
         return int(text)
-    if text.lower() in _NO_TIME:
+    if text.lower() in UNKNOWN:
         return -1
     found = _SIZE.fullmatch(text)
     if found and found[2].lower() in _POWERS:
-        count = round(float(found[1]) * 1000.0 ** _POWERS[found[2].lower()])
-        if count < 2**53:
-            return count
+        count = float(found[1]) * 1000.0 ** _POWERS[found[2].lower()]
+        if count < 2**53 and (found[2] or count == int(count)):
+            return round(count)
     raise UnitError("a whole number")
 
 
@@ -160,6 +187,7 @@ def resources_of(text: str) -> Resources:
     """
     nodes = processors = memory = buffers = gpus = -1
     licenses = []
+    text = text.strip('"')
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
@@ -191,7 +219,7 @@ def licenses_of(text: str) -> str:
     return ",".join(found)
 
 
-_STATES = {
+_STATES: Mapping[str, str] = {
     "COMPLETED": COMPLETED,
     "CANCELLED": CANCELLED,
     "TIMEOUT": TIMEOUT,
@@ -203,11 +231,23 @@ _STATES = {
     "STAGE_OUT": RUNNING,
     "PENDING": PENDING,
     "CONFIGURING": PENDING,
+    "REQUEUED": REQUEUED,
+    "REQUEUE_HOLD": REQUEUED,
+    "REQUEUE_FED": REQUEUED,
+    "SPECIAL_EXIT": REQUEUED,
+    "PREEMPTED": REQUEUED,
+    "NODE_FAIL": REQUEUED,
+    "BOOT_FAIL": REQUEUED,
+    "LAUNCH_FAILED": REQUEUED,
+    "RECONFIG_FAIL": REQUEUED,
 }
 
 
 @lru_cache(maxsize=10_000)
 def state_of(text: str) -> str:
-    """State of a job, from ``CANCELLED by 123``, ``NODE_FAIL``, ``OUT_OF_ME+``; unknown words are failures."""
+    """State of a job, from ``CANCELLED by 123``, ``OUT_OF_ME+`` (shortened); unknown words are failures."""
     words = text.split()
-    return _STATES.get(words[0].rstrip("+").upper(), FAILED) if words else ""
+    word = words[0].rstrip("+").upper() if words else ""
+    if words and words[0].endswith("+") and word not in _STATES:
+        word = next((name for name in _STATES if name.startswith(word)), word)
+    return _STATES.get(word, FAILED) if words and word.lower() not in UNKNOWN else ""

@@ -1,4 +1,4 @@
-"""Logs in the Standard Workload Format: its 18 fields to the letter, or with other columns where that is requested.
+"""Columns of the Standard Workload Format: its 18 fields, or others where that is requested.
 
 Some logs, for instance, have 21 columns; the first 18 are those of version 2.2.
 """
@@ -6,26 +6,21 @@ Some logs, for instance, have 21 columns; the first 18 are those of version 2.2.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
-
-import msgspec
 
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.book import Fate
+from spillway.workloads.logs.columns import Column, fast_whole
+from spillway.workloads.logs.layouts import Rows
 from spillway.workloads.logs.lines import Block, Head, shown
 from spillway.workloads.logs.reading import Reading
-from spillway.workloads.logs.record import (
-    CANCELLED,
-    COMPLETED,
-    FAILED,
-    MEMORY_REQUESTED,
-    NODES_REQUESTED,
-    PIECE,
-    LogRecord,
-)
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
+from spillway.workloads.logs.slurm_units import UnitError
 from spillway.workloads.logs.table import Intake
-from spillway.workloads.swf import FIELDS, MOST, NUMBER, SwfHeader, SwfRecord, read_jobs
+from spillway.workloads.swf import FIELDS, NUMBER, SwfHeader, comment_of, label_of, value_of
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
 """Fields that a further column may hold, besides the format's own."""
@@ -37,7 +32,6 @@ SKIP = "-"
 """Stands for a column that is left out in a list of fields."""
 
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
-_NAMES = {"user", "group", "executable", "queue", "partition"}
 _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
 _FEWEST = 5
 
@@ -50,155 +44,124 @@ def recognises(head: Head) -> bool:
     return len(words) >= _FEWEST and all(map(NUMBER.fullmatch, words[:_FEWEST]))
 
 
-def read(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[LogRecord]:
-    """Yield the jobs; the header's comments go to the intake.
+def _cell(name: str) -> Callable[[str], Any]:
+    return lambda text: value_of(name, text) if text else -1
+
+
+def _column(name: str, target: str, scale: Callable[[Any], Any] | None = None) -> Column:
+    cell = _cell(name)
+    read = cell if scale is None else lambda text: scale(cell(text))
+    fast = partial(fast_whole, least=0 if name in ("number", "submit_s") else -1, most=int(LATEST_S))
+    return Column((name,), (target,), read, True, fast if scale is None else None, label_of(name))
+
+
+def _kib(value: float) -> int:
+    return round(value * 1024) if value > 0 else -1
+
+
+COLUMNS = (
+    *(_column(name, target) for name, target in (
+        ("number", "number"), ("submit_s", "submit_s"), ("wait_s", "wait_s"), ("run_s", "elapsed_s"),
+        ("processors", "allocated_processors"), ("requested_processors", "requested_processors"),
+        ("requested_s", "requested_s"), ("user", "user"), ("group", "account"), ("queue", "partition"),
+        ("partition", "partition"), ("preceding_job", "dependency_number"), ("think_s", "think_s"),
+    )),
+    _column("used_memory_kib", "used_core_memory", _kib),
+    _column("requested_memory_kib", "core_memory", _kib),
+    _column("status", "state", lambda value: _STATE.get(value, "")),
+    *(_column(name, "unused") for name in ("cpu_s", "executable")),
+)  # fmt: skip
+
+
+def _name(cell: Callable[[str], Any], text: str) -> Any:
+    """A number or a name."""
+    try:
+        return cell(text)
+    except UnitError:
+        if text.isprintable() and not NUMBER.fullmatch(text):
+            return text
+        raise
+
+
+def _node_count(text: str) -> int:
+    """Nodes, also of a batch system's request such as ``2:ppn=8`` or ``1:ppn=4+3:ppn=2``."""
+    found = [_NODES.fullmatch(part) for part in text.split("+")]
+    if all(found):
+        return sum(int(match[1]) for match in found if match)
+    return int(value_of("nodes", text)) if text else -1
+
+
+def columns_of(reading: Reading) -> tuple[Column, ...]:
+    """Columns of the format as the options of reading have them."""
+    if not reading.lenient and not reading.fields:
+        return COLUMNS
+    names = {"user", "group", "executable", "queue", "partition"}
+    loose = tuple(
+        Column(one.names, one.fields, lambda text, read=one.read: _name(read, text), one.played, one.fast, one.label)  # type: ignore[misc]
+        if one.names[0] in names else one
+        for one in COLUMNS
+    )  # fmt: skip
+    own = tuple(Column((name,), (name,), _cell(name), True) for name in OWN_FIELDS[1:])
+    return (*loose, *own, Column(("nodes",), ("wanted_nodes",), _node_count, True))
+
+
+def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[Rows]:
+    """Rows of the lines; the header's comments go to the intake.
 
     Raises
     ------
     WorkloadError
-        A line is malformed; the message states the line, the expected and the given text.
+        A directive's number in the header is malformed.
     """
     comments: list[str] = []
-    if reading.strict:
-        yield from read_jobs(blocks, intake.where, comments, _of)
-    else:
-        yield from _Loose(reading, intake).read(blocks, comments)
-    intake.header = SwfHeader(tuple(comments))
-    intake.machine_processors = intake.header.max_procs or 0
+    fields = layout(reading.fields) if reading.fields else FIELDS
+    for first, lines in blocks:
+        numbers, parts, texts = [], [], []
+        for number, line in enumerate(lines, start=first):
+            words = line.split()
+            if not words:
+                continue
+            if words[0][0] == ";":
+                comments.append(comment_of(line, f"{intake.where}:{number}"))
+                continue
+            intake.book.lines += 1
+            if len(words) != len(fields) and not _fits(words, fields, number, intake, reading):
+                continue
+            numbers.append(number)
+            parts.append(words)
+            texts.append(line)
+        intake.header = SwfHeader(tuple(comments))
+        intake.machine_processors = intake.header.max_procs or 0
+        if numbers:
+            cells = dict(zip(fields, zip(*parts, strict=True), strict=True))
+            cells.pop(SKIP, None)
+            yield Rows(numbers, cells, texts)
+    if SKIP in fields:
+        places = ", ".join(str(place) for place, name in enumerate(fields, start=1) if name == SKIP)
+        intake.notes.append(f"columns {places} were left out, as --fields says")
 
 
-def of_record(record: SwfRecord) -> LogRecord:
-    """A job of a strictly read log."""
-    return _of(msgspec.structs.astuple(record))
-
-
-def _of(fields: Sequence[Any]) -> LogRecord:
-    """A job of the 18 fields."""
-    (
-        number, submit_s, wait_s, run_s, allocated, _, used_kib, requested, requested_s, requested_kib, status, user,
-        group, _, queue, partition, preceding, think_s,
-    ) = fields  # fmt: skip
-    start_s = submit_s + wait_s if wait_s >= 0 else -1
-    end_s = start_s + run_s if start_s >= 0 and run_s >= 0 else -1
-    memory, marks = -1, 0
-    if requested_kib > 0:
-        memory, marks = round(requested_kib * 1024) * max(requested, allocated, 1), MEMORY_REQUESTED
-    elif used_kib > 0:
-        memory = round(used_kib * 1024) * max(allocated, requested, 1)
-    memory = min(memory, MOST)
-    return LogRecord(
-        number, submit_s, -1, start_s, end_s, run_s, requested_s, -1, requested, allocated, -1, memory, -1, -1, -1,
-        marks, "", user, queue if queue >= 0 else partition, _STATE.get(status, ""), _after(preceding, think_s), group,
-    )  # fmt: skip
-
-
-def _after(preceding: int, think_s: int) -> str | int:
-    """The dependency on a preceding job, with the think time of the user after it."""
-    return f"afterany:{preceding}+{think_s}s" if preceding > 0 and think_s > 0 else preceding
-
-
-class _Loose:
-    """Reads lines with other columns than the format's."""
-
-    def __init__(self, reading: Reading, intake: Intake) -> None:
-        self._intake = intake
-        self._named = layout(reading.fields) if reading.fields else None
-        self._fields: tuple[str, ...] = self._named or FIELDS
-        self._any_number = reading.lenient
-        self._left_out: dict[str, int] = {}
-        self._missing: dict[str, int] = {}
-        self._no_number: dict[str, int] = {}
-
-    def read(self, blocks: Iterable[Block], comments: list[str]) -> Iterator[LogRecord]:
-        where = self._intake.where
-        for first, lines in blocks:
-            for line_number, line in enumerate(lines, start=first):
-                parts = line.split()
-                if not parts:
-                    continue
-                if parts[0][0] == ";":
-                    comments.append(line.rstrip("\r").lstrip()[1:].rstrip())
-                    continue
-                yield self._record(parts, f"{where}:{line_number}")
-        self._intake.notes += self._said()
-
-    def _record(self, parts: list[str], where: str) -> LogRecord:
-        fields = self._fields
-        if len(parts) != len(fields):
-            if not self._any_number or len(parts) < _FEWEST:
-                least = f" (at least {_FEWEST})" if self._any_number else f" ({', '.join(fields)})"
-                raise WorkloadError(
-                    f"expected {len(fields)} columns{least}, got {len(parts)}: {shown(' '.join(parts))}", where
-                )
-            self._count_columns(len(parts), len(fields))
-        values: dict[str, int | str] = {}
-        for name, text in zip(fields, parts, strict=False):
-            if name != SKIP:
-                values[name] = self._value(name, text, where)
-        get = values.get
-        number, submit = get("number", -1), get("submit_s", -1)
-        for name, value in (("number", number), ("submit_s", submit)):
-            if not isinstance(value, int) or value < 0:
-                raise WorkloadError(f"{name} must be a whole number >= 0", where)
-        whole = [value if isinstance(value := get(name, -1), int) else -1 for name in FIELDS]
-        record = _of(whole)
-        return msgspec.structs.replace(
-            record,
-            user=get("user", -1),
-            account=get("group", -1),
-            partition=get("queue", get("partition", -1)),
-            nodes=get("nodes", -1),
-            eligible_s=get("eligible_s", -1),
-            burst_buffer_bytes=get("burst_buffer_bytes", -1),
-            memory_bytes=get("memory_bytes", record.memory_bytes),
-            read_bytes=get("read_bytes", -1),
-            written_bytes=get("written_bytes", -1),
-            marks=record.marks | (NODES_REQUESTED if "nodes" in values else 0),
+def _fits(words: list[str], fields: Sequence[str], number: int, intake: Intake, reading: Reading) -> bool:
+    """Make a line of another number of words fit, or count it as unreadable."""
+    count, found = len(fields), len(words)
+    if not reading.lenient or found < _FEWEST:
+        begin = " ".join(words[:4]) + (" ..." if found > 4 else "")
+        what = f"{count} columns ({', '.join(fields)})" if reading.fields else (
+            f"{count} fields separated by blanks (Standard Workload Format 2.2)")  # fmt: skip
+        intake.book.unreadable("another number of fields", number, f"expected {what}, got {found}: {shown(begin)}")
+        return False
+    if found > count:
+        which = f"column {found}" if found == count + 1 else f"columns {count + 1} to {found}"
+        more = (
+            f"--fields {ALL},NAME,... gives further columns a meaning: {', '.join(OWN_FIELDS)}; {SKIP} leaves one out"
         )
-
-    def _value(self, name: str, text: str, where: str) -> int | str:
-        if text.isascii() and NUMBER.fullmatch(text):
-            number = float(text)
-            if abs(number) < MOST:
-                value = int(text) if text.lstrip("+-").isdigit() else round(number)
-                late = name.endswith("_s") and value > LATEST_S
-                if not late:
-                    return max(value, -1)
-            raise WorkloadError(f"{name} must be a number that is not as large, got {shown(text)}", where)
-        if name == "nodes":  # a batch system's request such as 2:ppn=8 or 1:ppn=4+3:ppn=2
-            found = [_NODES.fullmatch(part) for part in text.split("+")]
-            if all(found):
-                return sum(int(match[1]) for match in found if match)
-        if name in _NAMES and text.isprintable():
-            return text
-        if name in ("number", "submit_s"):
-            raise WorkloadError(f"{name} must be a whole number >= 0, got {shown(text)}", where)
-        if not self._any_number:
-            raise WorkloadError(f"{name} must be a number, got {shown(text)}", where)
-        self._no_number[name] = self._no_number.get(name, 0) + 1
-        return -1
-
-    def _count_columns(self, found: int, expected: int) -> None:
-        if found > expected:
-            which = f"column {found}" if found == expected + 1 else f"columns {expected + 1} to {found}"
-            self._left_out[which] = self._left_out.get(which, 0) + 1
-        else:
-            which = ", ".join(name for name in self._fields[found:] if name != SKIP)
-            self._missing[which] = self._missing.get(which, 0) + 1
-
-    def _said(self) -> Iterator[str]:
-        if SKIP in self._fields:
-            places = ", ".join(str(place) for place, name in enumerate(self._fields, start=1) if name == SKIP)
-            yield f"columns {places} were left out, as --fields says"
-        for which, count in self._left_out.items():
-            yield (
-                f"{which} of {count:,} lines were left out (--fields {ALL},NAME,... gives further columns a meaning: "
-                f"{', '.join(OWN_FIELDS)}; {SKIP} leaves one out)"
-            )
-        for which, count in self._missing.items():
-            yield f"{count:,} lines end before {which}: taken as not known"
-        for name, count in self._no_number.items():
-            yield f"{name} of {count:,} lines is no number: taken as not known"
+        intake.book.add(Fate.REPAIRED, f"{which} left out ({more})")
+        del words[count:]
+    else:
+        ends = ", ".join(name for name in fields[found:] if name != SKIP)
+        intake.book.add(Fate.REPAIRED, f"the line ends before {ends}: taken as not known")
+        words += [""] * (count - found)
+    return True
 
 
 def layout(fields: str) -> tuple[str, ...]:

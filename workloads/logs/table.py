@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import enum
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.book import Book
 from spillway.workloads.logs.record import NUMBERS, TEXTS, LogRecord
 from spillway.workloads.swf import SwfHeader
 
@@ -23,19 +19,6 @@ _BATCH = 65_536
 
 CALENDAR_FROM_S = 10**8
 """Seconds since 1970 are above it; times since the start of a log are below."""
-
-
-class Repeated(enum.Enum):
-    """Meaning of several lines with the same job number."""
-
-    REFUSED = enum.auto()
-    """A mistake in the log."""
-
-    REQUEUED = enum.auto()
-    """Attempts at one job: the last one is used."""
-
-    TASKS = enum.auto()
-    """Tasks of an array, which share its number: jobs of their own."""
 
 
 @dataclass
@@ -48,14 +31,16 @@ class Intake:
         Name of the log in errors.
     header
         Comment lines of a log that has some.
-    dropped
-        Lines that are no jobs of their own or cannot be used, by reason.
+    book
+        Fates of its lines, by reason.
     notes
         Omissions and assumptions, one sentence each.
     machine_nodes, machine_processors
         Size of the machine that the log states; 0: not stated.
-    repeated
-        Meaning of several lines with the same job number.
+    unlimited
+        Jobs without a time limit.
+    tasks
+        Whether lines that repeat a job's number are tasks of an array.
     limited_arrays
         Number of tasks that may run at a time, by the number of an array that the site limited.
     parts
@@ -64,13 +49,17 @@ class Intake:
 
     where: str
     header: SwfHeader = field(default_factory=SwfHeader)
-    dropped: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     machine_nodes: int = 0
     machine_processors: int = 0
-    repeated: Repeated = Repeated.REFUSED
+    unlimited: int = 0
+    tasks: bool = False
     limited_arrays: dict[int, int] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
+    book: Book = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.book = Book(self.where)
 
 
 @dataclass(frozen=True)
@@ -129,6 +118,12 @@ class JobTable:
                 piece[name] = list(map(self.names[name].__getitem__, piece[name]))
             yield from (LogRecord(*row) for row in zip(*(piece[name] for name in (*NUMBERS, *TEXTS)), strict=True))
 
+    @property
+    def clusters(self) -> list[str]:
+        """Names of the clusters, where jobs are of several."""
+        found = [name for name in self.names["cluster"] if name]
+        return found if len(found) > 1 else []
+
     def label(self, row: int) -> str:
         """Id of a job in the log: its number and its part (``12_3``)."""
         return f"{self.columns['number'][row]}{self.names['part'][self.columns['part'][row]]}"
@@ -137,45 +132,55 @@ class JobTable:
 _ZERO_IS_UNKNOWN = {"run_s", "requested_s", "nodes", "requested_processors", "allocated_processors", "memory_bytes"}
 
 
-def table_of(records: Iterable[LogRecord], intake: Intake, format: str = "swf") -> JobTable:
-    """Collect jobs into columns.
+class Builder:
+    """Collects the columns of a table, some rows at a time; a constant column takes no memory."""
 
-    Raises
-    ------
-    WorkloadError
-        From the reader, or where a number does not fit 63 bits.
-    """
-    pieces: dict[str, list[npt.NDArray[Any] | int]] = {name: [] for name in (*NUMBERS, *TEXTS)}
-    codes: dict[str, dict[Any, int]] = {name: {} for name in TEXTS}
-    source = iter(records)
-    while batch := list(islice(source, _BATCH)):
-        rows = zip(*map(msgspec.structs.astuple, batch), strict=True)
-        for name, values in zip((*NUMBERS, *TEXTS), rows, strict=True):
-            first = values[0]
-            if name in TEXTS:
-                known = codes[name]
-                if values.count(first) == len(values):
-                    pieces[name].append(np.broadcast_to(np.int32(known.setdefault(first, len(known))), len(values)))
-                    continue
-                found = [known.setdefault(value, len(known)) for value in values]
-                pieces[name].append(np.array(found, dtype=np.int32))
-            elif values.count(first) == len(values):
-                pieces[name].append(np.broadcast_to(_fitting(name, values[:1], batch)[0], len(values)))
-            else:
-                pieces[name].append(_fitting(name, values, batch))
-    columns = {name: _joined(pieces.pop(name)) for name in (*NUMBERS, *TEXTS)}
-    table = JobTable(columns, {name: list(known) or [""] for name, known in codes.items()}, intake, format)
-    return _without_repeats(_without_unrecorded_buffers(table))
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in (*NUMBERS, *TEXTS)}
+        self._codes: dict[str, dict[Any, int]] = {name: {} for name in TEXTS}
+        self._hashes: list[Ints] = []
+        self.count = 0
+
+    def add(self, made: Mapping[str, Any], kept: npt.NDArray[np.bool_], texts: Sequence[Any]) -> None:
+        """Add the chosen rows; ``texts``: these as written, where equal ones are to be told."""
+        every, count = bool(kept.all()), int(kept.sum())
+        self.count += count
+        for name in NUMBERS if count else ():
+            column = np.asarray(made[name], dtype=np.int64)
+            self._pieces[name].append(_squeezed(column if every else column[kept]))
+        for name in TEXTS if count else ():
+            values = made[name].tolist() if isinstance(made[name], np.ndarray) else made[name]
+            known = self._codes[name]
+            if values.count(values[0]) == len(values):
+                self._pieces[name].append(np.broadcast_to(np.int32(known.setdefault(values[0], len(known))), count))
+                continue
+            codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
+            self._pieces[name].append(codes if every else codes[kept])
+        if len(texts):
+            hashes = np.fromiter(map(hash, texts), dtype=np.int64, count=len(texts))
+            self._hashes.append(hashes if every else hashes[kept])
+
+    @property
+    def hashes(self) -> Ints:
+        """A number of each row, equal where rows are written alike; empty where that is not asked for."""
+        return np.concatenate(self._hashes) if self._hashes else np.zeros(0, dtype=np.int64)
+
+    def table(self, intake: Intake, format: str) -> JobTable:
+        """The table of all rows."""
+        columns = {name: _joined(self._pieces.pop(name)) for name in (*NUMBERS, *TEXTS)}
+        names = {name: list(known) or [""] for name, known in self._codes.items()}
+        return _without_unrecorded_buffers(JobTable(columns, names, intake, format))
 
 
-def _fitting(name: str, values: tuple[int, ...], batch: list[LogRecord]) -> Ints:
-    try:
-        return np.array(values, dtype=np.int64)
-    except OverflowError:
-        record = next(r for r, value in zip(batch, values, strict=False) if not -(2**63) <= value < 2**63)
-        raise WorkloadError(
-            f"job {record.number}: {name} must be a number of at most 63 bits, got {str(getattr(record, name))[:40]}"
-        ) from None
+def coded(values: Sequence[Any]) -> tuple[npt.NDArray[np.int32], list[Any]]:
+    """Names as codes, and the names that they stand for."""
+    known: dict[Any, int] = {}
+    codes = np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int32)
+    return codes, list(known) or [""]
+
+
+def _squeezed(column: Ints) -> Ints:
+    return np.broadcast_to(column[0], len(column)) if column.min() == column.max() else column
 
 
 def _joined(pieces: list[Any]) -> npt.NDArray[Any]:
@@ -203,38 +208,3 @@ def _without_unrecorded_buffers(table: JobTable) -> JobTable:
     if len(buffers) and buffers.max() > 0:
         return table
     return table.with_column("burst_buffer_bytes", np.broadcast_to(np.int64(-1), len(buffers)))
-
-
-def _without_repeats(table: JobTable) -> JobTable:
-    """The table with each job once: the last of its attempts, or tasks of an array with a part of their own."""
-    if table.intake.repeated is Repeated.REFUSED or not len(table):
-        return table
-    keys = identities(table)
-    order = np.argsort(keys, kind="stable")
-    fresh = np.concatenate(([True], np.diff(keys[order]) != 0))
-    if fresh.all():
-        return table
-    if table.intake.repeated is Repeated.REQUEUED:
-        table.intake.dropped["earlier line of a requeued job (its last one is used)"] += int((~fresh).sum())
-        return table.chosen(np.sort(order[np.append(fresh[1:], True)]))
-    starts = np.flatnonzero(fresh)
-    nth = np.empty(len(keys), dtype=np.int64)
-    nth[order] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-    table.intake.notes.append(
-        f"{int((~fresh).sum()):,} lines repeat a job's number: taken as tasks of an array, jobs of their own"
-    )
-    parts = ["", *(f"_{task}" for task in range(1, int(nth.max()) + 1))]
-    return replace(
-        table,
-        columns=table.columns | {"part": nth.astype(np.int32)},
-        names=table.names | {"part": parts},
-    )
-
-
-def identities(table: JobTable) -> Ints:
-    """A number for each job, equal where job number and part are equal."""
-    return np.asarray(table["number"] * np.int64(len(table.names["part"])) + table["part"], dtype=np.int64)
-
-
-Reader = Callable[..., Iterator[LogRecord]]
-"""A generator of the jobs of a log; fills the :class:`Intake` meanwhile."""

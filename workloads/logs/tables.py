@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
-from spillway.workloads.logs.swf_log import of_record
-from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable, table_of
-from spillway.workloads.swf import SwfHeader, SwfLog, SwfRecord
+from msgspec.structs import astuple
 
+from spillway.workloads.logs.formats import table_of
+from spillway.workloads.logs.layouts import Rows
+from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE, TIMEOUT, LogRecord
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, JobTable
+from spillway.workloads.swf import FIELDS, SwfHeader, SwfLog, SwfRecord
+
+_BATCH = 65_536
 _STATUS = {COMPLETED: 1, FAILED: 0, TIMEOUT: 0, CANCELLED: 5, PIECE: 3}
 
 
@@ -17,7 +22,16 @@ def as_table(log: SwfLog | JobTable) -> JobTable:
     if isinstance(log, JobTable):
         return log
     intake = Intake("the log", log.header, machine_processors=log.header.max_procs or 0)
-    return table_of(map(of_record, log.records), intake)
+    return table_of(_rows(log, intake), intake)
+
+
+def _rows(log: SwfLog, intake: Intake) -> Iterator[Rows]:
+    """The records of a log in memory as rows."""
+    for first in range(0, len(log.records), _BATCH):
+        records = [astuple(record) for record in log.records[first : first + _BATCH]]
+        intake.book.lines += len(records)
+        lines = range(first + 1, first + 1 + len(records))
+        yield Rows(lines, dict(zip(FIELDS, zip(*records, strict=True), strict=True)), records)
 
 
 def as_swf(table: JobTable) -> SwfLog:

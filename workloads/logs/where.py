@@ -6,6 +6,7 @@ Conditions on the same field are alternatives, those on different fields hold to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy.typing as npt
 
 from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.slurm_units import UnitError, time_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
 
 Mask = npt.NDArray[np.bool_]
 
-NAMED = ("partition", "user", "account", "qos", "state")
+NAMED = ("partition", "user", "account", "qos", "state", "cluster")
 """Fields with names as values."""
 
 TIME = "time"
@@ -52,7 +54,7 @@ def check(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def of_machine(conditions: Sequence[str]) -> tuple[str, ...]:
     """Those conditions that name a part of the machine: users, accounts and times choose jobs of the same machine."""
-    return tuple(text for text in conditions if text.startswith("partition="))
+    return tuple(text for text in conditions if text.startswith(("partition=", "cluster=")))
 
 
 def narrowed(table: JobTable, conditions: Sequence[str]) -> JobTable:
@@ -69,12 +71,15 @@ def narrowed(table: JobTable, conditions: Sequence[str]) -> JobTable:
     for text in check(conditions):
         field, _, value = text.partition("=")
         by_field.setdefault(field, []).append(value)
-    intake = replace(table.intake, dropped=table.intake.dropped.copy(), notes=list(table.intake.notes))
+    intake = copy(table.intake)
+    intake.book, intake.notes = table.intake.book.copy(), list(table.intake.notes)
     chosen = np.ones(len(table), dtype=bool)
     for field, values in by_field.items():
         find: Callable[[JobTable, str, str], Mask] = _in_range if field == TIME else _named
         met = np.logical_or.reduce([find(table, field, value) for value in values])
-        intake.dropped[f"{field} is not {' or '.join(values)}"] += int((chosen & ~met).sum())
+        if lost := int((chosen & ~met).sum()):
+            intake.book.add(Fate.LEFT_OUT, f"{field} is not {' or '.join(values)}", lost, lost)
+            intake.book.add(Fate.READ, "as written", -lost, -lost)
         chosen &= met
     if not chosen.any():
         raise WorkloadError(f"no job meets {' and '.join(conditions)} together", table.intake.where)
@@ -135,6 +140,7 @@ WORDS: Mapping[str, str] = {
     "account": "account (SWF: group)",
     "qos": "QOS",
     "state": "end state (completed, failed, cancelled, timeout)",
+    "cluster": "cluster",
     TIME: "submitted from FROM on and before TO",
 }
 """Descriptions of the fields."""

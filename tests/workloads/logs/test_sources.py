@@ -193,7 +193,7 @@ def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for text in (
         "format                            sacct (output of Slurm's sacct --parsable2)",
         "records                           40\n",
-        "left out                          40: step of a job (its job's line is used)",
+        "lines                             left out 40 lines: step of a job (its job's line is used)",
         "period                            2020-09-13 ",
         "  burst buffer                    requested 100.0 %\n",
         "  dependency                      absent 100.0 %\n",

@@ -44,7 +44,7 @@ def test_chosen(conditions: tuple[str, ...], numbers: list[int]) -> None:
     """The same field: either; other fields: both; ranges include their beginning, not their end."""
     table = read(LOG, "log.txt", Reading(where=conditions))
     assert list(table["number"]) == numbers
-    assert sum(table.intake.dropped.values()) == 4 - len(numbers)
+    assert sum(table.intake.book.left_out().values()) == 4 - len(numbers)
 
 
 def test_swf() -> None:

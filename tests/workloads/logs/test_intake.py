@@ -1,0 +1,296 @@
+"""Logs as sites have them: wrong lines are repaired, left out or refused with their reason, and counted in the book."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+from spillway.workloads import WorkloadError
+from spillway.workloads.logs.book import Fate
+from spillway.workloads.logs.formats import read_log
+from spillway.workloads.logs.lines import LogFile
+from spillway.workloads.logs.reading import STRICT, Reading
+from spillway.workloads.logs.table import JobTable
+
+SACCT = "JobID|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS"
+EAGLE = "job_id,user,partition,wallclock_req,nodes_req,submit_time,start_time,end_time,run_time,state"
+HEAD = "; MaxProcs: 64\n"
+
+
+def read(text: str | bytes, name: str = "log.txt", reading: Reading = STRICT) -> JobTable:
+    """The jobs of a log's text."""
+    return read_log(LogFile(name, Path(name), text.encode() if isinstance(text, str) else text), reading)
+
+
+def slurm(
+    job: str,
+    day: str = "01-01",
+    state: str = "COMPLETED",
+    nodes: object = 2,
+    run: object = 3600,
+    start: str = "00:00:10",
+) -> str:
+    """A line of sacct below ``SACCT``."""
+    date = f"2024-{day}"
+    end = f"{date}T01:00:10"
+    return f"{job}|ann|a|batch|{state}|{date}T00:00:00|{date}T{start}|{end}|{run}|02:00:00|{nodes}|32"
+
+
+def swf(number: int, text: str = "{n} {n} 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1") -> str:
+    """A line of the Standard Workload Format."""
+    return text.format(n=number)
+
+
+def labels(table: JobTable) -> dict[str, int]:
+    """Nodes of each job, or processors, by its id."""
+    return {
+        f"{one.number}{one.part}": one.nodes if one.nodes > 0 else one.allocated_processors for one in table.records()
+    }
+
+
+def lines(*rows: str, head: str = SACCT) -> str:
+    """A log of these rows."""
+    return "\n".join((head, *rows)) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (lines(slurm("100"), slurm("100", "03-01", nodes=4)), {"100": 2, "100-2": 4}),
+        (lines(slurm("1", state="RUNNING"), slurm("1", nodes=3)), {"1": 3}),
+        (lines(slurm("1", nodes=3), slurm("1", state="RUNNING")), {"1": 3}),
+        (lines(slurm("1", state="NODE_FAIL"), slurm("1", "01-02", nodes=3)), {"1": 3}),
+        (lines(slurm("1", state="REQUEUED"), slurm("1", "01-02", "PREEMPTED"), slurm("1", "01-03", nodes=5)), {"1": 5}),
+        (lines(slurm("1"), slurm("1")), {"1": 2}),
+        (lines(slurm("8_1"), slurm("8_2"), slurm("8+1")), {"8_1": 2, "8_2": 2, "8+1": 2}),
+        (lines(slurm("532209.0")), {"532209": 2}),
+        (lines("5.0,u,p,3600.0,10.0,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,9.0,COMPLETED",
+               head=EAGLE), {"5": 10}),
+        (lines(*2 * ["5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,9,COMPLETED"],
+               head=EAGLE), {"5": 10}),
+        (lines("5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,9,COMPLETED",
+               "5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:01,10,COMPLETED",
+               head=EAGLE), {"5": 10, "5_1": 10}),
+    ],
+)  # fmt: skip
+def test_identity(text: str, found: dict[str, int]) -> None:
+    """Number, part and submission, or an earlier state of a requeue: used again, newest first, twice, attempts."""
+    assert labels(read(text)) == found
+
+
+def test_two_clusters() -> None:
+    """Jobs of the same number on two clusters are two jobs; the note names the option for one of them."""
+    text = lines("1|north|2024-01-01T00:00:00|60|2", "1|south|2024-01-01T00:00:00|60|3",
+                 head="JobID|Cluster|Submit|ElapsedRaw|NNodes")  # fmt: skip
+    table = read(text)
+    assert sorted(labels(table).values()) == [2, 3]
+    assert "--where cluster=north" in table.intake.notes[0]
+    assert labels(read(text, reading=Reading(where=("cluster=south",)))) == {"1@south": 3}
+
+
+def test_attempts_are_stated_with_their_share() -> None:
+    """The node-seconds of attempts that are not played."""
+    table = read(lines(slurm("1", state="REQUEUED"), slurm("1", "01-02", nodes=2)))
+    entry = next(table.intake.book.entries(Fate.LEFT_OUT))
+    assert (entry.lines, entry.node_s) == (1, 7200.0)
+    said = list(table.intake.book.said(node_s=7200.0))
+    assert (
+        said[1] == "left out 1 line, 50 % of the node-hours: earlier attempt of a requeued job (its last one is used)"
+    )
+
+
+REPAIRED = {
+    "memory": ("JobID|Submit|ElapsedRaw|NNodes|ReqMem", "1|2024-01-01T00:00:00|60|2|1Me"),
+    "eligible": ("JobID|Submit|Eligible|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|soon|60|2"),
+    "clock back": ("JobID|Submit|Start|End|NNodes",
+                   "1|2024-10-27T02:30:00|2024-10-27T02:40:00|2024-10-27T02:20:00|2"),
+    "start before submission": ("JobID|Submit|Start|End|NNodes",
+                                "1|2024-10-27T02:50:00|2024-10-27T02:05:00|2024-10-27T02:35:00|2"),
+    "directive": ("JobID|Submit|ElapsedRaw|NNodes|Comment", "1|2024-01-01T00:00:00|60|2|#BB capacity=lots"),
+}  # fmt: skip
+"""Lines with a value that no run needs: the job is read, the line counted."""
+
+
+@pytest.mark.parametrize("name", REPAIRED)
+def test_repaired(name: str) -> None:
+    """One job, one repaired line, with its reason."""
+    table = read("\n".join(REPAIRED[name]))
+    assert labels(table) == {"1": 2}
+    assert [one.lines for one in table.intake.book.entries(Fate.REPAIRED)] == [1]
+
+
+READ = {
+    "fraction of a second": ("JobID|Submit|Start|ElapsedRaw|NNodes",
+                             "1|2024-01-01T00:00:00.123|2024-01-01T00:00:10.5|60|2"),
+    "zone": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00.5+02:00|60|2"),
+    "last day of 1969": ("JobID|Submit|Start|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|1969-12-31T16:00:00|60|2"),
+    "separator in the last column": ("JobID|Submit|ElapsedRaw|NNodes|SubmitLine",
+                                     "1|2024-01-01T00:00:00|60|2|sbatch --wrap=cat x | sort | uniq"),
+    "separator in the only free column": ("JobID|JobName|Submit|ElapsedRaw|NNodes", "1|a|b|2024-01-01T00:00:00|60|2"),
+    "line break in the last column": ("JobID|Submit|ElapsedRaw|NNodes|Comment",
+                                      "1|2024-01-01T00:00:00|60|2|cd x\nmake\n"),
+    "line break inside": ("JobID|JobName|Submit|ElapsedRaw|NNodes", "1|a\nb|2024-01-01T00:00:00|60|2"),
+    "line break in a quoted cell": ("JobID,JobName,Submit,ElapsedRaw,NNodes", '1,"a,\nb",2024-01-01T00:00:00,60,2'),
+    "quoted cells": ("JobID,Submit,ElapsedRaw,NNodes", '"1","2024-01-01T00:00:00","60","2"'),
+    "tabulators": ("JobID\tSubmit\tElapsedRaw\tNNodes", "1\t2024-01-01T00:00:00\t60\t2"),
+    "semicolons": ("JobID;Submit;ElapsedRaw;NNodes", "1;2024-01-01T00:00:00;60;2"),
+    "second header": ("JobID|Submit|ElapsedRaw|NNodes",
+                      "JobID|Submit|ElapsedRaw|NNodes\n1|2024-01-01T00:00:00|60|2"),
+    "second header of other columns": ("JobID|Submit|ElapsedRaw|NNodes",
+                                       "JobID|NNodes|Submit|ElapsedRaw\n1|2|2024-01-01T00:00:00|60"),
+    "carriage returns": ("JobID|Submit|ElapsedRaw|NNodes\r", "1|2024-01-01T00:00:00|60|2\r"),
+    "control-Z": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:00|60|2\n\x1a"),
+    "words for nothing": ("JobID|Submit|Start|ElapsedRaw|Timelimit|NNodes", "1|2024-01-01T00:00:00|NaT|60|<NA>|2"),
+    "separator at the end": ("JobID|Submit|ElapsedRaw|NNodes|", "1|2024-01-01T00:00:00|60|2|"),
+    "second 60": ("JobID|Submit|ElapsedRaw|NNodes", "1|2024-01-01T00:00:60|60|2"),
+    "lower case": ("jobid|submit|elapsedraw|nnodes", "1|2024-01-01T00:00:00|60|2"),
+}  # fmt: skip
+"""Lines that are odd, and mean what they seem to."""
+
+
+@pytest.mark.parametrize("name", READ)
+def test_read(name: str) -> None:
+    """One job of two nodes, no line left out."""
+    table = read("\n".join(READ[name]))
+    assert labels(table) == {"1": 2}
+    assert table["submit_s"][0] > 1_704_000_000
+    assert not table.intake.book.left_out()
+
+
+WRONG = {
+    "thousands": slurm("7", nodes="1,024"),
+    "half a node": slurm("7", nodes="2.5"),
+    "negative nodes": slurm("7", nodes="-3"),
+    "words for nodes": slurm("7", nodes="two"),
+    "month 13": slurm("7", "13-01"),
+    "hour 25": slurm("7", start="25:00:00"),
+    "time in words": slurm("7", start="tomorrow"),
+    "duration in words": slurm("7", run="long"),
+    "negative duration": slurm("7", run=-5),
+    "digits of another script": slurm("7", run="٣٦٠٠"),
+    "too many digits": slurm("7", nodes="9" * 30),
+    "too long": slurm("7", run="9" * 17),
+    "one field fewer": slurm("7").rpartition("|")[0],
+    "one field more": slurm("7") + "|x|y",
+    "no number": slurm("seven"),
+    "half a line": "7|ann",
+    "prose": "Disk quota exceeded",
+    "underscore": slurm("7", nodes="1_0"),
+}
+"""Lines of sacct that cannot be read."""
+
+WRONG_SWF = {
+    "negative wait": "7 7 -3 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "status 6": "7 7 10 3600 16 -1 -1 16 7200 -1 6 1 1 -1 1 -1 -1 -1",
+    "17 fields": "7 7 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1",
+    "19 fields": "7 7 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1 5",
+    "a word": "7 7 10 ten 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "thousands": "7 7 10 3,600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "infinity": "7 7 10 1e999 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "half a processor": "7 7 10 3600 16.5 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "microseconds": "7 7 10 20000000000000 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "no submission": "7 -1 10 3600 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+    "hexadecimal": "7 7 10 0x10 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_one_wrong_line_of_many(name: str) -> None:
+    """It is left out and named; alone among few it refuses the log, with its place."""
+    good = [slurm(str(100 + number)) for number in range(200)]
+    table = read(lines(*good[:100], WRONG[name], *good[100:]))
+    assert len(table) == 200
+    [entry] = table.intake.book.entries(Fate.UNREADABLE)
+    assert (entry.lines, entry.examples[0].partition(":")[0]) == (1, "102")
+    with pytest.raises(WorkloadError, match=r"log\.txt:4: .* 1 line of 3 cannot be read .*--unreadable SHARE"):
+        read(lines(*good[:2], WRONG[name]))
+
+
+@pytest.mark.parametrize("name", WRONG_SWF)
+def test_one_wrong_line_of_swf(name: str) -> None:
+    """The same; --lenient takes a value that cannot be read as not known, but not number and submission."""
+    good = [swf(number) for number in range(100, 300)]
+    assert len(read(lines(*good, WRONG_SWF[name], head=HEAD), "log.swf")) == 200
+    with pytest.raises(WorkloadError, match=r"log\.swf:4: .*--lenient"):
+        read(lines(*good[:2], WRONG_SWF[name], head=HEAD.strip()), "log.swf")
+    lenient = read(lines(*good[:2], WRONG_SWF[name], head=HEAD), "log.swf", Reading(lenient=True))
+    assert len(lenient) == (2 if name == "no submission" else 3)
+
+
+@pytest.mark.parametrize("name", ["MaxProcs", "MaxNodes", "UnixStartTime"])
+def test_thousands_in_a_header_are_refused(name: str) -> None:
+    """1,024 was read as 1."""
+    with pytest.raises(WorkloadError, match=f"header {name} must begin with a whole number, got '1,024'"):
+        read(f"; {name}: 1,024\n{swf(1)}\n", "log.swf")
+
+
+def test_fractions_of_times() -> None:
+    """The format allows them in times: rounded to seconds."""
+    assert read(HEAD + "1 0 10 3600.7 16 -1 -1 16 7200 -1 1 1 1 -1 1 -1 -1 -1\n", "log.swf")["run_s"].tolist() == [3601]
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, gzip.compress, lzma.compress])
+def test_packed_without_a_suffix(pack: object, tmp_path: Path) -> None:
+    """The packing is told by the contents."""
+    (tmp_path / "log").write_bytes(pack((HEAD + swf(1)).encode()))  # type: ignore[operator]
+    assert labels(read_log(LogFile.of(tmp_path / "log"))) == {"1": 16}
+
+
+@pytest.mark.parametrize(("magic", "word"), [(b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip archive")])
+def test_packings_that_are_not_unpacked_are_named(magic: bytes, word: str) -> None:
+    """With the command that unpacks them."""
+    with pytest.raises(WorkloadError, match=f"{word}.*unpack it first"):
+        read(magic + b"\x00" * 40, "log.swf")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "latin-1"])
+def test_encodings(encoding: str) -> None:
+    """UTF-16 as Windows writes it, a byte order mark, and single lines in Latin-1."""
+    text = lines(slurm("1").replace("ann", "jürgen"))
+    data = ("\ufeff" + text if encoding == "utf-16-be" else text).encode(encoding)
+    [record] = read(data).records()
+    assert (record.user, record.nodes) == ("jürgen", 2)
+    mixed = lines(slurm("1").replace("ann", "müller")).encode() + slurm("2").replace("ann", "jürgen").encode("latin-1")
+    assert [one.user for one in read(mixed).records()] == ["müller", "jürgen"]
+
+
+def test_sacct_json() -> None:
+    """Two versions of the output of sacct --json: numbers in objects and bare, states in lists and alone."""
+    new = {"job_id": 1, "user": "ann", "state": {"current": ["COMPLETED"]}, "allocation_nodes": 2,
+           "array": {"job_id": 7, "task_id": {"set": True, "number": 3}},
+           "tres": {"requested": [{"type": "cpu", "count": 8}, {"type": "gres", "name": "gpu", "count": 4}]},
+           "time": {"submission": 1704067200, "start": 1704067210, "end": 1704070810, "elapsed": 3600,
+                    "limit": {"set": True, "infinite": False, "number": 120}}}  # fmt: skip
+    old = {
+        "job_id": 2,
+        "association": {"user": "bob"},
+        "state": {"current": "TIMEOUT"},
+        "allocation_nodes": 3,
+        "time": {"submission": 1704067200, "start": 1704067210, "end": 1704070810, "elapsed": 3600, "limit": 60},
+    }
+    table = read(json.dumps({"jobs": [new, old], "meta": {}}), "log.json")
+    first, second = table.records()
+    assert (first.part, first.nodes, first.requested_s, first.gpus, first.user) == ("_3", 2, 7200, 4, "ann")
+    assert (second.state, second.nodes, second.requested_s, second.user) == ("timeout", 3, 3600, "bob")
+    assert table.format == "sacct-json"
+
+
+def test_pbs() -> None:
+    """The end of a job states all; other events of it are counted, tasks of arrays are jobs."""
+    end = (
+        "04/02/2024 11:00:00;E;{};user=ann group=g queue=batch ctime=1712000000 qtime=1712000000 etime=1712000005 "
+        "start=1712000010 end=1712003610 exec_host=n1/0*16+n2/0*16 Resource_List.ncpus=32 Resource_List.nodect=2 "
+        "Resource_List.mem=4gb Resource_List.walltime=02:00:00 Exit_status=0 resources_used.walltime=01:00:00"
+    )
+    begin = "04/02/2024 10:00:00;S;12.server;user=ann start=1712000010"
+    table = read("\n".join((begin, end.format("12.server"), end.format("13[4].server"))))
+    first, second = table.records()
+    assert (first.number, first.nodes, first.run_s, first.requested_s) == (12, 2, 3600, 7200)
+    assert (first.memory_bytes, first.node_list, first.state, first.account) == (2**32, "n1,n2", "completed", "g")
+    assert (second.number, second.part) == (13, "_4")
+    assert [one.lines for one in table.intake.book.entries(Fate.LEFT_OUT)] == [1]

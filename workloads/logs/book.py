@@ -1,0 +1,129 @@
+"""The book of a log's lines: how many were read, repaired or left out, with their jobs and node-hours, by reason."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from spillway.base.units import many
+from spillway.workloads.errors import WorkloadError
+
+_EXAMPLES = 3
+_HOPELESS = 1_000
+"""Unreadable lines after which a log is given up as soon as they are the larger part."""
+
+
+class Fate(enum.Enum):
+    """Fate of a line."""
+
+    READ = "read"
+    REPAIRED = "repaired"
+    LEFT_OUT = "left out"
+    UNREADABLE = "unreadable"
+
+
+@dataclass
+class Entry:
+    """Lines of one fate and reason.
+
+    Attributes
+    ----------
+    lines, jobs
+        Their number, and the number of jobs among them.
+    node_s
+        Node-seconds of these jobs, where the line states them.
+    examples
+        The first of them: line and what was expected.
+    """
+
+    fate: Fate
+    reason: str
+    lines: int = 0
+    jobs: int = 0
+    node_s: float = 0.0
+    examples: list[str] = field(default_factory=list)
+
+
+class Book:
+    """All lines of a log with a fate; comments, headers and empty lines are none.
+
+    Parameters
+    ----------
+    where
+        Name of the log in errors.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.lines = 0
+        self._entries: dict[tuple[Fate, str], Entry] = {}
+
+    def copy(self) -> Book:
+        """A book that goes on from here."""
+        made = Book(self.where)
+        made.lines = self.lines
+        made._entries = {
+            key: Entry(one.fate, one.reason, one.lines, one.jobs, one.node_s, list(one.examples))
+            for key, one in self._entries.items()
+        }
+        return made
+
+    def add(self, fate: Fate, reason: str, lines: int = 1, jobs: int = 0, node_s: float = 0.0) -> Entry:
+        """Count lines; returns their entry."""
+        entry = self._entries.setdefault((fate, reason), Entry(fate, reason))
+        entry.lines += lines
+        entry.jobs += jobs
+        entry.node_s += node_s
+        return entry
+
+    def unreadable(self, reason: str, line: int, words: str, jobs: int = 1, node_s: float = 0.0) -> None:
+        """Count a line that cannot be read.
+
+        Raises
+        ------
+        WorkloadError
+            More than a thousand cannot, the larger part of all: this is no log of the format.
+        """
+        entry = self.add(Fate.UNREADABLE, reason, 1, jobs, node_s)
+        if len(entry.examples) < _EXAMPLES:
+            entry.examples.append(f"{line}: {words}")
+        if entry.lines > _HOPELESS and entry.lines * 2 > self.lines:
+            self.settle(0.0, "")
+
+    def settle(self, share: float, remedy: str) -> None:
+        """Refuse the log if more than a share of its lines cannot be read.
+
+        Raises
+        ------
+        WorkloadError
+            With the first three of them, and the remedy.
+        """
+        bad = [entry for entry in self._entries.values() if entry.fate is Fate.UNREADABLE]
+        count = sum(entry.lines for entry in bad)
+        if not count or count <= share * self.lines:
+            return
+        places = sorted(
+            ((int(line), words) for entry in bad for line, _, words in (one.partition(": ") for one in entry.examples)),
+        )[:_EXAMPLES]
+        first, *others = places
+        more = "".join(f"; line {line}: {words}" for line, words in others)
+        lines = f"{many(count, 'line', 'lines')} of {max(self.lines, count):,}"
+        of = f"{lines} cannot be read (more than {share:.2g} of all)"
+        raise WorkloadError(f"{first[1]}{more}; {of}{remedy}", f"{self.where}:{first[0]}")
+
+    def entries(self, *fates: Fate) -> Iterator[Entry]:
+        """Entries of some fates (default: all), in order of their first line."""
+        return (one for one in self._entries.values() if one.lines and (not fates or one.fate in fates))
+
+    def left_out(self) -> dict[str, int]:
+        """Lines that are not among the jobs, by reason."""
+        return {one.reason: one.lines for one in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE)}
+
+    def said(self, *fates: Fate, node_s: float = 0.0) -> Iterator[str]:
+        """A line for each entry of some fates (default: all); ``node_s``: node-seconds of the jobs that were read."""
+        all_s = node_s + sum(entry.node_s for entry in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE))
+        for one in self.entries(*fates):
+            hours = f", {100 * one.node_s / all_s:.3g} % of the node-hours" if one.node_s and all_s else ""
+            example = f" (such as line {one.examples[0]})" if one.examples else ""
+            yield f"{one.fate.value} {many(one.lines, 'line', 'lines')}{hours}: {one.reason}{example}"

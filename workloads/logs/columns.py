@@ -1,0 +1,342 @@
+"""From a format's columns to those of a table: each cell is read once, and one that cannot be read has its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.protocol.limits import LATEST_S
+from spillway.workloads.directives import Requests
+from spillway.workloads.logs.book import Book, Fate
+from spillway.workloads.logs.lines import shown
+from spillway.workloads.logs.record import MEMORY_REQUESTED, NODES_REQUESTED, NUMBERS, TEXTS
+from spillway.workloads.logs.slurm_units import UNKNOWN, UNLIMITED, UnitError
+from spillway.workloads.logs.table import CALENDAR_FROM_S, Intake, Ints
+
+NO_LIMIT = "jobs have no time limit (UNLIMITED)"
+NOT_A_JOB = "no line of a job"
+NEVER_SUBMITTED = "submission not known"
+_HOUR = 3600
+
+
+class NoJobError(Exception):
+    """A line that is no job of its own: the reason, and the values of its fields where they tell of other jobs."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a format.
+
+    Attributes
+    ----------
+    names
+        Its name, and others that are read where it is missing or empty.
+    fields
+        Its statements: fields of :class:`~spillway.workloads.logs.record.LogRecord`, or of ``RAW``.
+    read
+        Reads a cell: a value, or a tuple of one for each field.
+    played
+        Whether runs depend on it: a line whose cell cannot be read is left out, else the value is taken as not known.
+    fast
+        Reads many cells at once; ``None`` where one of them needs ``read``.
+    label
+        Its name in errors, if it has another there.
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[str, ...]
+    read: Callable[[str], Any]
+    played: bool = False
+    fast: Callable[[Sequence[str]], Ints | None] | None = None
+    label: str = ""
+
+    def values(self, cells: Sequence[Any], faults: Faults) -> Iterator[tuple[str, Sequence[Any] | Ints]]:
+        """Each field with its values."""
+        if self.fast is not None and (quick := self.fast(cells)) is not None:
+            yield self.fields[0], quick
+            return
+        found, bad = {}, {}
+        for cell in dict.fromkeys(cells):
+            try:
+                found[cell] = self.read(_text(cell))
+            except (UnitError, NoJobError) as error:
+                bad[cell] = error
+                nothing = tuple(map(unknown, self.fields)) if len(self.fields) > 1 else unknown(self.fields[0])
+                found[cell] = error.args[1] if len(error.args) > 1 else nothing
+        for row, cell in enumerate(cells) if bad else ():
+            if cell in bad:
+                faults.add(row, self, _text(cell), bad[cell])
+        columns = list(map(found.__getitem__, cells))
+        if len(self.fields) == 1:
+            yield self.fields[0], columns
+        else:
+            yield from zip(self.fields, zip(*columns, strict=True), strict=True)
+
+
+def _text(cell: Any) -> str:
+    return cell.strip() if isinstance(cell, str) else "" if cell is None or cell != cell else str(cell)
+
+
+RAW = (
+    *("wait_s", "elapsed_s", "suspended_s", "wanted_nodes", "node_memory", "core_memory", "used_core_memory"),
+    *("used_memory", "array_limit", "think_s", "dependency_number"),
+)
+"""Numbers that fields of a record are made of."""
+
+_OBJECTS = {"requests": Requests()}
+
+
+def unknown(name: str) -> Any:
+    """Value of a field that is not known."""
+    return "" if name in TEXTS else _OBJECTS.get(name, -1)
+
+
+@dataclass
+class Faults:
+    """Cells of some rows that cannot be read.
+
+    Attributes
+    ----------
+    lines
+        Number of each row's line.
+    lenient
+        Whether a cell that cannot be read is taken as not known.
+    """
+
+    lines: Sequence[int]
+    lenient: bool
+    place: str = "line"
+    no_job: dict[int, str] = field(default_factory=dict)
+    unreadable: dict[int, tuple[str, str]] = field(default_factory=dict)
+    repaired: dict[str, set[int]] = field(default_factory=dict)
+
+    def add(self, row: int, column: Column, text: str, error: Exception) -> None:
+        """Keep the reason of a row; the first counts."""
+        name = column.label or column.names[0]
+        if isinstance(error, NoJobError):
+            self.no_job.setdefault(row, error.args[0])
+        elif column.fields[0] in ("number", "submit_s") or (column.played and not self.lenient):
+            self.unreadable.setdefault(row, (f"{name} cannot be read", f"{name} must be {error}, got {shown(text)}"))
+        else:
+            self.repair(f"{name} cannot be read: taken as not known", row)
+
+    def repair(self, reason: str, *rows: int) -> None:
+        """Count rows as repaired."""
+        self.repaired.setdefault(reason, set()).update(rows)
+
+    def left(self) -> set[int]:
+        """Rows that become no jobs."""
+        return self.no_job.keys() | self.unreadable.keys()
+
+
+Values = dict[str, Any]
+
+
+def read_cells(columns: Sequence[Column], cells: Mapping[str, Sequence[Any]], faults: Faults, intake: Intake) -> Values:
+    """Fields of some rows, from their cells by the names of columns."""
+    raw: Values = {}
+    for column in columns:
+        for name in column.names:
+            found = cells.get(name.lower())
+            if found is None:
+                continue
+            for target, values in column.values(found, faults):
+                raw[target] = values if target not in raw else _either(target, raw[target], values)
+            if column.fields[0] == "number":
+                break
+    for name in (*NUMBERS, *RAW):
+        if name in raw and not isinstance(raw[name], np.ndarray):
+            raw[name] = _whole(name, raw[name], faults)
+    return raw
+
+
+def _whole(name: str, values: Sequence[int], faults: Faults) -> Ints:
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        for row, value in enumerate(values):
+            if not -(2**63) <= value < 2**63:
+                faults.unreadable.setdefault(row, (f"{name} too large", f"{name} must be a number of at most 63 bits"))
+        return np.array([value if -(2**63) <= value < 2**63 else -1 for value in values], dtype=np.int64)
+
+
+def _either(name: str, first: Any, second: Any) -> Any:
+    """The first of two columns' values where it is known, else the second."""
+    if name in NUMBERS or name in RAW:
+        one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+        return np.where(one > 0, one, np.maximum(one, other))
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.where(first >= 0, first, second)
+    nothing = unknown(name)
+    return [other if one in (nothing, -1) else one for one, other in zip(first, second, strict=True)]
+
+
+def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Values:
+    """The fields of a record, from those that a format states: one rule for all formats."""
+
+    def get(name: str) -> Ints:
+        value = raw.get(name)
+        return np.broadcast_to(np.int64(-1), count) if value is None else value
+
+    submit, start, end = get("submit_s"), get("start_s"), get("end_s")
+    if "wait_s" in raw:
+        start = np.where(raw["wait_s"] >= 0, submit + raw["wait_s"], -1)
+    elapsed, limit = get("elapsed_s"), get("requested_s")
+    start, end = _clock_went_back(submit, start, end, elapsed, faults)
+    run = np.where(elapsed >= 0, elapsed, np.where((start >= 0) & (end >= start), end - start, -1))
+    if "end_s" not in raw and "wait_s" in raw:
+        end = np.where((start >= 0) & (run >= 0), start + run, -1)
+    _contradictions(start, end, elapsed, run, faults)
+    intake.unlimited += int((limit == UNLIMITED).sum())
+    nodes, wanted = get("nodes"), get("wanted_nodes")
+    asked_only = (nodes <= 0) & ((wanted > 0) | ("wanted_nodes" in raw and "nodes" not in raw))
+    nodes = np.where(nodes > 0, nodes, np.maximum(wanted, nodes)) if "wanted_nodes" in raw else nodes
+    requested, allocated = get("requested_processors"), get("allocated_processors")
+    memory, marks = _memory(raw, get, nodes, requested, allocated)
+    made: Values = {name: get(name) for name in NUMBERS} | {
+        "submit_s": submit, "start_s": start, "end_s": end, "run_s": run, "memory_bytes": memory, "nodes": nodes,
+        "requested_s": np.where(limit == UNLIMITED, -1, limit),
+        "marks": marks | np.where(asked_only, NODES_REQUESTED, 0),
+    }  # fmt: skip
+    made["burst_buffer_bytes"] = _buffers(raw, get("burst_buffer_bytes"), nodes)
+    made |= {name: raw.get(name, [""] * count) for name in TEXTS}
+    if "think_s" in raw:
+        made["dependency"] = _after(get("dependency_number"), raw["think_s"])
+    if "array_limit" in raw:
+        limited = np.flatnonzero(raw["array_limit"] > 0).tolist()
+        intake.limited_arrays |= {int(raw["number"][row]): int(raw["array_limit"][row]) for row in limited}
+    return made
+
+
+def _clock_went_back(submit: Ints, start: Ints, end: Ints, elapsed: Ints, faults: Faults) -> tuple[Ints, Ints]:
+    """Starts and ends in local times, moved on an hour where the clock went back between two of them."""
+    dated = submit > CALENDAR_FROM_S
+    before = dated & (start >= 0) & (start < submit) & (start >= submit - _HOUR)
+    start = np.where(before, start + _HOUR, start)
+    end = np.where(before & (end >= 0), end + _HOUR, end)
+    over = dated & (start >= 0) & (end >= 0) & (end < start) & (end >= start - _HOUR)
+    moved = np.flatnonzero(before | over).tolist()
+    if moved:
+        faults.repair("times go back by less than an hour, as when clocks change: the later ones are moved on", *moved)
+    return start, np.where(over, end + _HOUR, end)
+
+
+def _contradictions(start: Ints, end: Ints, elapsed: Ints, run: Ints, faults: Faults) -> None:
+    """Rows whose end is before their start, and no duration is stated."""
+    for row in np.flatnonzero((elapsed < 0) & (start >= 0) & (end >= 0) & (end < start)).tolist():
+        words = f"the job ends {start[row] - end[row]} s before it starts"
+        if not faults.lenient:
+            faults.unreadable.setdefault(row, ("the job ends before it starts", words))
+
+
+def _memory(
+    raw: Values, get: Callable[[str], Ints], nodes: Ints, requested: Ints, allocated: Ints
+) -> tuple[Ints, npt.NDArray[Any]]:
+    """Bytes of memory of whole jobs, and the bit of those that are requests."""
+    cores = np.maximum(np.maximum(requested, allocated), 1)
+    asked = get("memory_bytes")
+    for name, times in (("node_memory", np.maximum(nodes, 1)), ("core_memory", cores)):
+        if name in raw:
+            asked = np.where(asked >= 0, asked, np.where(raw[name] > 0, _product(raw[name], times), -1))
+    used = get("used_memory")
+    if "used_core_memory" in raw:
+        used = np.where(raw["used_core_memory"] > 0, _product(raw["used_core_memory"], cores), -1)
+    return np.where(asked >= 0, asked, used), np.where(asked >= 0, MEMORY_REQUESTED, 0)
+
+
+def _product(bytes_each: Ints, times: Ints) -> Ints:
+    return np.minimum(bytes_each.astype(np.float64) * times, 2.0**62 - 1024).astype(np.int64)
+
+
+def _buffers(raw: Values, counted: Ints, nodes: Ints) -> Ints:
+    """Bytes of burst buffers: counted as resources, else by directives; 0: none although the log states such."""
+    if "requests" not in raw:
+        return counted
+    found = counted.copy()
+    for row, requests in enumerate(raw["requests"]):
+        if requests.buffers and found[row] <= 0:
+            found[row] = requests.total_bytes(max(int(nodes[row]), 1))
+    return np.maximum(found, 0)
+
+
+def _after(preceding: Sequence[int] | Ints, think_s: Ints) -> list[Any]:
+    """Dependencies on preceding jobs, with the think time of the user after these."""
+    return [
+        f"afterany:{number}+{think}s" if number > 0 and think > 0 else number
+        for number, think in zip(np.asarray(preceding).tolist(), think_s.tolist(), strict=True)
+    ]
+
+
+def settled(made: Values, faults: Faults, book: Book) -> npt.NDArray[np.bool_]:
+    """Count the rows in the book by their fates; returns the mask of those that become jobs."""
+    never = np.flatnonzero(np.asarray(made["submit_s"]) < 0).tolist()
+    for row in never:
+        faults.no_job.setdefault(row, NEVER_SUBMITTED)
+    left = faults.left()
+    kept = np.ones(len(faults.lines), dtype=bool)
+    kept[list(left)] = False
+    size = np.where(made["nodes"] > 0, made["nodes"], made["allocated_processors"])
+    node_s = np.maximum(size, 0).astype(np.float64) * np.maximum(made["run_s"], 0)
+    for row in sorted(left):
+        if row in faults.unreadable:
+            reason, words = faults.unreadable[row]
+            book.unreadable(reason, faults.lines[row], words, 1, float(node_s[row]))
+        else:
+            reason = faults.no_job[row]
+            book.add(Fate.LEFT_OUT, reason, 1, int(reason == NEVER_SUBMITTED))
+    mended: set[int] = set()
+    for reason, rows in faults.repaired.items():
+        rows -= left
+        if rows:
+            entry = book.add(Fate.REPAIRED, reason, len(rows), len(rows), float(node_s[list(rows)].sum()))
+            if not entry.examples:
+                entry.examples.append(str(faults.lines[min(rows)]))
+        mended |= rows
+    book.add(Fate.READ, "as written", int(kept.sum()) - len(mended), int(kept.sum()) - len(mended))
+    return kept
+
+
+# ----------------------------------------------------------------- readers of cells that several formats have
+
+
+def name(text: str) -> str:
+    """A name; "" where it is not known."""
+    return "" if text.lower() in UNKNOWN or text == "None assigned" else text
+
+
+def fast_whole(cells: Sequence[Any], least: int = -1, most: int = 2**53) -> Ints | None:
+    """Whole numbers of a range, all at once."""
+    try:
+        joined = "".join(cells) if cells and isinstance(cells[0], str) else ""
+        if not joined.isascii() or "_" in joined:  # int() reads digits of other scripts, and underscores
+            return None
+        found = np.array(list(map(int, cells)), dtype=np.int64)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return found if not len(found) or (found.min() >= least and found.max() <= most) else None
+
+
+def fast_seconds(cells: Sequence[Any]) -> Ints | None:
+    """Whole numbers of seconds, all at once."""
+    return fast_whole(cells, -1, int(LATEST_S))
+
+
+def whole(text: str) -> int:
+    """A whole number >= 0, perhaps with a fraction of zeros; -1 for unknown."""
+    if text.isascii() and text.isdecimal() and len(text) <= 18:
+        return int(text)
+    if text == "-1" or text.lower() in UNKNOWN:
+        return -1
+    try:
+        number = float(text) if text.isascii() and "_" not in text else -2.0
+    except ValueError:
+        number = -2.0
+    if number == -1.0:
+        return -1
+    if not 0 <= number < 2**53 or number != int(number):
+        raise UnitError("a whole number >= 0")
+    return int(number)

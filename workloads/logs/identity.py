@@ -1,0 +1,116 @@
+"""Identity of jobs: cluster, number, part and submission, or an earlier state of a requeue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from spillway.workloads.logs.book import Fate
+from spillway.workloads.logs.record import FAILED, PENDING, PIECE, REQUEUED, RUNNING
+from spillway.workloads.logs.table import Ints, JobTable, coded
+
+ATTEMPT = "earlier attempt of a requeued job (its last one is used)"
+SNAPSHOT = "earlier state of a job (its last one is used)"
+TWICE = "line that is there twice"
+
+
+def once(table: JobTable, hashes: Ints, *, attempts: bool) -> JobTable:
+    """The table with each job once, each with an id of its own.
+
+    Parameters
+    ----------
+    hashes
+        A number of each line, equal where lines are; empty where equal fields make equal lines.
+    attempts
+        Whether lines of the same job and submission are states of one job; else tasks of an array, unless equal.
+    """
+    number, submit = table["number"], table["submit_s"]
+    if not len(table) or (not table.clusters and (np.diff(number) > 0).all()):
+        return _named(table, np.zeros(len(table), dtype=np.int64))
+    pieces = table["state"] == table.code("state", PIECE)
+    unfinished = np.isin(table["state"], [table.code("state", state) for state in (RUNNING, PENDING)])
+    superseded = unfinished | (table["state"] == table.code("state", REQUEUED))
+    order = np.lexsort(
+        (np.arange(len(table)), table["end_s"], ~unfinished, submit, table["part"], table["cluster"], number)
+    )
+    same = np.append(_equal(table, order, "number", "part", "cluster"), False) & ~pieces[order]
+    again = same & np.append(_equal(table, order, "submit_s"), False)
+    fate = np.zeros(len(table), dtype=np.int8)
+    if attempts:
+        fate[order[again]] = 2
+    else:
+        fate[order[again & unfinished[order]]] = 2
+        fate[order[again & _twice(table, order, hashes)]] = 3
+    fate[order[same & superseded[order] & (fate[order] == 0)]] = 2
+    if attempts:
+        fate[order[again & _twice(table, order, hashes[:0])]] = 3
+    started = (table["run_s"] > 0) & (fate == 2) & ~unfinished
+    size = np.where(table["nodes"] > 0, table["nodes"], np.maximum(table["allocated_processors"], 0))
+    node_s = size.astype(np.float64) * np.maximum(table["run_s"], 0)
+    for reason, mask in ((ATTEMPT, (fate == 2) & started), (SNAPSHOT, (fate == 2) & ~started), (TWICE, fate == 3)):
+        if mask.any():
+            lost = float(node_s[mask].sum()) if reason is ATTEMPT else 0.0
+            table.intake.book.add(Fate.LEFT_OUT, reason, int(mask.sum()), 0, lost)
+            table.intake.book.add(Fate.READ, "as written", -int(mask.sum()), -int(mask.sum()))
+    kept = table.chosen(fate == 0) if fate.any() else table
+    return _named(kept, _nth(kept))
+
+
+def _equal(table: JobTable, order: Ints, *names: str) -> npt.NDArray[np.bool_]:
+    """Whether each row in an order has the same values as the next."""
+    found = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for name in names:
+        column = table[name]
+        if column.strides != (0,):
+            found &= np.diff(column[order]) == 0
+    return found
+
+
+def _twice(table: JobTable, order: Ints, hashes: Ints) -> npt.NDArray[np.bool_]:
+    """Whether each row in an order equals the next in every column."""
+    found = np.append(_equal(table, order, *table.columns), False)
+    return found & np.append(np.diff(hashes[order].view(np.uint64)) == 0, False) if len(hashes) else found
+
+
+def _nth(table: JobTable) -> Ints:
+    """Number of earlier rows with the number and part of each row."""
+    order = np.lexsort((np.arange(len(table)), table["submit_s"], table["part"], table["cluster"], table["number"]))
+    order = order[table["state"][order] != table.code("state", PIECE)]
+    nth = np.zeros(len(table), dtype=np.int64)
+    if len(order):
+        starts = np.flatnonzero(~np.concatenate(([False], _equal(table, order, "number", "part", "cluster"))))
+        nth[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    return nth
+
+
+def _named(table: JobTable, nth: Ints) -> JobTable:
+    """The table with a part of their own for jobs whose number was used before."""
+    others = np.zeros(len(table), dtype=bool)
+    if (attempt := table.code("state", REQUEUED)) >= 0:
+        failed = table.code("state", FAILED)
+        names = table.names["state"] if failed >= 0 else [*table.names["state"], FAILED]
+        state = np.where(table["state"] == attempt, names.index(FAILED), table["state"]).astype(np.int32)
+        table = replace(table, columns=table.columns | {"state": state}, names=table.names | {"state": names})
+    if table.clusters:
+        others = table["cluster"] != table.code("cluster", table.clusters[0])
+        table.intake.notes.append(
+            f"jobs of {len(table.clusters)} clusters ({', '.join(table.clusters[:4])}), played on one machine: "
+            f"--where cluster={table.clusters[0]} plays one alone"
+        )
+    if not nth.any() and not others.any():
+        return table
+    sort, first = ("tasks of an array", "_") if table.intake.tasks else ("other jobs", "-")
+    if nth.any():
+        table.intake.notes.append(
+            f"{int((nth > 0).sum()):,} lines repeat a job's number: taken as {sort}, jobs of their own"
+        )
+    known = table.names["part"]
+    parts = [known[code] for code in table["part"].tolist()]
+    for row in np.flatnonzero(others).tolist():
+        parts[row] += f"@{table.names['cluster'][table['cluster'][row]]}"
+    for row in np.flatnonzero(nth).tolist():
+        parts[row] += f"{first}{nth[row] + (first == '-')}"
+    codes, names = coded(parts)
+    return replace(table, columns=table.columns | {"part": codes}, names=table.names | {"part": names})

@@ -1,0 +1,305 @@
+"""Rows of cells from the lines of a log: between separators, keys with values, objects, parquet."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from spillway.workloads.errors import WorkloadError
+from spillway.workloads.logs.book import Book
+from spillway.workloads.logs.lines import Block, Head, LogFile, shown
+
+Cells = Mapping[str, Sequence[Any]]
+_BATCH = 65_536
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a log.
+
+    Attributes
+    ----------
+    lines
+        Number of each row's line.
+    cells
+        Cells of all rows by the name of their column, in lower case.
+    lines_read
+        Number of lines that they are made of.
+    texts
+        The rows as written, by which equal ones are told.
+    """
+
+    lines: Sequence[int]
+    cells: Cells
+    texts: Sequence[Any]
+
+
+SEPARATORS = "|,;\t"
+
+
+def header_of(line: str) -> tuple[str, tuple[str, ...]]:
+    """Separator and names of columns, in lower case, of the line above a table; the separator that gives the most."""
+    found = max(SEPARATORS, key=line.count)
+    names = tuple(one.strip().strip('"').lower() for one in line.split(found))
+    return found, names[:-1] if names and not names[-1] else names
+
+
+def separated(
+    blocks: Iterable[Block], book: Book, is_header: Callable[[tuple[str, ...]], bool], free: Iterable[str]
+) -> Iterator[Rows]:
+    """Rows of cells between separators below a header, which may come again, also with other columns.
+
+    Parameters
+    ----------
+    free
+        Columns of free text, which may contain separators and line breaks.
+    """
+    table: _Table | None = None
+    for first, lines in blocks:
+        for number, line in enumerate(lines, start=first):
+            if not line.strip():
+                continue
+            separator, names = header_of(line.lstrip("\ufeff"))
+            if is_header(names):
+                if table is not None:
+                    yield from table.rows(last=True)
+                table = _Table(separator, names, set(free), book, is_header)
+                yield from table.take(number + 1, lines[number + 1 - first :])
+            elif table is not None:
+                yield from table.take(number, lines[number - first :])
+            else:
+                raise WorkloadError(f"expected a header, got {shown(line)}", f"{book.where}:{number}")
+            break
+    if table is not None:
+        yield from table.rows(last=True)
+
+
+class _Table:
+    """Lines below a header, taken apart."""
+
+    def __init__(
+        self, separator: str, names: tuple[str, ...], free: set[str], book: Book, is_header: Callable[..., bool]
+    ) -> None:
+        self._separator, self._names, self._book, self._is_header = separator, names, book, is_header
+        places = [place for place, name in enumerate(names) if name in free]
+        last = len(names) - 1
+        self._free = last if last in places else places[0] if len(places) == 1 else -1
+        self._numbers: list[int] = []
+        self._parts: list[list[str]] = []
+        self._texts: list[str] = []
+        self._begun: tuple[int, str] | None = None
+
+    def take(self, first: int, lines: Sequence[str]) -> Iterator[Rows]:
+        """Take lines; all rows but the last, which may go on, are yielded."""
+        for number, line in enumerate(lines, start=first):
+            if self._begun is None and self._split(number, line):
+                continue
+            self._odd(number, line)
+        yield from self.rows()
+
+    def _split(self, number: int, line: str) -> bool:
+        """Whether a line is one row, which is then kept."""
+        if '"' in line and self._separator != "|":
+            return False
+        parts = line.split(self._separator)
+        count = len(self._names)
+        if len(parts) == count + 1 and not parts[-1]:
+            parts.pop()
+        if len(parts) != count or parts[0].strip().lower() == self._names[0]:
+            return False
+        self._keep(number, parts, line)
+        return True
+
+    def _keep(self, number: int, parts: list[str], line: str) -> None:
+        self._numbers.append(number)
+        self._parts.append(parts)
+        self._texts.append(line)
+        self._book.lines += 1
+
+    def _odd(self, number: int, line: str) -> None:
+        """A line that is no plain row: quoted, a piece of one, with separators in a free text, a header, or damaged."""
+        if not line.strip():
+            return
+        if self._begun is not None and self._begins_row(line):
+            self._refuse(*self._begun)
+            self._begun = None
+            if self._split(number, line):
+                return
+        begin, text = (number, line) if self._begun is None else (self._begun[0], f"{self._begun[1]}\n{line}")
+        if self._begun is None and self._is_header(header_of(line.lstrip("\ufeff"))[1]):
+            self._names = header_of(line)[1]
+            return
+        parts = self._cells(text)
+        count = len(self._names)
+        if parts is None or len(parts) < count:
+            if self._begun is None and self._parts and not self._begins_row(line) and self._free == count - 1:
+                self._parts[-1][-1] += f"\n{line}"  # the last column of the row before had a line break
+            elif len(text) > 2**20:
+                self._refuse(begin, text)
+                self._begun = None
+            else:
+                self._begun = begin, text
+            return
+        self._begun = None
+        if len(parts) == count + 1 and not parts[-1]:
+            parts.pop()
+        if len(parts) > count and self._free >= 0:
+            more = len(parts) - count + 1
+            parts[self._free : self._free + more] = [self._separator.join(parts[self._free : self._free + more])]
+        if len(parts) == count:
+            self._keep(begin, parts, text)
+        else:
+            self._refuse(begin, text)
+
+    def _begins_row(self, line: str) -> bool:
+        """Whether a line has the cells of a row of its own, the first one a number."""
+        return line.count(self._separator) >= len(self._names) - 1 and line.lstrip('" ')[:1].isdigit()
+
+    def _cells(self, text: str) -> list[str] | None:
+        if '"' not in text or self._separator == "|":
+            return text.split(self._separator)
+        try:
+            return next(csv.reader([text + "\n"], delimiter=self._separator, strict=True), None)
+        except csv.Error:
+            return None
+
+    def _refuse(self, number: int, text: str) -> None:
+        self._book.lines += 1
+        found = self._cells(text)
+        words = (
+            f"expected {len(self._names)} fields between {self._separator!r} as in the header, "
+            f"got {len(found) if found is not None else 'an open quotation'}: {shown(text)}"
+        )
+        self._book.unreadable("another number of fields than the header", number, words)
+
+    def rows(self, *, last: bool = False) -> Iterator[Rows]:
+        """The rows so far; all but the last one, unless nothing follows."""
+        if last and self._begun is not None:
+            self._refuse(*self._begun)
+            self._begun = None
+        kept = len(self._parts) if last else len(self._parts) - 1
+        if kept <= 0:
+            return
+        cells = dict(zip(self._names, zip(*self._parts[:kept], strict=True), strict=True))
+        yield Rows(self._numbers[:kept], cells, self._texts[:kept])
+        del self._numbers[:kept], self._parts[:kept], self._texts[:kept]
+
+
+def keyed(
+    blocks: Iterable[Block], book: Book, cells_of: Callable[[str], Mapping[str, str] | str], columns: Sequence[str]
+) -> Iterator[Rows]:
+    """Rows of one line each, from a function that gives a line's cells by name, or what was expected."""
+    for first, lines in blocks:
+        numbers: list[int] = []
+        found: list[Mapping[str, str]] = []
+        texts: list[str] = []
+        for number, line in enumerate(lines, start=first):
+            if not line.strip():
+                continue
+            book.lines += 1
+            cells = cells_of(line)
+            if isinstance(cells, str):
+                book.unreadable("no line of this format", number, cells)
+                continue
+            numbers.append(number)
+            found.append(cells)
+            texts.append(line)
+        if found:
+            yield Rows(numbers, {name: [one.get(name, "") for one in found] for name in columns}, texts)
+
+
+def pairs(line: str, key: re.Pattern[str]) -> tuple[str, dict[str, str]]:
+    """Text before the first key, and values by key, in lower case: a value may contain anything, also a key."""
+    pieces = key.split(line)
+    values: dict[str, str] = {}
+    for name, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        values.setdefault(name.lower(), text.strip())
+    return pieces[0].strip(), values
+
+
+def objects(pieces: Iterable[bytes], book: Book, cells_of: Callable[[Any], Mapping[str, Any]]) -> Iterator[Rows]:
+    """Rows of the jobs of a JSON object, which is in memory as a whole.
+
+    Raises
+    ------
+    WorkloadError
+        It is no such object.
+    """
+    try:
+        document = msgspec.json.decode(b"".join(pieces))
+        jobs = document["jobs"]
+        found = [cells_of(job) for job in jobs if isinstance(job, dict)]
+    except (msgspec.DecodeError, KeyError, TypeError, RecursionError) as error:
+        raise WorkloadError(f"expected the object that sacct --json prints, with 'jobs': {error}", book.where) from None
+    book.lines += len(jobs)
+    for place, job in enumerate(jobs, start=1):
+        if not isinstance(job, dict):
+            book.unreadable("no object", place, f"expected an object, got {shown(str(job))}")
+    names = dict.fromkeys(name for one in found for name in one)
+    for first in range(0, len(found), _BATCH):
+        batch = found[first : first + _BATCH]
+        cells = {name: [one.get(name, "") for one in batch] for name in names}
+        yield Rows(range(first + 1, first + 1 + len(batch)), cells, [str(one) for one in batch])
+
+
+_PARQUET = b"PAR1"
+
+
+def is_parquet(head: Head) -> bool:
+    """Whether it is a parquet file."""
+    return head.start.startswith(_PARQUET)
+
+
+def parquet_columns(log: LogFile) -> tuple[str, ...]:
+    """Names of a parquet file's columns, in lower case."""
+    return tuple(name.lower() for name in _parquet(log)[0].schema_arrow.names)
+
+
+def parquet(log: LogFile, book: Book, wanted: set[str]) -> Iterator[Rows]:
+    """Rows of a parquet file, a batch at a time: times as seconds since 1970 (without a zone: as UTC).
+
+    Raises
+    ------
+    WorkloadError
+        pyarrow is missing, or the file is damaged or packed.
+    """
+    file, fault = _parquet(log)
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = [name for name in file.schema_arrow.names if name.lower() in wanted]
+    try:
+        for batch in file.iter_batches(batch_size=_BATCH, columns=names):
+            cells: dict[str, Sequence[Any]] = {}
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                if pa.types.is_timestamp(column.type):
+                    column = pc.cast(pc.cast(column, pa.timestamp("s", tz=column.type.tz), safe=False), pa.int64())
+                cells[name.lower()] = column.to_pylist()
+            first = book.lines + 1
+            book.lines += batch.num_rows
+            yield Rows(range(first, first + batch.num_rows), cells, list(zip(*cells.values(), strict=True)))
+    except (fault, OSError, OverflowError) as error:
+        reason = str(error).split("\n")[0][:120]
+        raise WorkloadError(f"cannot be read as parquet: {reason}", log.where) from None
+
+
+def _parquet(log: LogFile) -> tuple[Any, type[Exception]]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise WorkloadError(
+            "parquet files need pyarrow, which the extra 'parquet' installs: pip install 'spillway[parquet]'", log.where
+        ) from None
+    if log.data is not None or log.path.suffix in (".gz", ".xz"):
+        raise WorkloadError("parquet files are read from a plain file: unpack it", log.where)
+    try:
+        return pyarrow.parquet.ParquetFile(str(log.path)), pyarrow.ArrowException
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).split("\n")[0][:120]
+        raise WorkloadError(f"cannot be read as parquet: {reason}", log.where) from None
