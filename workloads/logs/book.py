@@ -34,7 +34,7 @@ class Entry:
     node_s
         Node-seconds of these jobs, where the line states them.
     examples
-        The first of them: line and what was expected.
+        The first of them: line, and its fault.
     """
 
     fate: Fate

@@ -193,7 +193,7 @@ class _Table:
 def keyed(
     blocks: Iterable[Block], book: Book, cells_of: Callable[[str], Mapping[str, str] | str], columns: Sequence[str]
 ) -> Iterator[Rows]:
-    """Rows of one line each, from a function that gives a line's cells by name, or what was expected."""
+    """Rows of one line each, from a function that gives the cells of a line by name, or a sentence on its fault."""
     for first, lines in blocks:
         numbers: list[int] = []
         found: list[Mapping[str, str]] = []
