@@ -12,7 +12,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_it_is_short() -> None:
     """A newcomer reads it to its end."""
-    assert len(README.read_text().split()) <= 650
+    assert len(README.read_text().split()) <= 600
 
 
 def test_its_python_runs() -> None:
