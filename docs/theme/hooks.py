@@ -12,6 +12,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 PICTURE = re.compile(r'<p><img alt="([^"]*)" src="([^"]+)\.png" /></p>')
+OPTION = re.compile(r"(?<!</span>)<code>(-[^<\n]{1,28})</code>")
+"""Names of options, in sentences: a browser would break a line behind their hyphens."""
 GROUND, INK = (30, 33, 41), (226, 228, 233)
 """The theme's dark page, and its text."""
 
@@ -46,6 +48,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     r"""Show ``|`` in a table's code as it is (the source must say ``\|``), and pictures with captions, dark on dark."""
     html = PICTURE.sub(_figure, html)
+    html = OPTION.sub(r'<code class="option">\1</code>', html)
     return CODE_CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
 
 

@@ -43,7 +43,7 @@ USAGE = f"""{PROGRAM} COMMAND ...
 
 
 EXAMPLES = f"""
-{PROGRAM} run --workload mine.swf --policy easy --policy plan
+{PROGRAM} run mine.swf --policy easy --policy plan
 {PROGRAM} report results/mine-1a2b3c4
 {PROGRAM} run --help
 """
