@@ -183,7 +183,11 @@ def test_info_of_a_log(tmp_path: Path) -> None:
     assert sw.info("kth-like:jobs=20")["log"] == "kth-like"
     assert sw.info(own_log(tmp_path), nodes=16)["processors of the machine"] == "16"
     twice = sw.info(sw.where(own_log(tmp_path), partition="2", time="0..600"))
-    assert twice["left out"].splitlines() == ["20: partition is not 2", "10: time is not 0..600"]
+    assert twice["lines"].splitlines() == [
+        "read 10 lines: as written",
+        "left out 20 lines: partition is not 2",
+        "left out 10 lines: time is not 0..600",
+    ]
     assert main(["workload", "convert", str(log), "--out", str(tmp_path / "small.json")]) == 0
     assert int(sw.info(tmp_path / "small.json")["jobs"]) > 0
 
