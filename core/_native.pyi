@@ -2180,6 +2180,7 @@ class LoopOptions:
     decimals: int
     sized: bool
     late_calls: bool
+    reprints: bool
     kills_again: bool
     forward_profiles: bool
     dynamic_jobs: bool
@@ -2198,6 +2199,37 @@ class LoopOptions:
 
 class Scheduler:
     """A scheduler in the core: it takes the loop's messages without any object of Python."""
+
+class Stopwatch(Scheduler):
+    """A session whose answers are timed; links and servers use it in place of the session.
+
+    Parameters
+    ----------
+    session
+        Answers the messages.
+    report
+        Called a few times a second with the simulated time (s).
+
+    Attributes
+    ----------
+    finished
+        Whether the conversation is over.
+    times_ns
+        Real time of each answer, in order, ns.
+    cpu_s
+        CPU seconds of this thread in answers: those of each block of 256 answers, times the share of the answers in
+        its real time.
+    """
+
+    def __init__(self, session: SessionCore, report: Callable[[float], None]) -> None: ...
+    def handle(self, message: Message) -> Reply:
+        """Answer a message, for a server; errors as :meth:`spillway.schedulers.core.session.Session.handle`."""
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def times_ns(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def cpu_s(self) -> float: ...
 
 class Timer:
     """A timer that was set."""
@@ -2272,6 +2304,8 @@ class Loop:
     def run(self) -> bool:
         """Simulate until the end, or a pause; ``False`` if nothing can happen any more (a deadlock)."""
 
+    def go_on(self) -> bool:
+        """Let a scheduler whose policy paused go on; false: it pauses again, else :meth:`run` must follow."""
     def answer(self, reply: object) -> None:
         """Continue with the reply that the scheduler did not have at once; :meth:`run` must follow."""
 
@@ -2542,7 +2576,7 @@ class Queue:
     def fault(self) -> str:
         """First inconsistency, in words; empty: none."""
 
-class SessionCore:
+class SessionCore(Scheduler):
     """One simulation's conversation: records, dispatch of events, decisions and their consequences.
 
     A subclass in Python is its host: it is called, by names that begin with an underscore, for what is decided and for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from spillway.base.errors import OptionError
 from spillway.learning.account import Account
 from spillway.learning.chooser import Chooser, Turn
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.core.session import Session
@@ -21,6 +19,7 @@ from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.registry import Workload
 from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import InProcessLink
 
 
 @dataclass(frozen=True)
@@ -83,13 +82,12 @@ class Episode:
     def __init__(self, world: World, workload: Workload, account: Account, export: str | None = None) -> None:
         needs = world.spec.needs()
         self._chooser, self._session = world.session(account)
-        self._link = _Link(self._session)
         self._open = ExitStack()
         self._simulation = Simulation(
             world.platform,
             [workload],
             self._open.enter_context(ENGINES[world.engine](world.platform, world.path)),
-            self._link,
+            InProcessLink(self._session),
             SimulationOptions(
                 export=export,
                 dynamic_jobs=needs.dynamic_jobs,
@@ -112,9 +110,7 @@ class Episode:
     def choose(self, action: int) -> Turn | None:
         """Carry out an action, and simulate up to the next choice; ``None``: the simulation is over."""
         self._chooser.action, self._chooser.turn = action, None
-        reply = self._link.go_on()
-        if reply is not None:
-            self._simulation.answer(reply)
+        self._simulation.go_on()
         return self._stopped()
 
     def _stopped(self) -> Turn | None:
@@ -126,28 +122,3 @@ class Episode:
     def close(self) -> None:
         """Release all resources; closing twice does no harm."""
         self._open.close()
-
-
-class _Link:
-    """A session in this process; its answers may have to wait for a choice."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._answering: Generator[None, None, Reply]
-
-    def exchange(self, message: Message) -> Reply | None:
-        """Begin the session's answer to a message."""
-        self._answering = self._session.answering(message)
-        return self.go_on()
-
-    def go_on(self) -> Reply | None:
-        """Continue the answer; ``None`` where a choice is missing."""
-        try:
-            next(self._answering)
-        except StopIteration as end:
-            reply: Reply = end.value
-            return reply
-        return None
-
-    def close(self) -> None:
-        """Do nothing: nothing is open."""

@@ -109,7 +109,7 @@ def _mean_wait(workload: Workload, platform: Platform) -> float:
     loaded = workload_from_object({"nb_res": workload.nb_res, "jobs": jobs, "profiles": dict(workload.profiles)})
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FixedEngine(platform) as engine:
-        Simulation(platform, [loaded], engine, InProcessLink(session.handle), options).run()
+        Simulation(platform, [loaded], engine, InProcessLink(session), options).run()
     return float(np.mean(waits))
 
 

@@ -26,6 +26,7 @@ void bind_reading(nanobind::module_& module);
 void bind_runtime(nanobind::module_& module);
 void bind_session(nanobind::module_& module);
 void bind_simulated_jobs(nanobind::module_& module);
+void bind_stopwatch(nanobind::module_& module);
 void bind_subset(nanobind::module_& module);
 void bind_timeline(nanobind::module_& module);
 void bind_waterfill(nanobind::module_& module);

@@ -26,6 +26,7 @@ void bind_options(nb::module_& module) {
       .def_rw("decimals", &LoopOptions::decimals)
       .def_rw("sized", &LoopOptions::sized)
       .def_rw("late_calls", &LoopOptions::late_calls)
+      .def_rw("reprints", &LoopOptions::reprints)
       .def_rw("kills_again", &LoopOptions::kills_again)
       .def_rw("forward_profiles", &LoopOptions::forward_profiles)
       .def_rw("dynamic_jobs", &LoopOptions::dynamic_jobs)

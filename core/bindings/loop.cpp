@@ -219,6 +219,7 @@ void bind_loop(nb::module_& module) {
             it.play([&it, &found] { it.loop->answer(std::move(found)); });
           },
           nb::arg("reply"))
+      .def("go_on", [](Simulated& it) { return it.play([&it] { return it.loop->go_on(); }); })
       .def("close", &Simulated::close)
       .def_prop_ro("paused", [](const Simulated& it) { return it.loop->paused(); })
       .def_prop_ro("clock", [](const Simulated& it) { return it.loop->kernel.clock_s(); })

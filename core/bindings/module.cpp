@@ -30,5 +30,6 @@ NB_MODULE(_native, module) {
   spillway::bindings::bind_book(module);
   spillway::bindings::bind_queue(module);
   spillway::bindings::bind_session(module);
+  spillway::bindings::bind_stopwatch(module);
   spillway::bindings::bind_reading(module);
 }

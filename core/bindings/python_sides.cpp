@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/operations.hpp"
 #include "bindings/payload.hpp"
 #include "bindings/tasks.hpp"
 
@@ -130,6 +131,20 @@ JobPtr PythonExtension::find(const std::string& id, std::string& reason) {
 void PythonExtension::register_profile(const Request& request) {
   const Locked lock;
   call(extension_, "register_profile", unwrap(request.payload), request.index);
+}
+
+void PythonExtension::describe(const Request& request) {
+  const Locked lock;
+  Profile& profile = *request.profile;
+  const nb::object read =
+      call(extension_, "describe", request.job_id, profile.name,
+           dict_of(static_cast<const Description&>(*profile.source)), request.index);
+  const auto& found = nb::cast<const Profile&>(read);
+  profile.work = found.work;
+  profile.ret = found.ret;
+  profile.size = found.size;
+  profile.elastic = found.elastic;
+  profile.children = found.children;
 }
 
 JobPtr PythonExtension::register_job(const Request& request) {

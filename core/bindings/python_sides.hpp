@@ -58,6 +58,7 @@ class PythonExtension final : public batsim::Extension {
   void end_program(batsim::Job& job) override;
   batsim::JobPtr find(const std::string& id, std::string& reason) override;
   void register_profile(const Request& request) override;
+  void describe(const Request& request) override;
   batsim::JobPtr register_job(const Request& request) override;
   ProfilePtr extra_profile(const batsim::Job& job, const Request& request) override;
   void other(const Request& request) override;

@@ -27,8 +27,9 @@ void refuse(nb::handle words, const Refusing& refused) {
 }
 
 /// A session whose host is a subclass in Python (spillway.schedulers.core.session.Session): it is
-/// called by the names of that class, and refers to it without owning it.
-class PySession final : public Host {
+/// called by the names of that class, and refers to it without owning it. It is the loop's other
+/// side, too: there messages do not become objects of Python.
+class PySession final : public Scheduler, public Host {
  public:
   PySession(bool each_event, bool watched) : core(*this, each_event), watched_(watched) {}
 
@@ -40,12 +41,14 @@ class PySession final : public Host {
 
   // ------------------------------------------------------------------ the conversation
 
-  nb::object handle(const Message& message) {
-    return located([&](Reply& reply) { return core.handle(message, reply); });
+  bool exchange(const Message& message, Reply& reply) override {
+    const nb::gil_scoped_acquire lock;
+    return located(reply, [&] { return core.handle(message, reply); });
   }
 
-  nb::object go_on() {
-    return located([&](Reply& reply) { return core.resume(reply); });
+  bool go_on(Reply& reply) override {
+    const nb::gil_scoped_acquire lock;
+    return located(reply, [&] { return core.resume(reply); });
   }
 
   /// Call something of the core; its refusals become those of Python.
@@ -179,13 +182,12 @@ class PySession final : public Host {
   static void set_start_type(nb::handle type) { start_type_ = type; }
 
  private:
-  /// An answer, `None` where the policy pauses; faults of Python get the place of the event that
-  /// they come from.
+  /// Whether the policy has answered and does not pause; faults of Python get the place of the
+  /// event that they come from, requests their place in the reply.
   template <typename Answer>
-  nb::object located(Answer answer) {
-    Reply reply;
+  bool located(Reply& reply, Answer answer) {
     try {
-      if (!guarded([&] { return answer(reply); })) return nb::none();
+      if (!guarded(answer)) return false;
     } catch (nb::python_error& error) {
       if (core.event() < 0) throw;
       const nb::object value = nb::borrow(error.value());
@@ -194,7 +196,9 @@ class PySession final : public Host {
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(known.ptr())), known.ptr());
       throw nb::python_error();
     }
-    return translation_.to_python(reply);
+    std::int32_t index = 0;
+    for (Request& request : reply.requests) request.index = index++;
+    return true;
   }
 
   nb::handle self_;
@@ -257,7 +261,7 @@ void bind_session(nb::module_& module) {
     type.inc_ref();
   });
 
-  nb::class_<PySession>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
+  nb::class_<PySession, Scheduler>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
       .def(
           "__init__",
           [](nb::pointer_and_handle<PySession> self, bool each_event, bool watched) {
@@ -268,10 +272,17 @@ void bind_session(nb::module_& module) {
       .def(
           "answer",
           [](PySession& self, nb::handle message) {
-            return self.handle(self.translation().message(message));
+            Reply reply;
+            return self.exchange(self.translation().message(message), reply)
+                       ? self.translation().to_python(reply)
+                       : nb::none();
           },
           nb::arg("message"))
-      .def("go_on", &PySession::go_on)
+      .def("go_on",
+           [](PySession& self) {
+             Reply reply;
+             return self.go_on(reply) ? self.translation().to_python(reply) : nb::none();
+           })
       .def(
           "begin",
           [](PySession& self, std::shared_ptr<Book> book, nb::handle runtime, bool dynamic,

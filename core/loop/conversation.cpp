@@ -43,6 +43,13 @@ void Conversation::answer(Reply reply) {
   start();
 }
 
+bool Conversation::go_on() {
+  if (!scheduler_.go_on(reply_)) return false;
+  kernel_.go_on();
+  start();
+  return true;
+}
+
 void Conversation::start() {
   if (!(-LATEST_S <= reply_.now_s && reply_.now_s <= LATEST_S)) {
     throw Fault(Rule::NOW_RANGE, {reply_.now_s});

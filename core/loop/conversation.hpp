@@ -36,6 +36,8 @@ class Conversation {
   void maybe_send();
   /// Continues with the reply to the last message, which the scheduler did not have at once.
   void answer(Reply reply);
+  /// Asks the scheduler to go on with its answer; false: it pauses again.
+  bool go_on();
 
   /// Number of messages sent.
   std::int64_t messages() const { return messages_; }

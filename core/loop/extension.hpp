@@ -34,6 +34,8 @@ class Extension {
   virtual JobPtr find(const std::string& id, std::string& reason) = 0;
   /// Registers the profile that a request has.
   virtual void register_profile(const Request& request) = 0;
+  /// Reads the description of a profile that a scheduler of this process registers: its work.
+  virtual void describe(const Request& request) = 0;
   /// The job that a request registers.
   virtual JobPtr register_job(const Request& request) = 0;
   /// The profile of an additional I/O that the embedding has to find.

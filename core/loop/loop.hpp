@@ -48,6 +48,8 @@ class Loop {
   bool paused() const { return kernel.paused(); }
   /// Continues with the reply that the scheduler did not have at once; `run` must follow.
   void answer(Reply reply) { conversation.answer(std::move(reply)); }
+  /// Lets a scheduler whose policy paused go on; false: it pauses again, else `run` must follow.
+  bool go_on() { return conversation.go_on(); }
 
  private:
   LoopOptions options_;

@@ -15,6 +15,9 @@ struct LoopOptions {
   bool sized = true;
   /// Whether a call requested for a past moment comes at once; else it is refused.
   bool late_calls = false;
+  /// Whether registered jobs and profiles are printed and read again, so that their numbers have
+  /// six decimals.
+  bool reprints = true;
   /// Whether another kill of a job is confirmed while the first one is under way.
   bool kills_again = false;
   bool forward_profiles = false;

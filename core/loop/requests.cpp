@@ -7,12 +7,39 @@
 #include "loop/fault.hpp"
 #include "model/job_states.hpp"
 #include "model/limits.hpp"
+#include "model/rounding.hpp"
 
 namespace spillway::batsim {
 namespace {
 
 /// Shortest wait for a requested call, s; a call requested sooner comes after this time.
 constexpr double SHORTEST_WAIT_S = 1e-5;
+
+/// Decimals of the numbers that Batsim 4 prints and reads again.
+constexpr int PRINTED_DECIMALS = 6;
+/// No number from here on can be printed.
+constexpr double UNPRINTABLE = 1e24;
+
+/// A number after Batsim has printed and read it; false: it is none that a profile may have.
+bool reprint(double& number) {
+  if (!(0.0 <= number && number < UNPRINTABLE)) return false;
+  number = rounded(number, PRINTED_DECIMALS);
+  return true;
+}
+
+/// All numbers of a work, so; false: one of them may not be, or the work is a program.
+bool reprint(Work& work) {
+  if (work.kind == Work::Kind::PROGRAM) return false;
+  for (double* number : {&work.seconds, &work.cpu, &work.com, &work.read, &work.write}) {
+    if (!reprint(*number)) return false;
+  }
+  for (std::vector<double>* numbers : {&work.cpus, &work.coms}) {
+    for (double& number : *numbers) {
+      if (!reprint(number)) return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -43,7 +70,7 @@ void Requests::carry_out(const Request& request) {
       kill(request);
       break;
     case Request::Kind::REGISTER_PROFILE:
-      if (request.payload != nullptr) extension_.register_profile(request);
+      register_profile(request);
       break;
     case Request::Kind::REGISTER_JOB:
       register_job(request);
@@ -210,10 +237,23 @@ void Requests::check_registration(const Request& request, bool closed) const {
   throw fault;
 }
 
+void Requests::register_profile(const Request& request) {
+  if (request.profile == nullptr) {
+    extension_.register_profile(request);
+  } else if (options_.reprints ? !reprint(request.profile->work)
+                               : request.profile->work.kind == Work::Kind::PROGRAM) {
+    extension_.describe(request);
+  }
+}
+
 void Requests::register_job(const Request& request) {
   const bool native = request.job != nullptr;
   const JobPtr job =
       native ? std::make_shared<Job>(*request.job) : extension_.register_job(request);
+  if (native && options_.reprints) {
+    job->subtime_s = rounded(job->subtime_s, PRINTED_DECIMALS);
+    job->walltime_s = rounded(job->walltime_s, PRINTED_DECIMALS);
+  }
   registry_.enter(job);
   ++server_.submitted;
   if (options_.acknowledge_dynamic_jobs && !native) {

@@ -47,6 +47,7 @@ class Requests {
   void reject(const Request& request);
   void kill(const Request& request);
   void call_later(const Request& request);
+  void register_profile(const Request& request);
   void register_job(const Request& request);
   void set_metadata(const Request& request);
 

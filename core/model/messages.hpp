@@ -124,6 +124,8 @@ class Scheduler {
 
   /// Answers a message; false: there is no reply yet, `Loop::answer` will bring it.
   virtual bool exchange(const Message& message, Reply& reply) = 0;
+  /// Goes on with an answer that paused; false: it pauses again.
+  virtual bool go_on(Reply&) { return false; }
 };
 
 }  // namespace spillway

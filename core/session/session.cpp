@@ -50,7 +50,7 @@ bool Session::handle(const Message& message, Reply& reply) {
     wire_.sent();
     const bool others =
         std::any_of(message.events.begin(), message.events.end(), [](const Event& event) {
-          return event.kind == Event::Kind::OTHER || event.kind == Event::Kind::JOB_KILLED;
+          return event.kind >= Event::Kind::NO_MORE_JOBS || event.kind == Event::Kind::JOB_KILLED;
         });
     if (others) host_.before(message);
   }

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 
 from spillway.base import durable
 from spillway.base.errors import PeerLost
+from spillway.core import Stopwatch
 from spillway.experiments.run import memory, offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.run.player_files import PREFIX, Played
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import Engine, RunSpec, Transport
-from spillway.experiments.run.stopwatch import TimedSession
 from spillway.simulator.reading.events import drains
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def play_over_zmq(
     run: RunSpec,
     root: Path,
     folder: Path,
-    session: TimedSession,
+    session: Stopwatch,
     program: Sequence[str],
     silence_s: float,
     *,

@@ -10,15 +10,14 @@ from pathlib import Path
 
 from spillway.base import durable
 from spillway.base.garbage_collection import collecting_rarely
+from spillway.core import Stopwatch
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, Played, walltimes
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Player, RunSpec
-from spillway.experiments.run.stopwatch import TimedSession
 from spillway.experiments.run.uncontended_jobs import model_alone
 from spillway.platforms.xml_reader import load_platform
-from spillway.protocol.messages import Message, Reply
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.events import drains
@@ -31,7 +30,7 @@ def play(
     run: RunSpec,
     root: Path,
     folder: Path,
-    session: TimedSession,
+    session: Stopwatch,
     simulator: Sequence[str] = (),
     silence_s: float = DEFAULT_SILENCE_S,
 ) -> Played:
@@ -57,7 +56,7 @@ def play(
     return played
 
 
-def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) -> Played:
+def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Played:
     if run.engine.value not in ENGINES:
         raise SpecError("Batsim is a program of its own and is reached over ZeroMQ")
     begin = time.process_time()
@@ -72,7 +71,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
             platform,
             [workload],
             engine,
-            _LINKS[run.player](session.handle),
+            _LINKS[run.player](session),
             SimulationOptions(
                 export=str(folder / PREFIX),
                 dynamic_jobs=needs.dynamic_jobs,
@@ -88,9 +87,9 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: TimedSession) ->
     return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
 
 
-_LINKS: Mapping[Player, Callable[[Callable[[Message], Reply]], Link]] = {
+_LINKS: Mapping[Player, Callable[[Stopwatch], Link]] = {
     Player.DIRECT: InProcessLink,
-    Player.WIRE: WireLink,
+    Player.WIRE: lambda session: WireLink(session.handle),
 }
 
 

@@ -107,7 +107,7 @@ class Recorder(Observer):
         self.submitted_jobs = 0
         self.ended_jobs = 0
 
-    def set_machine(self, machine: Machine) -> None:
+    def begun(self, machine: Machine) -> None:
         """Set the machine, whose resource ids are written."""
         self._machine = machine
         self._storage_ids = [storage.resource_id for storage in machine.storages]

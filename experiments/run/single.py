@@ -33,6 +33,7 @@ from spillway.analysis.metrics import summarise
 from spillway.analysis.tables import read_run
 from spillway.base.errors import Stopped
 from spillway.base.options import show
+from spillway.core import Stopwatch
 from spillway.experiments.campaign.pool import Progress, Report, describe
 from spillway.experiments.campaign.signals import StopSignal
 from spillway.experiments.run import folders, manifest, memory, players, provenance, uncontended_jobs
@@ -43,7 +44,6 @@ from spillway.experiments.run.reasons import ReasonRecorder
 from spillway.experiments.run.recorder import Recorder, write_machine
 from spillway.experiments.run.sessions import make_session, model_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, DEFAULT_TAU_S, RunSpec
-from spillway.experiments.run.stopwatch import TimedSession
 from spillway.schedulers.jobmodels.app_record import finished
 from spillway.schedulers.jobmodels.malleable import Malleable
 from spillway.schedulers.jobmodels.record import JobRecord
@@ -178,14 +178,14 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     def tell(time_s: float) -> None:
         report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
 
-    timed = TimedSession(session, tell, on_machine=recorder.set_machine)
+    timed = Stopwatch(session, tell)
     try:
         played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
     finally:
         recorder.close()
     _write_tables(task, folder, records, played, wanted=alone is not None)
     write_machine(session.machine, folder / "machine.json")
-    decisions_s = np.array(timed.times_ns, dtype=np.float64) / 1e9
+    decisions_s = timed.times_ns / 1e9
     timings = {
         "scheduler_cpu_s": timed.cpu_s,
         "simulator_cpu_s": played.simulator_cpu_s,

@@ -153,7 +153,7 @@ def play_one_by_one(
     session = assemble(policy, settings, model, on_record=ended.append)
     with FluidEngine(platform) as engine:
         options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-        Simulation(platform, [workload], engine, InProcessLink(session.handle), options).run()
+        Simulation(platform, [workload], engine, InProcessLink(session), options).run()
     return ended
 
 

@@ -88,7 +88,7 @@ def replayed(recording: Recording, *, passes: bool) -> _Replayed:
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FixedEngine(machine) as engine:
         workload = workload_from_object(submissions(recording))
-        Simulation(machine, [workload], engine, InProcessLink(session.handle), options).run()
+        Simulation(machine, [workload], engine, InProcessLink(session), options).run()
     found = [seen.at_s.get(number + 1, math.nan) for number in range(len(recording.jobs))]
     return _Replayed(found, looked.priorities)
 

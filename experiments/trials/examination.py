@@ -87,7 +87,6 @@ def _tables(folder: Path, spec: SessionSpec, watched: Watched, world: World, dir
             session.check()
         except AssertionError as error:
             raise Fault("nothing over-committed", f"the books do not agree: {error}") from None
-        watch.set_machine(session.machine)
         return reply
 
     try:

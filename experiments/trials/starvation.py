@@ -209,7 +209,7 @@ class Ours:
             raise NotPlayed(str(error)) from None
         needs = spec.needs()
         session = spec.session(seen)
-        simulate(case.world, InProcessLink(session.handle), needs=needs)
+        simulate(case.world, InProcessLink(session), needs=needs)
         return case.from_first(seen.at_s)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from spillway.base import durable
 from spillway.base.errors import DecisionRefused, PeerLost, ProtocolError, SpillwayError
 from spillway.base.plugins import split_spec
+from spillway.core import Scheduler as CoreScheduler
 from spillway.experiments.run import offspring
 from spillway.experiments.run.errors import RunFailed, SpecError
 from spillway.experiments.trials.observer import Broken, Observer
@@ -49,6 +50,7 @@ class Scheduler(ABC):
         observer = Observer()
         try:
             with self.talk() as (link, options):
+                assert not isinstance(link.exchange, CoreScheduler)  # messages are watched as they are sent
                 observer.answer = link.exchange
                 simulate(world, observer, base=options)
         except Broken:

@@ -21,6 +21,7 @@ import msgspec
 
 from spillway.base import durable
 from spillway.base.plugins import split_spec
+from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.campaign.inputs import Inputs
 from spillway.experiments.run.batsim import BATSIM_VARIABLE, play_over_zmq
@@ -30,7 +31,6 @@ from spillway.experiments.run.policies import parse_policy
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import make_session, typed
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Campaign, ModelSpec, PlatformSpec, RunSpec, WorkloadSpec
-from spillway.experiments.run.stopwatch import TimedSession
 from spillway.protocol.detect import AnyBatsim
 from spillway.protocol.messages import Message
 from spillway.protocol.transcript import Recorder, read_transcript
@@ -321,7 +321,7 @@ def verify(
             for side, command in (("theirs", tuple(program)), ("ours", embedded)):
                 place = root / side
                 place.mkdir()
-                session = TimedSession(make_session(run), lambda _: None)
+                session = Stopwatch(make_session(run), lambda _: None)
                 with Recorder(place / MESSAGES) as recorder:
                     play_over_zmq(
                         run, root, place, session, (*command, *pair.options), DEFAULT_SILENCE_S, quiet=False,

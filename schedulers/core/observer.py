@@ -5,12 +5,16 @@ from __future__ import annotations
 from spillway.protocol.messages import JobState
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
+from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.persistent import PersistentBuffer
 from spillway.schedulers.policykit.view import Holding, Running
 
 
 class Observer:
     """Watches a session without changing it; every method may be overridden."""
+
+    def begun(self, machine: Machine) -> None:
+        """The conversation has begun, on this machine."""
 
     def submitted(self, job: Job, now_s: float) -> None:
         """A job entered the queue."""

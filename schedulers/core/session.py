@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import spillway.core as native
 from spillway.base.errors import DecisionRefused, OptionError, RemoteProtocolError, shown
@@ -203,7 +203,8 @@ class Session(native.SessionCore):
         """
         reply: Reply | None = self.answer(message)
         if reply is None:
-            raise DecisionRefused("", "the policy pauses, but the player of this session needs its decisions at once")
+            self._pauses()
+        assert reply is not None
         return reply
 
     def answering(self, message: Message) -> Generator[None, None, Reply]:
@@ -234,6 +235,9 @@ class Session(native.SessionCore):
 
     def _illegal(self, code: int, text: str, a: int, x: float, y: float) -> None:
         raise illegal(code, text, a, (x, y), len(self.resources))
+
+    def _pauses(self) -> NoReturn:
+        raise DecisionRefused("", "the policy pauses, but the player of this session needs its decisions at once")
 
     def _located(self, error: BaseException, place: int) -> BaseException:
         if not isinstance(error, RemoteProtocolError) or error.path.startswith("$.events"):
@@ -281,6 +285,7 @@ class Session(native.SessionCore):
             self.outages.acknowledged = event.config.dynamic_jobs_acknowledged
         self._runtime.begin(machine, event.config)
         self.begin(self.book, self._runtime, event.config.dynamic_jobs_enabled, resources)
+        self.observer.begun(self._machine)
 
     def _before(self, message: Message) -> None:
         """Close hosts that are out at the end of a message, before its first event is processed."""

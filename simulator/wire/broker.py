@@ -14,7 +14,7 @@ from spillway.protocol.limits import MOST_IDLE_CALLS
 from spillway.protocol.messages import BatsimConfig, Event, Reply, SimulationBegins
 from spillway.simulator.engines.adapter import for_loop
 from spillway.simulator.engines.base import Engine
-from spillway.simulator.errors import Deadlock, SimulatorInputError
+from spillway.simulator.errors import Deadlock, SchedulerFault, SimulatorInputError
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.outputs import Outputs
 from spillway.simulator.outputs.schedule import schedule_figures
@@ -152,7 +152,7 @@ class Simulation:
         """
         result = self.begin()
         if result is None:
-            raise TypeError("the link gives replies later: begin() and answer() play such a simulation, not run()")
+            raise SchedulerFault("the policy pauses, but this simulation needs its decisions at once")
         return result
 
     def begin(self) -> SimulationResult | None:
@@ -169,11 +169,15 @@ class Simulation:
         """Continue with the reply that the link did not have; as :meth:`begin`."""
         return self._play(lambda: self.loop.answer(reply))
 
+    def go_on(self) -> SimulationResult | None:
+        """Continue with a scheduler whose policy paused, until it pauses again; as :meth:`begin`."""
+        return self._play(self.loop.go_on)
+
     def abandon(self) -> None:
         """Give up a simulation that waits for a reply; the files written so far keep their temporary names."""
         self.outputs.abandon()
 
-    def _play(self, first: Callable[[], None]) -> SimulationResult | None:
+    def _play(self, first: Callable[[], object]) -> SimulationResult | None:
         try:
             first()
             completed = self.loop.run()
@@ -272,6 +276,7 @@ def _loop_options(options: SimulationOptions, machines: Machines, progress: bool
     needed.decimals = rules.decimals
     needed.sized = rules.sized
     needed.late_calls = rules.late_calls
+    needed.reprints = rules.reprints
     needed.kills_again = rules.kills_again
     needed.forward_profiles = options.forward_profiles
     needed.dynamic_jobs = options.dynamic_jobs

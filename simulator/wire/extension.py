@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from spillway.core import Loop, Profile, SimulatedJob
-from spillway.protocol.messages import AdditionalIoJob, FromJobMsg, RegisterJob, RegisterProfile, Request, TaskProgress
+from spillway.protocol.messages import (
+    AdditionalIoJob,
+    FromJobMsg,
+    JsonObject,
+    RegisterJob,
+    RegisterProfile,
+    Request,
+    TaskProgress,
+)
 from spillway.simulator.jobs.programs import Programs
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.events import EventHandler, ExternalEvent
@@ -122,6 +130,10 @@ class Extension:
     def register_profile(self, request: RegisterProfile, index: int) -> None:
         """See :class:`spillway.simulator.wire.requests.Registrations`."""
         self._registrations.profile(request, index)
+
+    def describe(self, workload: str, name: str, profile: JsonObject, index: int) -> Profile:
+        """See :class:`spillway.simulator.wire.requests.Registrations`."""
+        return self._registrations.describe(workload, name, profile, index)
 
     def register_job(self, request: RegisterJob, index: int) -> SimulatedJob:
         """See :class:`spillway.simulator.wire.requests.Registrations`."""

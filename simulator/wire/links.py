@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
+from spillway.core import Scheduler
 from spillway.protocol.batsim4 import codec
 from spillway.protocol.messages import Message, Reply
 
+Exchange: TypeAlias = Scheduler | Callable[[Message], Reply | None]
+"""A scheduler of the core, or what sends a message and waits for the reply; ``None``: the reply comes by
+:meth:`.broker.Simulation.answer`."""
+
 
 class Link(Protocol):
-    """The connection to a scheduler. Both kinds get the same messages: numbers are rounded before they come here."""
+    """The connection to a scheduler. All kinds get the same messages: numbers are rounded before they come here."""
 
-    def exchange(self, message: Message) -> Reply | None:
-        """Send a message, wait for the reply; ``None``: the reply comes by :meth:`.broker.Simulation.answer`."""
+    @property
+    def exchange(self) -> Exchange:
+        """The other side."""
 
     def close(self) -> None:
         """Release all resources; closing twice does no harm."""
@@ -24,12 +30,17 @@ class InProcessLink:
 
     Parameters
     ----------
-    handle
-        Answers a message (:meth:`spillway.schedulers.core.session.Session.handle`).
+    exchange
+        A session (:class:`spillway.schedulers.core.session.Session`), or a function that answers a message.
     """
 
-    def __init__(self, handle: Callable[[Message], Reply]) -> None:
-        self.exchange = handle
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    @property
+    def exchange(self) -> Exchange:
+        """The scheduler."""
+        return self._exchange
 
     def close(self) -> None:
         """Do nothing: no resource is open."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from spillway.base.errors import shown
-from spillway.core import Loop, Profile, SimulatedJob, Timer
+from spillway.core import Loop, Profile, SimulatedJob, Timer, WorkKind
 from spillway.protocol.messages import (
     AdditionalIoJob,
     AnswerEstimate,
@@ -16,6 +16,7 @@ from spillway.protocol.messages import (
     ChangeJobState,
     EnergyAnswer,
     JobState,
+    JsonObject,
     NotifyRegistration,
     QueryEnergy,
     RegisterJob,
@@ -71,6 +72,16 @@ class Registrations:
             self._profile(request)
         except ValueError as fault:
             _fail("REGISTER_PROFILE", index, str(fault))
+
+    def describe(self, workload: str, name: str, profile: JsonObject, index: int) -> Profile:
+        """The profile that a scheduler of this process registers, whose jobs refer to it."""
+        try:
+            read = read_profile(name, profile, Origin(reprinted=self._options.rules.reprints))
+        except ValueError as fault:
+            _fail("REGISTER_PROFILE", index, str(fault))
+        if read.work.kind is WorkKind.PROGRAM:  # it looks profiles up in its workload
+            self._registry.workload(workload).profiles[name] = read
+        return read
 
     def job(self, request: RegisterJob, index: int) -> SimulatedJob:
         """Register a job."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
+from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
 from spillway.experiments.run import single
 from spillway.experiments.run.spec import (
@@ -23,7 +24,6 @@ from spillway.experiments.run.spec import (
     RunSpec,
     WorkloadSpec,
 )
-from spillway.experiments.run.stopwatch import TimedSession
 from spillway.experiments.trials.world import GB as GB
 from spillway.experiments.trials.world import NODES as NODES
 from spillway.experiments.trials.world import TrialJob, World
@@ -83,14 +83,25 @@ def runs(
     return found
 
 
-class Checked(TimedSession):
+class Checked:
     """A session that checks after every message that ledger, cluster and runtime agree."""
 
     last: Session
 
+    def __init__(self, session: Session, report: Callable[[float], None]) -> None:
+        self._session = session
+        self._timed = Stopwatch(session, report)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._timed, name)
+
+    def __call__(self, message: Message) -> Reply:
+        """Answer and check."""
+        return self.handle(message)
+
     def handle(self, message: Message) -> Reply:
         """Answer and check."""
-        reply = super().handle(message)
+        reply = self._timed.handle(message)
         session = self._session
         session.check()
         check = getattr(session._runtime, "check", None)
@@ -102,6 +113,6 @@ class Checked(TimedSession):
 
 def execute(run: RunSpec, root: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
     """Play a run with all checks, write its folder, and give the session as it is in the end."""
-    monkeypatch.setattr(single, "TimedSession", Checked)
+    monkeypatch.setattr(single, "Stopwatch", Checked)
     single.execute(single.Task(run, root, 600.0))
     return Checked.last

@@ -178,7 +178,7 @@ def played(data: dict[str, Any], machine: Platform, spec: SessionSpec) -> Promis
     session = spec.session(promises, explain=True)
     options = SimulationOptions(dynamic_jobs=needs.dynamic_jobs, profile_reuse=needs.profile_reuse)
     with FluidEngine(machine) as engine:
-        Simulation(machine, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+        Simulation(machine, [workload_from_object(data)], engine, InProcessLink(session), options).run()
     assert not session.waiting
     return promises
 

@@ -156,7 +156,7 @@ def logged(rng: Random, policy: str, comparison: Comparison) -> None:
     with compared(comparison):
         session = spec.session(Observer())
         with FluidEngine(_thesis()) as engine:
-            Simulation(_thesis(), [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+            Simulation(_thesis(), [workload_from_object(data)], engine, InProcessLink(session), options).run()
 
 
 WORLDS = {"plain": plain, "rich": rich, "fuzzed": fuzzed, "logged": logged}

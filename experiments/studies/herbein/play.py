@@ -61,7 +61,7 @@ def play(point: Point) -> Values:
     }
     with ENGINES[point.text("contention")](platform) as engine:
         options = SimulationOptions(fail_on_deadlock=True)
-        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session), options).run()
         contended = math.nan
         if isinstance(engine, WaterfillEngine):
             contended = 100.0 * engine.contended_s / engine.busy_s if engine.busy_s else 0.0

@@ -136,7 +136,7 @@ def play_product(point: Point, workload: Workload) -> list[JobRecord]:
     }
     options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
     with FluidEngine(platform) as engine:
-        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session.handle), options).run()
+        Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session), options).run()
     return records
 
 

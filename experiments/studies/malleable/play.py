@@ -147,6 +147,6 @@ def play(
     from spillway.simulator.engines.fluid import FluidEngine
 
     with FluidEngine(platform) as engine:
-        link = InProcessLink(session.handle)
+        link = InProcessLink(session)
         result = Simulation(platform, [workload_from_object(dict(workload))], engine, link, options).run()
     return Played(records, conflicts, diary, result.end_s, time.perf_counter() - begin)

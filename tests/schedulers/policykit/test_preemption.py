@@ -414,7 +414,7 @@ def test_the_guard(decide: Callable[[View], Preempt], partitions: tuple[str, str
     spec = SessionSpec("easy", settings={"site": site_text(tiers(exempt_s=exempt_s))})
     session = spec.session(policy=Rogue(decide))
     with pytest.raises(DecisionRefused, match=words), FluidEngine(TINY) as engine:
-        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(session.handle), SimulationOptions()).run()
+        Simulation(TINY, [_workload(jobs)], engine, InProcessLink(session), SimulationOptions()).run()
 
 
 def test_what_the_simulator_must_offer() -> None:

@@ -149,7 +149,7 @@ def _by_our_service(inputs: Path, arguments: list[str], prefix: str) -> None:
     platform, workload = load_platform(given.platform), load_workload(given.workloads[0])
     session = build_session(session_parser().parse_args(arguments))
     with ENGINES[given.engine](platform, given.platform) as engine:
-        Simulation(platform, [workload], engine, InProcessLink(session.handle), given.options).run()
+        Simulation(platform, [workload], engine, InProcessLink(session), given.options).run()
 
 
 def _jobs(path: Path) -> list[dict[str, str]]:
