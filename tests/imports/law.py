@@ -227,7 +227,7 @@ LAW: Mapping[str, Rule] = {
         "learning.*", "platforms.catalogue", "platforms.model", "schedulers.assembly", "schedulers.model.*",
         "schedulers.core.observer", "schedulers.core.session", "schedulers.lives", "schedulers.policykit.*",
         "schedulers.timeline",
-        "simulator.wire.broker", "simulator.engines.by_name", "simulator.options",
+        "simulator.wire.broker", "simulator.wire.links", "simulator.engines.by_name", "simulator.options",
         "simulator.reading.registry", "simulator.reading.workload", "workloads.load", "workloads.machine_facts",
         "workloads.split", "workloads.workload", "protocol.messages", "base.errors", "base.options",
         others="numpy numpy.random gymnasium",
