@@ -2197,6 +2197,29 @@ class LoopOptions:
 
     def __init__(self) -> None: ...
 
+class AllocationTable:
+    """Rows of ``allocations.csv``: what each started job was given.
+
+    Parameters
+    ----------
+    nodes, storages
+        Batsim's ids of nodes and storage nodes, by the indices that schedulers use.
+    partitions
+        Names of partitions and their nodes, ascending; a column more, if there are any.
+    sink
+        Gets the rows, many at a time.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[int],
+        storages: Sequence[int],
+        partitions: Sequence[tuple[str, Sequence[int]]],
+        sink: Callable[[str], object],
+    ) -> None: ...
+    def settle(self) -> None:
+        """Give the rows collected so far to the sink."""
+
 class Scheduler:
     """A scheduler in the core: it takes the loop's messages without any object of Python."""
 
@@ -2587,10 +2610,21 @@ class SessionCore(Scheduler):
     each_event
         The policy decides after every event, as in the published experiment, not once a message.
     watched
-        The attribute ``observer`` is told what happens to jobs.
+        Methods of the attribute ``observer`` that are called (:class:`spillway.schedulers.core.observer.Observer`).
+
+    Attributes
+    ----------
+    log
+        Gets a row of each started job.
+    submitted_jobs, ended_jobs
+        Jobs that have come so far, and those that have ended, rejected ones included.
     """
 
-    def __init__(self, each_event: bool, watched: bool) -> None: ...
+    log: AllocationTable | None
+    submitted_jobs: int
+    ended_jobs: int
+
+    def __init__(self, each_event: bool, watched: Sequence[str]) -> None: ...
     def answer(self, message: Message) -> Reply | None:
         """Answer a message; ``None``: the policy pauses, and :meth:`go_on` goes on."""
     def go_on(self) -> Reply | None: ...
@@ -2633,6 +2667,12 @@ class SessionCore(Scheduler):
     def open_hosts(self, hosts: Sequence[int]) -> list[int]: ...
     def kill_confirmed(self, job_id: str) -> bool: ...
     def finish_registration(self, finished: bool) -> None: ...
+    def tell_submitted(self, job: Job) -> None:
+        """Count a further attempt of a job, and tell the observer."""
+    def tell_started(self, job: Job, allocation: Allocation) -> None:
+        """Record a start, and tell the observer, for a job that no node runs."""
+    def tell_ended(self, running: Running, state: JobState) -> None:
+        """The same for its end."""
     def start(self, job: Job, allocation: Allocation) -> None: ...
     def hold(self, job: Job, allocation: Allocation, until_s: float) -> None: ...
     def evict(self, job: Job) -> None: ...

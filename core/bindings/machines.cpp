@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/payload.hpp"
 #include "bindings/tasks.hpp"
+#include "log/allocation_table.hpp"
 #include "loop/fault.hpp"
 #include "loop/job_table.hpp"
 #include "loop/machines.hpp"
@@ -26,6 +28,15 @@ using batsim::JobTable;
 using batsim::Machines;
 using batsim::MachineState;
 using batsim::Totals;
+
+/// What gives rows of a table to a callable of Python.
+std::function<void(const std::string&)> rows_to(nb::object sink) {
+  auto kept = std::make_shared<PythonPayload>(std::move(sink));
+  return [kept](const std::string& rows) {
+    const nb::gil_scoped_acquire gil;
+    kept->value(rows);
+  };
+}
 
 /// A callable of Python that may be called without its lock.
 template <typename Result, typename Argument>
@@ -104,11 +115,7 @@ void bind_machines(nb::module_& module) {
             if (sink.is_none()) {
               new (it) JobTable();
             } else {
-              auto kept = std::make_shared<PythonPayload>(std::move(sink));
-              new (it) JobTable([kept](const std::string& rows) {
-                const nb::gil_scoped_acquire gil;
-                kept->value(rows);
-              });
+              new (it) JobTable(rows_to(std::move(sink)));
             }
           },
           nb::arg("sink").none())
@@ -123,6 +130,20 @@ void bind_machines(nb::module_& module) {
                      return found;
                    })
       .def("settle", &JobTable::settle);
+  nb::class_<AllocationTable>(module, "AllocationTable")
+      .def(
+          "__init__",
+          [](AllocationTable* it, std::vector<std::int32_t> nodes,
+             std::vector<std::int32_t> storages,
+             const std::vector<std::pair<std::string, std::vector<std::int32_t>>>& partitions,
+             nb::object sink) {
+            std::vector<NamedNodes> named;
+            for (const auto& [name, places] : partitions) named.push_back({name, places});
+            new (it) AllocationTable(std::move(nodes), std::move(storages), std::move(named),
+                                     rows_to(std::move(sink)));
+          },
+          nb::arg("nodes"), nb::arg("storages"), nb::arg("partitions"), nb::arg("sink"))
+      .def("settle", &AllocationTable::settle);
 }
 
 }  // namespace spillway::bindings

@@ -52,6 +52,23 @@ class Imported {
   PyObject** place_ = nullptr;
 };
 
+/// Names of methods, each made a text of Python once: a call by name looks that up instead of
+/// decoding it.
+template <std::size_t size>
+class MethodNames {
+ public:
+  explicit MethodNames(const char* const (&names)[size]) : names_(names) {}
+  nb::handle operator[](std::size_t method) {
+    PyObject**& place = places_[method];
+    if (!place || !*place) place = kept(nb::steal(PyUnicode_InternFromString(names_[method])));
+    return *place;
+  }
+
+ private:
+  const char* const (&names_)[size];
+  PyObject** places_[size] = {};
+};
+
 /// Members of an enumeration of Python, in the order of the core's.
 template <std::size_t size>
 class Members {

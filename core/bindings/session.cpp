@@ -7,12 +7,16 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "bindings/bindings.hpp"
 #include "bindings/job.hpp"
 #include "bindings/payload.hpp"
 #include "bindings/python_runtime.hpp"
 #include "bindings/python_types.hpp"
 #include "bindings/translation.hpp"
+#include "log/allocation_table.hpp"
 #include "session/guard.hpp"
 
 namespace nb = nanobind;
@@ -26,15 +30,82 @@ void refuse(nb::handle words, const Refusing& refused) {
                         refused.x, refused.text, refused.job, refused.allocation);
 }
 
+/// Methods of the host in Python.
+enum Method : std::size_t {
+  ILLEGAL,
+  BEGINS,
+  BEFORE,
+  OTHER,
+  OUT_OF_ORDER,
+  ACKNOWLEDGES,
+  READ,
+  ADMIT,
+  DECISIONS,
+  ENACT,
+  PASSED,
+  FEWEST,
+  CHECK_START,
+  AFTER_REJECTION,
+  AFTER_START,
+  AFTER_NODES,
+  AFTER_END,
+  WORDS,
+  BEFORE_PASS,
+  AFTER_PASS,
+  MORE,
+  AFTER_EVENTS,
+  AFTER_DECISIONS,
+  RELEASE,
+  NO_MORE,
+  LOCATED
+};
+constexpr const char* METHODS[] = {
+    "_illegal",      "_begins",       "_before",          "_other",           "_out_of_order",
+    "_acknowledges", "_read",         "_admit",           "_decisions",       "_enact",
+    "_passed",       "_fewest",       "_check_start",     "_after_rejection", "_after_start",
+    "_after_nodes",  "_after_end",    "_words",           "_before_pass",     "_after_pass",
+    "_more",         "_after_events", "_after_decisions", "_release",         "_no_more",
+    "_located"};
+
+/// Methods of an observer, which is told of what its class does something about.
+enum Watch : std::size_t {
+  WATCH_SUBMITTED,
+  WATCH_REJECTED,
+  WATCH_STARTED,
+  WATCH_ENDED_APART,
+  WATCH_ENDED,
+  WATCH_RESIZED,
+  WATCH_HELD,
+  WATCH_EVICTED
+};
+constexpr const char* WATCHES[] = {"submitted", "rejected", "started", "ended_apart",
+                                   "ended",     "resized",  "held",    "evicted"};
+
+MethodNames<std::size(METHODS)>& methods() {
+  static MethodNames<std::size(METHODS)> names(METHODS);
+  return names;
+}
+
+MethodNames<std::size(WATCHES)>& watches() {
+  static MethodNames<std::size(WATCHES)> names(WATCHES);
+  return names;
+}
+
 /// A session whose host is a subclass in Python (spillway.schedulers.core.session.Session): it is
 /// called by the names of that class, and refers to it without owning it. It is the loop's other
 /// side, too: there messages do not become objects of Python.
 class PySession final : public Scheduler, public Host {
  public:
-  PySession(bool each_event, bool watched) : core(*this, each_event), watched_(watched) {}
+  PySession(bool each_event, const std::vector<std::string>& watched) : core(*this, each_event) {
+    for (std::size_t method = 0; method < std::size(WATCHES); ++method)
+      watched_ |= std::size_t(std::count(watched.begin(), watched.end(), WATCHES[method]))
+                  << method;
+  }
 
   Session core;
   nb::object decisions;  // of the pass that is under way
+  std::shared_ptr<AllocationTable> log;
+  std::int64_t submitted_jobs = 0, ended_jobs = 0;  // rejected ones have ended, too
 
   void set_self(nb::handle self) { self_ = self; }
   Translation& translation() { return translation_; }
@@ -52,45 +123,42 @@ class PySession final : public Scheduler, public Host {
   }
 
   /// Call something of the core; its refusals become those of Python.
-  template <typename Call>
-  auto guarded(Call call) {
+  template <typename Work>
+  auto guarded(Work work) {
     try {
-      return call();
+      return work();
     } catch (const Refusing& refused) {
       refuse(self_, refused);
       throw;
     } catch (const IllegalMessage& illegal) {
-      self_.attr("_illegal")(std::int32_t(illegal.code), illegal.text, illegal.a, illegal.x,
-                             illegal.y);
+      call(ILLEGAL, std::int32_t(illegal.code), illegal.text, illegal.a, illegal.x, illegal.y);
       throw;
     }
   }
 
   // ------------------------------------------------------------------ the host
 
-  void begins(const Event& event) override { self_.attr("_begins")(translation_.to_python(event)); }
-  void before(const Message& message) override {
-    self_.attr("_before")(translation_.to_python(message));
-  }
-  void other(const Event& event) override { self_.attr("_other")(translation_.to_python(event)); }
+  void begins(const Event& event) override { call(BEGINS, translation_.to_python(event)); }
+  void before(const Message& message) override { call(BEFORE, translation_.to_python(message)); }
+  void other(const Event& event) override { call(OTHER, translation_.to_python(event)); }
   void out_of_order(const Event& event, std::size_t place) override {
-    self_.attr("_out_of_order")(translation_.to_python(event), place);
+    call(OUT_OF_ORDER, translation_.to_python(event), place);
   }
   bool acknowledges(const std::string& job_id) override {
-    return nb::cast<bool>(self_.attr("_acknowledges")(job_id));
+    return nb::cast<bool>(call(ACKNOWLEDGES, job_id));
   }
 
   JobPtr read(const Event& event, std::int64_t number, std::string& reason) override {
     const nb::object profile = unwrap(event.profile);
     const nb::object found =
-        self_.attr("_read")(event.job_id, unwrap(event.payload), profile, event.time_s, number);
+        call(READ, event.job_id, unwrap(event.payload), profile, event.time_s, number);
     const nb::object why = found[1];
     if (!why.is_none()) reason = nb::cast<std::string>(why);
     return nb::cast<JobPtr>(nb::object(found[0]));
   }
 
   Admission admit(JobPtr& job, std::string& reason) override {
-    const nb::object found = self_.attr("_admit")(job);
+    const nb::object found = call(ADMIT, job);
     if (found.is_none()) return Admission::HELD;
     job = nb::cast<JobPtr>(nb::object(found[0]));
     const nb::object why = found[1];
@@ -100,7 +168,7 @@ class PySession final : public Scheduler, public Host {
   }
 
   bool pass() override {
-    decisions = nb::iter(self_.attr("_decisions")());
+    decisions = nb::iter(call(DECISIONS));
     return resume();
   }
 
@@ -123,61 +191,69 @@ class PySession final : public Scheduler, public Host {
           continue;
         }
       }
-      if (!nb::cast<bool>(self_.attr("_enact")(decision))) return false;
+      if (!nb::cast<bool>(call(ENACT, decision))) return false;
     }
     decisions.reset();
-    self_.attr("_passed")();
+    call(PASSED);
     return true;
   }
 
   std::int64_t fewest_nodes(const JobPtr& job) override {
-    return nb::cast<std::int64_t>(self_.attr("_fewest")(job));
+    return nb::cast<std::int64_t>(call(FEWEST, job));
   }
   void check_start(const JobPtr& job, const AllocationPtr& allocation) override {
-    self_.attr("_check_start")(job, allocation);
+    call(CHECK_START, job, allocation);
   }
 
   void submitted(const JobPtr& job) override {
-    if (watched_) self_.attr("observer").attr("submitted")(job, core.now_s());
+    ++submitted_jobs;
+    if (watched(WATCH_SUBMITTED)) tell(WATCH_SUBMITTED, job, core.now_s());
   }
   void rejected(const JobPtr& job, const std::string& reason) override {
-    if (watched_) self_.attr("observer").attr("rejected")(job, reason, core.now_s());
+    ++ended_jobs;
+    if (watched(WATCH_REJECTED)) tell(WATCH_REJECTED, job, reason, core.now_s());
   }
   void started(const JobPtr& job, const AllocationPtr& allocation) override {
-    if (watched_) self_.attr("observer").attr("started")(job, allocation, core.now_s());
+    if (log) log->add(*job, *allocation, core.now_s());
+    if (watched(WATCH_STARTED)) tell(WATCH_STARTED, job, allocation, core.now_s());
   }
   void ended(const RunningPtr& running, JobState state) override {
-    if (watched_) self_.attr("observer").attr("ended")(running, state_object(state), core.now_s());
+    ++ended_jobs;
+    if (watched(WATCH_ENDED_APART) &&
+        (evicted_ || !running->past.empty() || !running->apart.empty()))
+      tell(WATCH_ENDED_APART, running, core.now_s());
+    if (watched(WATCH_ENDED)) tell(WATCH_ENDED, running, state_object(state), core.now_s());
   }
   void resized(const RunningPtr& running) override {
-    if (watched_) self_.attr("observer").attr("resized")(running, core.now_s());
+    if (watched(WATCH_RESIZED)) tell(WATCH_RESIZED, running, core.now_s());
   }
   void held(const JobPtr& job, const HoldingPtr& holding) override {
-    if (watched_) self_.attr("observer").attr("held")(job, holding, core.now_s());
+    if (watched(WATCH_HELD)) tell(WATCH_HELD, job, holding, core.now_s());
   }
   void evicted(const JobPtr& job, const HoldingPtr& holding) override {
-    if (watched_) self_.attr("observer").attr("evicted")(job, holding, core.now_s());
+    evicted_ = true;
+    if (watched(WATCH_EVICTED)) tell(WATCH_EVICTED, job, holding, core.now_s());
   }
 
-  void after_rejection(const JobPtr& job) override { self_.attr("_after_rejection")(job); }
-  void after_start(const JobPtr& job) override { self_.attr("_after_start")(job); }
-  void after_nodes(const std::string& job_id) override { self_.attr("_after_nodes")(job_id); }
+  void after_rejection(const JobPtr& job) override { call(AFTER_REJECTION, job); }
+  void after_start(const JobPtr& job) override { call(AFTER_START, job); }
+  void after_nodes(const std::string& job_id) override { call(AFTER_NODES, job_id); }
   void after_end(const RunningPtr& running, const Ended& ended) override {
-    self_.attr("_after_end")(running, state_object(ended.state), words(ended.reason),
-                             unwrap(ended.left), ended.kept_s);
+    call(AFTER_END, running, state_object(ended.state), words(ended.reason), unwrap(ended.left),
+         ended.kept_s);
   }
   std::string words(const Reason& reason) override {
     if (!reason) return "";
     return nb::cast<std::string>(
-        self_.attr("_words")(std::int32_t(reason.code), reason.number, reason.text));
+        call(WORDS, std::int32_t(reason.code), reason.number, reason.text));
   }
-  void before_pass() override { self_.attr("_before_pass")(); }
-  bool after_pass() override { return nb::cast<bool>(self_.attr("_after_pass")()); }
-  bool more() override { return nb::cast<bool>(self_.attr("_more")()); }
-  void after_events() override { self_.attr("_after_events")(); }
-  void after_decisions() override { self_.attr("_after_decisions")(); }
-  bool release() override { return nb::cast<bool>(self_.attr("_release")()); }
-  void no_more() override { self_.attr("_no_more")(); }
+  void before_pass() override { call(BEFORE_PASS); }
+  bool after_pass() override { return nb::cast<bool>(call(AFTER_PASS)); }
+  bool more() override { return nb::cast<bool>(call(MORE)); }
+  void after_events() override { call(AFTER_EVENTS); }
+  void after_decisions() override { call(AFTER_DECISIONS); }
+  bool release() override { return nb::cast<bool>(call(RELEASE)); }
+  void no_more() override { call(NO_MORE); }
 
   static void set_start_type(nb::handle type) { start_type_ = type; }
 
@@ -191,7 +267,7 @@ class PySession final : public Scheduler, public Host {
     } catch (nb::python_error& error) {
       if (core.event() < 0) throw;
       const nb::object value = nb::borrow(error.value());
-      const nb::object known = self_.attr("_located")(value, core.event());
+      const nb::object known = call(LOCATED, value, core.event());
       if (known.is(value)) throw;
       PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(known.ptr())), known.ptr());
       throw nb::python_error();
@@ -201,9 +277,21 @@ class PySession final : public Scheduler, public Host {
     return true;
   }
 
+  template <typename... Arguments>
+  nb::object call(Method method, Arguments&&... arguments) {
+    return self_.attr(methods()[method])(std::forward<Arguments>(arguments)...);
+  }
+
+  bool watched(Watch event) const { return watched_ >> event & 1; }
+  template <typename... Arguments>
+  void tell(Watch event, Arguments&&... arguments) {
+    self_.attr("observer").attr(watches()[event])(std::forward<Arguments>(arguments)...);
+  }
+
   nb::handle self_;
   Translation translation_;
-  bool watched_;
+  std::size_t watched_ = 0;
+  bool evicted_ = false;
   static inline nb::handle start_type_;
 };
 
@@ -264,7 +352,8 @@ void bind_session(nb::module_& module) {
   nb::class_<PySession, Scheduler>(module, "SessionCore", nb::type_slots(slots), nb::dynamic_attr())
       .def(
           "__init__",
-          [](nb::pointer_and_handle<PySession> self, bool each_event, bool watched) {
+          [](nb::pointer_and_handle<PySession> self, bool each_event,
+             const std::vector<std::string>& watched) {
             new (self.p) PySession(each_event, watched);
             self.p->set_self(self.h);
           },
@@ -293,6 +382,9 @@ void bind_session(nb::module_& module) {
           nb::arg("book"), nb::arg("runtime"), nb::arg("dynamic"), nb::arg("resources"))
       .def_prop_ro("begun", [](const PySession& self) { return self.core.begun(); })
       .def_prop_ro("finished", [](const PySession& self) { return self.core.finished(); })
+      .def_rw("log", &PySession::log, nb::arg().none())
+      .def_ro("submitted_jobs", &PySession::submitted_jobs)
+      .def_ro("ended_jobs", &PySession::ended_jobs)
       .def_prop_ro("now_s", [](const PySession& self) { return self.core.now_s(); })
       .def_prop_rw(
           "dirty", [](const PySession& self) { return self.core.dirty; },
@@ -392,6 +484,21 @@ void bind_session(nb::module_& module) {
           [](PySession& self, bool finished) { self.core.wire().registration(finished); },
           nb::arg("finished"))
       // decisions and their consequences
+      .def(
+          "tell_submitted", [](PySession& self, JobPtr job) { self.submitted(job); },
+          nb::arg("job"))
+      .def(
+          "tell_started",
+          [](PySession& self, JobPtr job, AllocationPtr allocation) {
+            self.started(job, allocation);
+          },
+          nb::arg("job"), nb::arg("allocation"))
+      .def(
+          "tell_ended",
+          [](PySession& self, RunningPtr running, nb::handle state) {
+            self.ended(running, state_of(state));
+          },
+          nb::arg("running"), nb::arg("state"))
       .def(
           "start",
           [](PySession& self, JobPtr job, AllocationPtr allocation) {

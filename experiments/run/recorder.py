@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TextIO
 
 from spillway.base import durable
+from spillway.core import AllocationTable
 from spillway.protocol.intervals import format_intervals
-from spillway.protocol.messages import JobState
 from spillway.schedulers.core.observer import Observer
 from spillway.schedulers.model.job import Allocation, Job
 from spillway.schedulers.model.machine import Machine
@@ -75,23 +75,18 @@ _PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "creat
 
 
 class Recorder(Observer):
-    """Writes ``allocations.csv`` and ``rejections.csv`` while the session runs, and counts for the progress display.
+    """Writes ``allocations.csv``, whose rows the core makes, and ``rejections.csv`` while the session runs.
 
     Parameters
     ----------
     folder
         The run's folder.
 
-    Attributes
-    ----------
-    submitted_jobs, ended_jobs
-        Jobs that entered the queue; jobs that have ended (rejected ones included).
     """
 
     def __init__(self, folder: Path) -> None:
         self._allocations = open_table(folder / "allocations.csv")
         self._rejections = open_table(folder / "rejections.csv")
-        self._allocation_rows = csv.writer(self._allocations, lineterminator="\n")
         self._rejection_rows = csv.writer(self._rejections, lineterminator="\n")
         self._rejection_rows.writerow(_REJECTION_COLUMNS)
         self._folder = folder
@@ -104,18 +99,19 @@ class Recorder(Observer):
         self._persistent: list[list[str]] = []
         self._machine: Machine
         self._storage_ids: list[int] = []
-        self.submitted_jobs = 0
-        self.ended_jobs = 0
 
-    def begun(self, machine: Machine) -> None:
+    def opened(self, machine: Machine) -> None:
         """Set the machine, whose resource ids are written."""
         self._machine = machine
         self._storage_ids = [storage.resource_id for storage in machine.storages]
-        self._allocation_rows.writerow((*_ALLOCATION_COLUMNS, *([_PARTITION] if machine.partitions else [])))
-
-    def submitted(self, job: Job, now_s: float) -> None:
-        """Count a job."""
-        self.submitted_jobs += 1
+        columns = (*_ALLOCATION_COLUMNS, *([_PARTITION] if machine.partitions else []))
+        self._allocations.write(",".join(columns) + "\n")
+        self.allocations = AllocationTable(
+            [node.resource_id for node in machine.nodes],
+            self._storage_ids,
+            [(partition.name, sorted(partition.nodes)) for partition in machine.partitions],
+            self._allocations.write,
+        )
 
     def released(self, job: Job, now_s: float) -> None:
         """Record the time for which other jobs held a job."""
@@ -124,26 +120,10 @@ class Recorder(Observer):
 
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """Record the reason of a rejection."""
-        self.ended_jobs += 1
         self._rejection_rows.writerow((job.name, job.workload, f"{now_s:.6f}", reason))
 
-    def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
-        """Record a job's allocation."""
-        user = job.extras.get("user", "")
-        nodes, storages = self._nodes(allocation), self._storages(allocation)
-        row = (job.name, job.workload, user, job.nodes, nodes, allocation.bb_bytes, storages, f"{now_s:.6f}")
-        self._allocation_rows.writerow(
-            row if not self._machine.partitions else (*row, self._partition(job, allocation))
-        )
-
-    def _partition(self, job: Job, allocation: Allocation) -> str:
-        """Name of the first of a job's partitions that has all of its nodes."""
-        partitions = [self._machine.partitions[place] for place in job.partitions]
-        return next((one.name for one in partitions if one.nodes.issuperset(allocation.nodes)), "")
-
-    def ended(self, running: Running, state: JobState, now_s: float) -> None:
-        """Count a job that has ended, and record the intervals of its resources if they differ."""
-        self.ended_jobs += 1
+    def ended_apart(self, running: Running, now_s: float) -> None:
+        """Record the intervals of the resources of a job that has ended, if they differ."""
         early = self._evicted.pop(running.job.id, [])
         apart = running.apart
         if early or running.past or (apart and any(part.start_s < running.start_s for part in apart)):
@@ -191,6 +171,8 @@ class Recorder(Observer):
             if rows:
                 with open_table(self._folder / name) as stream:
                     csv.writer(stream, lineterminator="\n").writerows((columns, *rows))
+        if self.allocations is not None:
+            self.allocations.settle()
         self._allocations.close()
         self._rejections.close()
         if self._lives:

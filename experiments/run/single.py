@@ -176,7 +176,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     )
 
     def tell(time_s: float) -> None:
-        report(Progress(time_s, recorder.ended_jobs, recorder.submitted_jobs, session.waiting))
+        report(Progress(time_s, session.ended_jobs, session.submitted_jobs, session.waiting))
 
     timed = Stopwatch(session, tell)
     try:

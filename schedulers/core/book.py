@@ -76,6 +76,11 @@ class ById(Mapping[str, _Value]):
             raise KeyError(job_id)
         return found
 
+    def get(self, job_id: str, default: Any = None) -> Any:
+        """The record of an id, or the default; without the exception of :class:`Mapping`."""
+        found = self._find(job_id)
+        return default if found is None else found
+
     def __contains__(self, job_id: object) -> bool:
         return self._find(job_id) is not None  # type: ignore[arg-type]
 

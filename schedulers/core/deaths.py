@@ -78,7 +78,7 @@ class Deaths:
         what = "suspended, goes on as" if death.suspends else "requeued as"
         lost_node_s = 0.0 if death.suspends else held_node_s - kept_s * running.job.nodes
         self._tell(running.job, death, f"{what} {again.name}", lost_node_s)
-        session.observer.submitted(again, now_s)
+        session.tell_submitted(again)
         session.enqueue_again(again)
         session.pool.go_on(running.job, again)
         session.counted.goes_on(running.job.id, again.id)

@@ -90,9 +90,9 @@ class Decisions:
         if missing is not None:
             raise DecisionRefused(job.id, missing)
         session.line.remove(job.id)
-        session.observer.started(job, NOTHING, now_s)
+        session.tell_started(job, NOTHING)
         session.end_without_nodes(job)
-        session.observer.ended(Running(job, now_s, now_s, NOTHING), JobState.COMPLETED_SUCCESSFULLY, now_s)
+        session.tell_ended(Running(job, now_s, now_s, NOTHING), JobState.COMPLETED_SUCCESSFULLY)
         session.dependents.started(job.id, now_s)
         session.dependents.ended(job.id, now_s, failed=False)
         session.pool.leave(job)

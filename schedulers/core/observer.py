@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spillway.core import AllocationTable
 from spillway.protocol.messages import JobState
 from spillway.schedulers.model.explanations import PassNotes
 from spillway.schedulers.model.job import Allocation, Job
@@ -11,9 +12,17 @@ from spillway.schedulers.policykit.view import Holding, Running
 
 
 class Observer:
-    """Watches a session without changing it; every method may be overridden."""
+    """Watches a session without changing it; every method may be overridden.
 
-    def begun(self, machine: Machine) -> None:
+    Attributes
+    ----------
+    allocations
+        Table of the core that gets a row of each start; it is read when the conversation begins.
+    """
+
+    allocations: AllocationTable | None = None
+
+    def opened(self, machine: Machine) -> None:
         """The conversation has begun, on this machine."""
 
     def submitted(self, job: Job, now_s: float) -> None:
@@ -27,6 +36,12 @@ class Observer:
 
     def started(self, job: Job, allocation: Allocation, now_s: float) -> None:
         """A job started."""
+
+    def ended_apart(self, running: Running, now_s: float) -> None:
+        """A job ended that did not hold all of its resources from its start to its end; :meth:`ended` follows.
+
+        After the first eviction of a buffer it is called for all jobs.
+        """
 
     def ended(self, running: Running, state: JobState, now_s: float) -> None:
         """A job ended and gave everything back."""

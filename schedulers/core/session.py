@@ -127,7 +127,8 @@ class Session(native.SessionCore):
                 "scheduler held burst buffers as long as nodes"
             )
         self.observer = observer or Observer()
-        super().__init__(passes.cadence is Cadence.EVENT, type(self.observer) is not Observer)
+        watched = [name for name in vars(Observer) if getattr(type(self.observer), name) is not getattr(Observer, name)]
+        super().__init__(passes.cadence is Cadence.EVENT, watched)
         self._policy, self._runtime = policy, runtime
         self._ground, self._terms, self._passes = ground, jobs, passes
         self.site = site.site
@@ -285,7 +286,8 @@ class Session(native.SessionCore):
             self.outages.acknowledged = event.config.dynamic_jobs_acknowledged
         self._runtime.begin(machine, event.config)
         self.begin(self.book, self._runtime, event.config.dynamic_jobs_enabled, resources)
-        self.observer.begun(self._machine)
+        self.observer.opened(self._machine)
+        self.log = self.observer.allocations
 
     def _before(self, message: Message) -> None:
         """Close hosts that are out at the end of a message, before its first event is processed."""

@@ -114,7 +114,6 @@ def played(tmp_path: Path) -> tuple[JobTable, list[tuple[Running, ...]], Path]:
 
     session = Session(policy, Drains(), jobs=JobTerms(lives=lambda job: STAGED), observer=recorder)
     session.handle(Message(0.0, (MACHINE,)))
-    recorder.begun(session.machine)
     write_machine(session.machine, tmp_path / "machine.json")
     done = JobCompleted(700.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1))
     events = (
@@ -175,7 +174,6 @@ def test_without_lives_the_file_is_as_it_was(tmp_path: Path) -> None:
         lambda view: [try_start(view, job) for job in view.queue], ProgramRuntime(Rigid()), observer=recorder
     )  # type: ignore[arg-type,return-value]
     session.handle(Message(0.0, (MACHINE,)))
-    recorder.begun(session.machine)
     session.handle(Message(0.0, (submitted(1, 2, 6),)))
     session.handle(Message(9.0, (JobCompleted(9.0, "w0!1", JobState.COMPLETED_SUCCESSFULLY, 0, (0, 1)),)))
     recorder.close()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spillway.protocol.messages import Message, Reply
+from spillway.simulator.errors import SchedulerFault
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation, SimulationResult
