@@ -106,7 +106,7 @@ class Recorder(Observer):
         self._storage_ids = [storage.resource_id for storage in machine.storages]
         columns = (*_ALLOCATION_COLUMNS, *([_PARTITION] if machine.partitions else []))
         self._allocations.write(",".join(columns) + "\n")
-        self.allocations = AllocationTable(
+        self.allocation_table = AllocationTable(
             [node.resource_id for node in machine.nodes],
             self._storage_ids,
             [(partition.name, sorted(partition.nodes)) for partition in machine.partitions],
@@ -171,8 +171,8 @@ class Recorder(Observer):
             if rows:
                 with open_table(self._folder / name) as stream:
                     csv.writer(stream, lineterminator="\n").writerows((columns, *rows))
-        if self.allocations is not None:
-            self.allocations.settle()
+        if self.allocation_table is not None:
+            self.allocation_table.settle()
         self._allocations.close()
         self._rejections.close()
         if self._lives:

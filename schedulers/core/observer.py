@@ -16,11 +16,11 @@ class Observer:
 
     Attributes
     ----------
-    allocations
+    allocation_table
         Table of the core that gets a row of each start; it is read when the conversation begins.
     """
 
-    allocations: AllocationTable | None = None
+    allocation_table: AllocationTable | None = None
 
     def opened(self, machine: Machine) -> None:
         """The conversation has begun, on this machine."""

@@ -287,7 +287,7 @@ class Session(native.SessionCore):
         self._runtime.begin(machine, event.config)
         self.begin(self.book, self._runtime, event.config.dynamic_jobs_enabled, resources)
         self.observer.opened(self._machine)
-        self.log = self.observer.allocations
+        self.log = self.observer.allocation_table
 
     def _before(self, message: Message) -> None:
         """Close hosts that are out at the end of a message, before its first event is processed."""
