@@ -64,7 +64,7 @@ def _figure(found: re.Match[str]) -> str:
 
 
 def _dark(data: bytes) -> bytes:
-    """A copy of a picture for dark pages: white, black and greys change places, colours stay."""
+    """A copy of a picture for dark pages: light and dark tints and greys change places, strong colours stay."""
     import numpy as np
     from PIL import Image
 
@@ -73,10 +73,11 @@ def _dark(data: bytes) -> bytes:
         flat.alpha_composite(picture.convert("RGBA"))
     pixels = np.asarray(flat.convert("RGB"), dtype=np.float32)
     most, least = pixels.max(axis=2, keepdims=True), pixels.min(axis=2, keepdims=True)
-    colour = np.clip(2 * (most - least) / np.maximum(most, 1), 0, 1)
-    grey = pixels.mean(axis=2, keepdims=True) / 255
-    turned = np.asarray(INK) * (1 - grey) + np.asarray(GROUND) * grey
-    copy = Image.fromarray((colour * pixels + (1 - colour) * turned).round().astype(np.uint8))
+    chroma = most - least
+    kept = np.clip(np.minimum(3 * chroma / np.maximum(most, 1) - 1, (chroma - 20) / 60), 0, 1)
+    turned = (pixels + 255 - most - least) / 255
+    turned = np.asarray(GROUND) * (1 - turned) + np.asarray(INK) * turned
+    copy = Image.fromarray((kept * pixels + (1 - kept) * turned).round().astype(np.uint8))
     written = io.BytesIO()
     copy.quantize(192, dither=Image.Dither.NONE).save(written, format="PNG")
     return written.getvalue()

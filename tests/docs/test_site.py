@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from docs.theme import hooks
 from docs.tools import reference
 from tests.analysis.report.browser import PATIENCE_S, PROGRAMS, Page, browser, program
 
@@ -204,3 +207,15 @@ def test_the_api_is_documented(site: Path) -> None:
         "spillway.experiments.api.results.Results.plot",
     ):
         assert f'id="{name}"' in text, name
+
+
+def test_dark_copies_of_pictures() -> None:
+    """White becomes the page's dark ground and black its ink; a policy keeps its colour."""
+    colours = [(255, 255, 255), (0, 0, 0), (0, 114, 178)]
+    picture = Image.new("RGB", (3, 1))
+    picture.putdata(colours)
+    written = io.BytesIO()
+    picture.save(written, format="PNG")
+    with Image.open(io.BytesIO(hooks._dark(written.getvalue()))) as copy:
+        pixels = copy.convert("RGB")
+        assert [pixels.getpixel((x, 0)) for x in range(3)] == [hooks.GROUND, hooks.INK, colours[2]]
