@@ -1952,9 +1952,14 @@ class StaticJobs:
         Submission time of the first job (s).
     profile_names
         Names of the jobs' profiles.
+
+    Parameters
+    ----------
+    in_order
+        Whether jobs of one instant keep the order of the file.
     """
 
-    def __init__(self) -> None: ...
+    def __init__(self, in_order: bool = False) -> None: ...
     def append(self, job: SimulatedJob) -> None:
         """Add a job that was just read; its object is packed."""
 
@@ -1964,7 +1969,7 @@ class StaticJobs:
     @property
     def next_time(self) -> float: ...
     def sort(self) -> None:
-        """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``)."""
+        """Order by submission time, then by full id compared as text (``w0!10`` before ``w0!9``), or as in the file."""
 
     def pop_first(self) -> SimulatedJob:
         """Remove and return the first job."""

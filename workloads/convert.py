@@ -235,6 +235,12 @@ def nodes_of(table: JobTable, options: ConvertOptions) -> Ints:
     return np.where(nodes > 0, nodes, -(-processors_of(table) // options.processors_per_node))
 
 
+def used_of(table: JobTable, options: ConvertOptions) -> Ints:
+    """Whole nodes that jobs used: as allocated, else as requested; <= 0 where not known."""
+    got = np.where(table["allocated_processors"] > 0, table["allocated_processors"], table["requested_processors"])
+    return np.where(table["nodes"] > 0, table["nodes"], -(-got // options.processors_per_node))
+
+
 def walltimes_of(table: JobTable, options: ConvertOptions) -> Ints:
     """Requested times of jobs, or their replacement by ``missing_walltime``; -1: no walltime."""
     requested = table["requested_s"]
@@ -339,6 +345,7 @@ def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, n
         begins_s=_begin(table, shift),
         site_wait_s=table["start_s"] - table["submit_s"] if options.site_wait else None,
         io_bytes=moved,
+        used=used_of(table, options),
         stripes=stripes,
         staged=_staged(table, buffers, sizes, stripes, options),
         moves=options.model == "io",

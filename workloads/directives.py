@@ -22,7 +22,8 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.lines import shown
 from spillway.workloads.logs.slurm_units import UnitError, capacity_of
 
-_DIRECTIVE = re.compile(r"\s*#\s?(BB_LUA|BB|DW)\b(.*)", re.DOTALL)
+_DIRECTIVE = re.compile(r"#(BB_LUA|BB|DW)\b(.*)", re.DOTALL)
+_NEXT = re.compile(r"\s(?=#(?:BB_LUA|BB|DW)\b)")
 _OPTION = re.compile(r"--bb[= ](\"[^\"]*\"|'[^']*'|\S+)")
 
 
@@ -137,7 +138,7 @@ class Requests:
 
 def of_lines(text: str) -> list[str]:
     r"""Lines of a script in one field, separated by a line break, ``\n`` or ``;``; an option ``--bb=`` is a line."""
-    lines = re.split(r"\n|\\n|;", text)
+    lines = [line.strip() for line in re.split(r"\n|\\n|;", text)]
     return lines + [
         option if option.startswith("#") else f"#BB {option}"
         for option in (match.strip("\"'") for match in _OPTION.findall(text))
@@ -145,7 +146,9 @@ def of_lines(text: str) -> list[str]:
 
 
 def directives_of(lines: Iterable[str], where: str) -> Requests:
-    """Requests of a script's lines; lines that are not directives are skipped.
+    """Requests of a script's lines; lines that are not directives, such as indented ones, are skipped.
+
+    A line may have several directives.
 
     Raises
     ------
@@ -154,9 +157,9 @@ def directives_of(lines: Iterable[str], where: str) -> Requests:
     """
     total = Requests()
     for line in lines:
-        found = _DIRECTIVE.match(line)
-        if found:
-            total += _directive(found[1], found[2].strip(), where)
+        for part in _NEXT.split(line) if line.startswith("#") else ():
+            if found := _DIRECTIVE.match(part):
+                total += _directive(found[1], found[2].strip(), where)
     return total
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from spillway.workloads.logs.table import Ints, JobTable
 from spillway.workloads.staging import Staged
-from spillway.workloads.workload import BEGINS_FIELD, Profile, Workload, WorkloadJob
+from spillway.workloads.workload import BEGINS_FIELD, IN_ORDER_FIELD, Profile, Workload, WorkloadJob
+
+SITE_NODES = "site_nodes"
+"""Field of a job: nodes that it used at its site, where it requests another number."""
 
 _BATCH = 65_536
 _OF_SITES = ("partition", "account", "qos", "licenses", "nice", "reservation")
@@ -37,6 +41,8 @@ class Converted:
         Burst buffer per node; bytes from each node to each other.
     site_wait_s, io_bytes
         Further fields of jobs; ``None``: left out.
+    used
+        Nodes that each job used at its site, which is another number than it requested.
     stripes
         Storage nodes that each job's buffer is striped over; ``None``: each node has a buffer of its own.
     site_fields
@@ -63,6 +69,7 @@ class Converted:
     site_wait_s: Ints | None
     io_bytes: Ints | None
     flops: Callable[[int, int, int | None], int]
+    used: Ints | None = None
     stripes: Ints | None = None
     staged: Staged | None = None
     moves: bool = False
@@ -105,7 +112,13 @@ class Converted:
 
     def _head(self) -> dict[str, Any]:
         """Further fields of the file that a site's scheduler needs."""
-        return {BEGINS_FIELD: self.begins_s} if self.site_fields and self.begins_s is not None else {}
+        dated = {BEGINS_FIELD: self.begins_s} if self.site_fields and self.begins_s is not None else {}
+        return dated | ({IN_ORDER_FIELD: True} if self._is_out_of_order() else {})
+
+    def _is_out_of_order(self) -> bool:
+        """Whether jobs of one second come in another order than that of their ids as texts."""
+        together = np.flatnonzero(np.diff(self.submit_s) == 0).tolist()
+        return any(self.table.label(row) > self.table.label(row + 1) for row in together)
 
     def _jobs(self) -> Iterator[WorkloadJob]:
         parts, users = self.table.names["part"], self.table.names["user"]
@@ -136,7 +149,12 @@ class Converted:
 
     def _extra(self) -> dict[str, Any]:
         """Columns of further fields of jobs."""
-        wanted: dict[str, Any] = {"site_wait_s": self.site_wait_s, "io_bytes": self.io_bytes, "depends": self.depends}
+        wanted: dict[str, Any] = {
+            "site_wait_s": self.site_wait_s,
+            SITE_NODES: self._used(),
+            "io_bytes": self.io_bytes,
+            "depends": self.depends,
+        }
         if self.site_fields:
             wanted |= {name: self._named(name) for name in _OF_SITES} | {"gpus": self._gpus()}
         if self.stripes is not None:
@@ -144,6 +162,12 @@ class Converted:
         if self.staged is not None:
             wanted |= self.staged.fields(moved=self.moves)
         return {name: column for name, column in wanted.items() if column is not None}
+
+    def _used(self) -> npt.NDArray[np.object_] | None:
+        """Nodes that a job used at its site, where they are not those that it requests; ``None``: they always are."""
+        if self.site_wait_s is None or self.used is None or (other := self.used != self.nodes).sum() == 0:
+            return None
+        return np.where(other, self.used.astype(object), "")
 
     def _named(self, field: str) -> npt.NDArray[np.object_] | None:
         """A column of names as texts (``nice``: as numbers), "" where not stated; ``None`` where all are ""."""
@@ -170,6 +194,19 @@ class Converted:
 
     def _batches(self) -> Iterator[slice]:
         return (slice(first, first + _BATCH) for first in range(0, len(self), _BATCH))
+
+
+def with_site_nodes(workload: Workload) -> Workload:
+    """A workload whose jobs request the nodes that they used at their site."""
+    jobs = [
+        msgspec.structs.replace(
+            job,
+            res=job.extras.get(SITE_NODES, job.res),
+            extras={name: value for name, value in job.extras.items() if name != SITE_NODES},
+        )
+        for job in workload.jobs
+    ]
+    return replace(workload, jobs=tuple(jobs))
 
 
 def _listed(items: Iterator[str]) -> Iterator[bytes]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spillway.workloads.convert import ConvertOptions, buffers_of, nodes_of, usable_jobs, walltimes_of
+from spillway.workloads.convert import ConvertOptions, buffers_of, nodes_of, usable_jobs, used_of, walltimes_of
+from spillway.workloads.logs.nodes import held
 from spillway.workloads.logs.table import Ints, JobTable
 from spillway.workloads.machine_facts import THESIS_MACHINE, MachineFacts
 from spillway.workloads.omissions import partitions_of
@@ -139,17 +140,18 @@ def needs_of(table: JobTable, options: ConvertOptions | None = None) -> Needs:
     """
     options = replace(options or ConvertOptions(), from_job=0, first=None, site_wait=False)
     jobs = usable_jobs(table, _UNBOUNDED, options)
-    nodes = nodes_of(jobs, options)
+    nodes, used = nodes_of(jobs, options), used_of(jobs, options)
+    named = held(jobs)
     total = nodes * buffers_of(jobs, nodes, walltimes_of(jobs, options), _UNBOUNDED, options)
     stated = bool((jobs["burst_buffer_bytes"] > 0).any())
     return Needs(
-        nodes=_most_in_use(jobs, nodes),
+        nodes=_most_in_use(jobs, used) if named is None else named.most,
         widest=int(nodes.max(initial=0)),
         buffer_jobs=int((total > 0).sum()),
         largest_buffer=int(total.max(initial=0)),
         buffers=_most_in_use(jobs, total),
         drawn=not stated and options.burst_buffers is not None,
-        partitions=_partitions(jobs, nodes),
+        partitions=_partitions(jobs, used),
     )
 
 

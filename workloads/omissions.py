@@ -8,8 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from spillway.workloads.logs.nodes import held
 from spillway.workloads.logs.shares import percent
 from spillway.workloads.logs.table import Ints, JobTable
+
+SHARED = "shared nodes"
+_HOUR = 3600
+_PAUSE_S = 60
+"""Shortest pause that counts as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +27,8 @@ class Omission:
     Attributes
     ----------
     name
-        One of ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``, ``components``, ``array limits``,
-        ``bytes moved``.
+        One of ``shared nodes``, ``partitions``, ``licenses``, ``dependencies``, ``holds``, ``gpus``, ``components``,
+        ``array limits``, ``overruns``, ``suspensions``, ``bytes moved``.
     words
         The stated property and its treatment in a run; follows the number of jobs in a sentence.
     jobs
@@ -94,6 +100,12 @@ def _concerned(
     limits_are_played: bool,
     tables: Sequence[str],
 ) -> Iterator[tuple[str, str, npt.NDArray[np.bool_]]]:
+    if (named := held(table)) is not None:
+        yield (
+            SHARED,
+            "share nodes with other jobs: played as whole nodes, so waits will be too long",
+            named.shared,
+        )
     partitions = partitions_of(table)
     if len(partitions) > 1 and "partition" not in tables:
         yield (
@@ -128,6 +140,18 @@ def _concerned(
             "are tasks of arrays with a limit on running tasks: here any number may run",
             np.isin(table["number"], limited),
         )
+    yield (
+        "overruns",
+        "ran beyond their limit at the site: here they are cut at it",
+        (table["requested_s"] > 0) & (table["run_s"] > table["requested_s"]),
+    )
+    pause = np.where(table["start_s"] >= 0, table["end_s"] - table["start_s"] - table["run_s"], 0)
+    pause[np.abs(pause - _HOUR) <= 1] = 0  # clocks that go back an hour are no pause
+    yield (
+        "suspensions",
+        "were suspended at the site: they held nodes for longer than they ran, and run without the pause here",
+        (pause > _PAUSE_S) & (table["run_s"] > 0),
+    )
     if not moved_is_played:
         yield (
             "bytes moved",

@@ -190,7 +190,8 @@ def read_requests(path: Path, site: Site) -> tuple[Requests, int]:
         It cannot be read, or a directive is malformed.
     """
     if path.suffix != ".json":
-        return read_script(path), 0
+        script = read_script(path)
+        return script.requests, script.nodes
     try:
         data = parse_json(read_file(path, SCRIPT_BYTES))
     except InputError as error:

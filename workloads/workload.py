@@ -20,6 +20,9 @@ _NUMBERS = (int, float)
 BEGINS_FIELD = "begins_s"
 """Field of a workload's file: the date of its time 0, in seconds since 1970."""
 
+IN_ORDER_FIELD = "in_order"
+"""Field of a workload's file: jobs of one instant come in the file's order, not in that of their ids as in Batsim."""
+
 
 class WorkloadJob(msgspec.Struct, frozen=True, gc=False):
     """One job of a workload file.

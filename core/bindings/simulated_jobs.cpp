@@ -277,7 +277,7 @@ void bind_simulated_jobs(nb::module_& module) {
       .def("__iter__", [](nb::handle it) { return it; })
       .def("__next__", &StaticJobsIterator::next);
   nb::class_<StaticJobs>(module, "StaticJobs")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), nb::arg("in_order") = false)
       .def(
           "append",
           [](StaticJobs& it, JobPtr job) {

@@ -23,11 +23,11 @@ JobPtr StaticJobs::at(std::size_t place) const { return made(rows_[begin_ + plac
 
 void StaticJobs::sort() {
   places_.clear();
-  std::sort(rows_.begin() + static_cast<std::ptrdiff_t>(begin_), rows_.end(),
-            [](const Row& one, const Row& other) {
-              return one.subtime_s != other.subtime_s ? one.subtime_s < other.subtime_s
-                                                      : one.name < other.name;
-            });
+  std::stable_sort(rows_.begin() + static_cast<std::ptrdiff_t>(begin_), rows_.end(),
+                   [this](const Row& one, const Row& other) {
+                     return one.subtime_s != other.subtime_s ? one.subtime_s < other.subtime_s
+                                                             : !in_order_ && one.name < other.name;
+                   });
 }
 
 JobPtr StaticJobs::pop_first() {

@@ -16,6 +16,9 @@ namespace spillway::batsim {
 /// of those that were named before their time.
 class StaticJobs {
  public:
+  /// `in_order`: jobs of one instant keep the order of the file.
+  explicit StaticJobs(bool in_order = false) : in_order_(in_order) {}
+
   void append(const Job& job);
 
   std::size_t size() const { return rows_.size() - begin_; }
@@ -23,7 +26,8 @@ class StaticJobs {
   double next_s() const { return rows_[begin_].subtime_s; }
   /// The job at a place from the first one still to be submitted.
   JobPtr at(std::size_t place) const;
-  /// Orders them by submission time, then by full id compared as text (`w0!10` before `w0!9`).
+  /// Orders them by submission time, then by full id compared as text (`w0!10` before `w0!9`) or as
+  /// they are in the file.
   void sort();
   /// Removes the first job and returns it.
   JobPtr pop_first();
@@ -47,6 +51,7 @@ class StaticJobs {
 
   JobPtr made(const Row& row) const;
 
+  bool in_order_;
   std::vector<Row> rows_;
   std::size_t begin_ = 0;
   /// Places by name, once a job was looked for.

@@ -193,7 +193,8 @@ def _runs_of(campaign: Campaign, inputs: Inputs, max_runs: int) -> tuple[RunSpec
         (model.label, seed): inputs.pairs(campaign.workloads, campaign.platforms, model, seed)
         for model, seed in itertools.product(campaign.models, campaign.seeds)
     }
-    return expand(campaign, pairs, max_runs, inputs.events_of(campaign.events), inputs.begins_s)
+    events = inputs.events_of(campaign.events)
+    return expand(campaign, pairs, max_runs, events, inputs.begins_s, inputs.as_played)
 
 
 def _with_site_waits(campaigns: Sequence[Campaign]) -> Sequence[Campaign]:

@@ -33,6 +33,7 @@ def expand(
     most: int = RUNS.most,
     events: EventsOf = lambda workload, platform, seed: None,
     begins_s: Callable[[Prepared], float | None] = lambda workload: None,
+    as_played: Callable[[Prepared, PolicySpec], Prepared] = lambda workload, policy: workload,
 ) -> tuple[RunSpec, ...]:
     """List the runs of a campaign: workloads outermost, then models, seeds, policies.
 
@@ -48,6 +49,8 @@ def expand(
         External events of a workload on a platform with a seed, already prepared; ``None``: no events.
     begins_s
         Date of a workload's time 0 (s since 1970); ``None``: no date is stated.
+    as_played
+        The workload as a policy plays it.
 
     Raises
     ------
@@ -73,7 +76,7 @@ def expand(
                 )
             run = RunSpec(
                 id="",
-                workload=workload,
+                workload=as_played(workload, policy),
                 platform=platform,
                 policy=spec,
                 settings=settings,

@@ -39,12 +39,14 @@ from spillway.protocol.drains import STORAGE_DRAINED
 from spillway.schedulers.jobmodels import make_model, model_class
 from spillway.schedulers.jobmodels.io_aware import IoAware
 from spillway.schedulers.model.site import parse_site
+from spillway.schedulers.policies.replay import SITE_WAIT
 from spillway.simulator.errors import SimulatorInputError
 from spillway.simulator.reading.events import load_events
 from spillway.workloads.batsim5 import READ_AS_4
 from spillway.workloads.batsim_json import format_batsim, parse_batsim
 from spillway.workloads.convert import ConvertOptions, convert
 from spillway.workloads.files import plain_name
+from spillway.workloads.job_columns import SITE_NODES, with_site_nodes
 from spillway.workloads.needs import Stated, rounded_up, stated_of
 from spillway.workloads.offered_load import Offered, buffers_fit, offered_load, why_no_load
 from spillway.workloads.omissions import Omission
@@ -101,6 +103,7 @@ class Inputs:
         self._failed: dict[tuple[str, str, int], Prepared] = {}
         self._loads: dict[tuple[str, str], Offered | str] = {}
         self._omissions: dict[str, tuple[Omission, ...]] = {}
+        self._at_site: dict[str, Prepared] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -164,6 +167,22 @@ class Inputs:
     def jobs(self, workload: Prepared) -> int:
         """Number of jobs of a prepared workload."""
         return self._jobs[workload.path]
+
+    def as_played(self, workload: Prepared, policy: PolicySpec) -> Prepared:
+        """The workload as a policy plays it: the site's own schedule has the nodes that jobs used at the site."""
+        other = self._at_site.get(workload.path)
+        if other is None or SITE_WAIT not in policies.needed_fields(policy):
+            return workload
+        path = workload.path
+        tables: tuple[dict[str, Any], ...] = (
+            *(self._jobs, self._begins_s, self._qos, self._fields),
+            *(self._stated, self._notes_of, self._omissions),
+        )
+        for kept in tables:
+            if path in kept:
+                kept.setdefault(other.path, kept[path])
+        self._loads |= {(other.path, name): load for (known, name), load in self._loads.items() if known == path}
+        return other
 
     def begins_s(self, workload: Prepared) -> float | None:
         """Date of time 0 of a prepared workload (s since 1970); ``None``: no date is stated."""
@@ -282,6 +301,9 @@ class Inputs:
             self._begins_s[prepared.path] = workload.begins_s
             self._qos[prepared.path] = Counter(str(job.extras.get("qos", "")) for job in workload.jobs)
             self._jobs[prepared.path] = len(workload.jobs)
+            if any(SITE_NODES in job.extras for job in workload.jobs):
+                at_site = format_batsim(with_site_nodes(workload)).encode()
+                self._at_site[prepared.path] = self._write(source.name, ".json", at_site)
             self._stated[prepared.path] = Counter(field for job in workload.jobs for field in job.extras)
             self._fields[prepared.path] = (
                 frozenset().union(*workload.profiles.values()),

@@ -81,6 +81,10 @@ def read_associations(text: str, name: str, pieces: Pieces) -> None:
         if missing := [key for key in ("Account", "User") if key.lower() not in entry.values]:
             raise InputError(f"{name}: sacctmgr's columns lack {missing[0]}")
     clusters = {entry.text("Cluster") for entry in entries} - {""}
+    if pieces.wanted and clusters and pieces.wanted not in clusters:
+        raise InputError(
+            f"{name}: no associations of cluster {pieces.wanted!r}; --cluster takes {', '.join(sorted(clusters))}"
+        )
     chosen = pieces.cluster if pieces.cluster in clusters else min(clusters, default="")
     if len(clusters) > 1 and chosen != pieces.cluster:
         raise InputError(

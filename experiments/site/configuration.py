@@ -8,7 +8,7 @@ SchedMD, manual pages *slurm.conf(5)* and *burst_buffer.conf(5)*; *Multifactor P
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from spillway.base.errors import InputError, shown
@@ -67,19 +67,68 @@ def read_slurm(text: str, name: str, pieces: Pieces) -> None:
         pieces.weights = _weights(every)
         pieces.scheduler = _scheduler(every)
     defaults: Mapping[str, str] = {}
+    node_defaults: Mapping[str, str] = {}
+    sets = _node_sets(several)
     for line in several:
         if line.text("PartitionName").upper() == "DEFAULT":
             defaults = {**defaults, **line.values}
-        elif line.text("PartitionName") and (found := partition_of(line.over(defaults), pieces)):
+        elif line.text("PartitionName") and (found := partition_of(_of_sets(line.over(defaults), sets), pieces)):
             pieces.configured.append(found)
-        if line.text("NodeName") not in ("", "DEFAULT"):
+        if line.text("NodeName").upper() == "DEFAULT":
+            node_defaults = {**node_defaults, **line.values}
+        elif line.text("NodeName"):
             pieces.configured_nodes += line.read(expanded, "NodeName", ())
+            _note_dropped(line.over(node_defaults), _OF_NODES, pieces)
+    _note_dropped(entry, _OF_CLUSTER, pieces)
     for included in re.findall(r"^\s*include\s+(\S+)", text, re.MULTILINE | re.IGNORECASE):
         pieces.notes.append(f"{name} includes {included}: name that file, too, unless scontrol shows its contents")
     pieces.configured_licenses += [License(*one) for one in entry.read(counts, "Licenses", {}).items()]
     pieces.cluster = pieces.cluster or entry.text("ClusterName")
     if kind := entry.text("BurstBufferType"):
         pieces.buffers = Buffers(kind=kind.rpartition("/")[2])
+
+
+_OF_CLUSTER = (
+    "SelectType", "SelectTypeParameters", "TopologyPlugin", "TopologyParam", "SuspendTime", "SuspendProgram",
+    "ResumeTimeout", "CompleteWait", "OverTimeLimit", "KillWait", "JobSubmitPlugins", "EnforcePartLimits",
+    "MaxArraySize", "MaxJobCount", "PriorityUsageResetPeriod", "JobRequeue", "FederationParameters", "MCSPlugin",
+    "DefMemPerNode", "DefMemPerCPU",
+)  # fmt: skip
+"""Keys of ``slurm.conf`` that change schedules and that no run plays."""
+
+_OF_NODES = ("Gres", "Feature", "Features", "Weight", "MemSpecLimit", "CoreSpecCount")
+"""Keys of its lines of nodes, likewise."""
+
+
+def _note_dropped(entry: Entry, keys: Sequence[str], pieces: Pieces) -> None:
+    """Note keys that are stated and not kept, each once."""
+    for key in keys:
+        note = f"{key}={entry.text(key)} is not kept" if keys is _OF_CLUSTER else f"{key} of nodes is not kept"
+        if entry.text(key) and note not in pieces.notes:
+            pieces.notes.append(note)
+
+
+def _node_sets(lines: Sequence[Entry]) -> dict[str, str]:
+    """Nodes of the lines ``NodeSet=NAME``, by name: listed, or those with a feature."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if name := line.text("NodeSet"):
+            feature = line.text("Feature")
+            having = [
+                one.text("NodeName")
+                for one in lines
+                if feature and feature in (*one.names("Feature"), *one.names("Features")) and one.text("NodeName")
+            ]
+            found[name] = ",".join(filter(None, (line.text("Nodes"), *having)))
+    return found
+
+
+def _of_sets(line: Entry, sets: Mapping[str, str]) -> Entry:
+    """A line of a partition with the nodes of the sets that it names."""
+    if not sets:
+        return line
+    listed = (sets.get(part.strip(), part.strip()) for part in re.split(r",(?![^\[]*\])", line.text("Nodes")))
+    return Entry({**line.values, "nodes": ",".join(filter(None, listed))}, line.where)
 
 
 def notes_of(pieces: Pieces) -> Iterator[str]:

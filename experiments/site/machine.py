@@ -62,6 +62,11 @@ def partition_of(entry: Entry, pieces: Pieces) -> Partition | None:
             f"partition {entry.text('PartitionName')}: TRESBillingWeights={weights} is not kept; table priority has "
             "billing of nodes and buffers"
         )
+    if entry.text("ExclusiveUser").upper() == "YES" or entry.text("OverSubscribe").upper() == "EXCLUSIVE":
+        pieces.notes.append(
+            f"partition {entry.text('PartitionName')}: ExclusiveUser and OverSubscribe=EXCLUSIVE are not kept: "
+            "every job has its nodes alone"
+        )
     if (groups := entry.text("AllowGroups")) and groups.upper() != "ALL":
         pieces.notes.append(
             f"partition {entry.text('PartitionName')}: AllowGroups={groups} is not kept: any user may use it"

@@ -36,6 +36,8 @@ class Pieces:
         Default account of each user.
     notes
         Omissions, in words.
+    wanted
+        Cluster that the user named; "": the only one.
     """
 
     cluster: str = ""
@@ -58,3 +60,4 @@ class Pieces:
     counted: list[Resource] = field(default_factory=list)
     default_accounts: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    wanted: str = ""

@@ -19,6 +19,7 @@ from spillway.experiments.site.configuration import notes_of, read_buffers, read
 from spillway.experiments.site.hierarchical import read_resources
 from spillway.experiments.site.machine import read_licenses, read_nodes, read_partitions, read_reservations
 from spillway.experiments.site.pieces import Pieces
+from spillway.experiments.site.source import Entry
 from spillway.experiments.site.written import Written, written
 from spillway.schedulers.model.site import Association, Site, Weights
 from spillway.schedulers.model.site_parts import Buffers, Gpus, Reservation, Resource, Scheduler
@@ -126,13 +127,16 @@ def imported(files: Sequence[Path], cluster: str = "") -> _Imported:
 
 def imported_texts(texts: Mapping[str, str], cluster: str = "") -> _Imported:
     """As :func:`imported`, from the texts of files by their names."""
-    pieces = Pieces(cluster)
+    pieces = Pieces(cluster, wanted=cluster)
     kinds = [(_kind_of(text, name), text, name) for name, text in texts.items()]
     for kind, text, name in sorted(
         kinds, key=lambda one: one[0].command != "slurm.conf"
     ):  # slurm.conf names the cluster
         kind.read(text, name, pieces)
         pieces.kinds[name] = kind.command
+    stated = Entry(pieces.configuration, "").text("ClusterName")
+    if cluster and stated and stated.lower() != cluster.lower():
+        raise InputError(f"--cluster {cluster}: the files are of cluster {stated!r}; leave --cluster out or name it")
     pieces.notes += notes_of(pieces)
     made = _written(pieces)
     text = written(made)

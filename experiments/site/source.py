@@ -14,6 +14,10 @@ T = TypeVar("T")
 
 _KEY = re.compile(r"(?:^|\s)([A-Z][A-Za-z]*(?:\[\d+\])?)=")
 _CONF = re.compile(r"\s*([A-Za-z]\w*(?:\[\d+\])?)\s*=\s*(.*)")
+_SEVERAL = re.compile(
+    r"\s*(?:\w+Name\s*=\s*\S+\s+\w+\s*=|(?:Partition|Node|Down|NodeSet)(?:Name|Nodes)?\s*=)", re.IGNORECASE
+)
+_PAIR = re.compile(r"(\w+(?:\[\d+\])?)\s*=\s*(\"[^\"]*\"|'[^']*'|\S+)")
 _DAYS = re.compile(r"(\d{1,6})-(\d{1,2})(?::(\d{1,2}))?", re.ASCII)
 _NOTHING = {"", "(null)", "n/a", "none", "null"}
 _NO_LIMIT = {"unlimited", "infinite", "-1"}
@@ -125,11 +129,9 @@ def settings(text: str, name: str) -> tuple[Entry, list[Entry]]:
             continued = plain[:-1] + " "
             continue
         continued = ""
-        if re.match(r"\s*\w+Name=\S+\s+\w+=", plain) or re.match(
-            r"\s*(?:Partition|Node|Down|NodeSet)(?:Name)?=", plain
-        ):
-            pairs = (part.partition("=") for part in plain.split() if "=" in part)
-            several.append(Entry({key.lower(): value for key, _, value in pairs}, f"{name}, line {number}"))
+        if _SEVERAL.match(plain):
+            pairs = {key.lower(): value.strip("\"'") for key, value in _PAIR.findall(plain)}
+            several.append(Entry(pairs, f"{name}, line {number}"))
         elif found := _CONF.fullmatch(plain):
             single.setdefault(found[1].lower(), found[2].strip())
     return Entry(single, name), several

@@ -12,6 +12,7 @@ SchedMD, *Licenses Guide* (local licenses, ``--licenses=NAME:COUNT,...``).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -90,6 +91,7 @@ class Counted:
         reason = self._read_licenses(job, amounts) if self._licenses else None
         reason = reason or self._read_gpus(job, amounts)
         if self._limits:
+            job = self._with_walltime(job)
             reason = reason or self._limits.exceeded(job) or self._too_many(job)
             for bound in self._limits.running(job) if reason is None else ():
                 place = self._place(job, bound)
@@ -102,6 +104,13 @@ class Counted:
             return job, reason
         pools = tuple(amounts.get(place, 0) for place in range(len(self.pools))) if any(amounts.values()) else ()
         return replaced(job, pools=pools), None
+
+    def _with_walltime(self, job: Job) -> Job:
+        """The job with the longest walltime of its limits, if it states no walltime."""
+        if job.walltime_s < math.inf and not job.default_walltime:
+            return job
+        walltime_s = min(job.walltime_s, self._limits.longest_s(job))
+        return job if walltime_s == job.walltime_s else replaced(job, walltime_s=walltime_s, default_walltime=True)
 
     def goes_on(self, job_id: str, as_id: str) -> None:
         """Count a job that waits again under another id where it counted before."""

@@ -138,9 +138,13 @@ class SiteLimits:
                 if amount < least:
                     return f"{amount} {words} < {least}, the fewest of a job of {owner}"
         for owner, longest_s in self._stated(job, lambda limits: limits.job_longest_s):
-            if math.inf > job.walltime_s > longest_s:
+            if math.inf > job.walltime_s > longest_s and not job.default_walltime:
                 return f"walltime {job.walltime_s:.10g} s > {longest_s:.10g} s, the longest of a job of {owner}"
         return None
+
+    def longest_s(self, job: Job) -> float:
+        """Longest walltime that its limits allow a job (s): that of a job that states no walltime, as in Slurm."""
+        return min((one[1] for one in self._stated(job, lambda limits: limits.job_longest_s)), default=math.inf)
 
     def running(self, job: Job) -> Iterator[Bound]:
         """Limits that a job counts towards while it runs."""

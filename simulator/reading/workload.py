@@ -21,6 +21,9 @@ from spillway.simulator.jobs.profiles.linking import link_parts, with_parts
 from spillway.simulator.options import BATSIM_4, Rules
 from spillway.simulator.reading.registry import Workload
 
+IN_ORDER_FIELD = "in_order"
+"""Field of a file whose jobs of one instant come in the file's order; else in that of their names, as in Batsim."""
+
 
 def load_workload(path: str | Path, name: str = "w0", rules: Rules = BATSIM_4) -> Workload:
     """Read a workload file (JSON, also packed as ``.xz`` or ``.gz``).
@@ -86,7 +89,7 @@ def _read(data: Any, name: str, file: str, rules: Rules) -> Workload:
         profile = profile if rules.old_words else _in_old_words(profile_name, profile)
         workload.profiles[profile_name] = read_profile(profile_name, profile, origin)
     link_parts(workload.profiles)
-    workload.jobs = static = StaticJobs()
+    workload.jobs = static = StaticJobs(data.get(IN_ORDER_FIELD) is True)
     jobs = fields.array("jobs")
     jobs.reverse()
     for number in range(len(jobs)):

@@ -18,8 +18,29 @@ from spillway.workloads.errors import WorkloadError
 
 SCRIPT_BYTES = Limit("one job script", 2**22, "bytes", "", "holds more than {most} bytes; is it a job script?")
 
-_PREFIX = re.compile(r"^\s*#\s?(BB_LUA|BB|DW)\b")
+_PREFIX = re.compile(r"^#(BB_LUA|BB|DW)\b")
+_FLUX = re.compile(r"#\s*flux:\s*(.*)", re.IGNORECASE | re.DOTALL)
+"""A line of Flux's options; directives stand among them, alone or behind ``--setattr=dw=``."""
+_NESTED = re.compile(r"(?:--setattr=(?:system\.)?dw=)?[\"']*(#.*?)[\"']*$", re.DOTALL)
+_NODES = re.compile(r"(?:-N\s*|--nodes[= ]\s*)(\d{1,9})(?:-\d+)?\s*$", re.ASCII)
+_OPTIONS = re.compile(r"#(?:SBATCH|\s*flux:)\s+(.*)", re.IGNORECASE)
 _ID = re.compile(r"(?:^|\D)(\d{1,18}(?:[_+]\d{1,9})?)$", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Script:
+    """A job script.
+
+    Attributes
+    ----------
+    requests
+        Requests of its directives.
+    nodes
+        Nodes that its options request; 0: not stated.
+    """
+
+    requests: Requests
+    nodes: int
 
 
 @dataclass(frozen=True)
@@ -58,24 +79,34 @@ def read_scripts(folder: Path | str) -> Scripts:
             unnamed += 1
             continue
         path = Path(folder) / name
-        found[job[1]] = read_script(path)
+        found[job[1]] = read_script(path).requests
     return Scripts(found, unnamed)
 
 
-def read_script(path: Path) -> Requests:
-    """Requests of a job script; raise :class:`WorkloadError` with file and line where a directive is malformed."""
+def read_script(path: Path) -> Script:
+    """Read a job script down to its first line that is no comment: later lines are no directives.
+
+    Raises
+    ------
+    WorkloadError
+        A directive is malformed: with file and line.
+    """
     try:
         text = text_of(read_file(path, SCRIPT_BYTES))
     except InputError as error:
         raise WorkloadError(str(error), str(path)) from None
-    total = Requests()
+    total, nodes = Requests(), 0
     lines = text.split("\n")
     number = 0
-    while number < len(lines):
-        first, line = number, lines[number]
+    while number < len(lines) and (not lines[number].strip() or lines[number].startswith("#")):
+        first, line = number, lines[number].rstrip("\r")
+        if (option := _OPTIONS.match(line)) and (stated := _NODES.search(option[1].partition(" #")[0])):
+            nodes = int(stated[1])
+        if (flux := _FLUX.match(line)) and (nested := _NESTED.match(flux[1])):
+            line = nested[1]
         while line.rstrip().endswith("\\") and number + 1 < len(lines):
             number += 1
             line = f"{line.rstrip()[:-1]} {_PREFIX.sub('', lines[number])}"
         total += directives_of((line,), f"{path}:{first + 1}")
         number += 1
-    return total
+    return Script(total, nodes)

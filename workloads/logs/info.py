@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spillway.base.units import size as size_text
-from spillway.workloads.convert import ConvertOptions, processors_of
+from spillway.workloads.convert import ConvertOptions, used_of
 from spillway.workloads.dependencies import waits_of
 from spillway.workloads.logs.formats import FORMATS
 from spillway.workloads.logs.record import Mark
@@ -24,7 +24,7 @@ DAY_S = 86_400
 def info_rows(table: JobTable, nodes: int | None = None) -> list[Row]:
     """Rows (name, value) about a log; ``nodes`` overrides the size of the machine that it states."""
     size = nodes or table.intake.machine_nodes or table.intake.machine_processors
-    sizes = np.where(table["nodes"] > 0, table["nodes"], processors_of(table))
+    sizes = used_of(table, ConvertOptions())
     usable = (table["run_s"] > 0) & (sizes > 0)
     rows: list[Row] = [
         ("format", f"{table.format} ({FORMATS[table.format].what})"),

@@ -10,6 +10,7 @@ import itertools
 import random
 import re
 import tempfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from spillway.base.errors import InputError
 from spillway.base.files import parse_toml
 from spillway.experiments.cli import main
-from spillway.experiments.site.site_import import imported
+from spillway.experiments.site.site_import import imported, imported_texts
 from spillway.schedulers.model.preemption import Preemption
 from spillway.schedulers.model.site import Association, License, Partition, Qos, Site, Weights, parse_site, site_text
 from spillway.schedulers.model.site_parts import Buffers, Gpus, Layer, Limits, Reservation, Resource, Scheduler
@@ -450,3 +451,30 @@ def imported_text(text: str) -> str:
     """The description of one file with a text."""
     with tempfile.TemporaryDirectory() as folder:
         return imported([write(Path(folder) / "file", text)]).text
+
+
+CONF = """ClusterName=z
+NodeName=n[1-4] CPUs=4 Feature=big
+nodename=DEFAULT Weight=3
+NODENAME=m[1-2] Gres=gpu:4
+NodeSet=large Feature=big
+PartitionName=a Nodes=n[1-2] Default=YES MaxTime=60
+PARTITIONNAME=b NODES="m[1-2]" MAXTIME=120
+partitionName=c nodes=large,m1 maxtime=1-0
+SelectType=select/cons_tres
+"""
+
+
+def test_keywords_in_any_case_quoted_lists_and_sets_of_nodes() -> None:
+    """Partitions b and c were lost; what is dropped is named; a cluster that the files do not have is an error."""
+    made = imported_texts({"slurm.conf": CONF})
+    found = {one["name"]: one["nodes"] for one in tomllib.loads(made.text)["partition"]}
+    assert found == {"a": "n[1-2]", "b": "m[1-2]", "c": "n[1-4],m1"}
+    for words in (
+        "SelectType=select/cons_tres is not kept",
+        "Weight of nodes is not kept",
+        "Gres of nodes is not kept",
+    ):
+        assert words in made.said
+    with pytest.raises(InputError, match="--cluster NOSUCH: the files are of cluster 'z'"):
+        imported_texts({"slurm.conf": CONF}, "NOSUCH")

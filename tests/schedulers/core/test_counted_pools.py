@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -287,3 +288,13 @@ def test_a_group_never_has_more_than_its_limit() -> None:
     spec = SessionSpec("easy", settings={"site": site_text(LIMITED)})
     lines = play(spec, data, check=True)[0]
     assert [round(now_s) for now_s, what, *_ in lines if what == "started"] == [0, 0, 10, 10, 20, 20]
+
+
+@pytest.mark.parametrize(
+    ("walltime_s", "default", "kept"), [(math.inf, False, 100.0), (500.0, True, 100.0), (9.0, True, 9.0)]
+)
+def test_a_job_without_a_walltime_has_that_of_its_limit(walltime_s: float, default: bool, kept: float) -> None:
+    """MaxWall was no limit of a job that stated no walltime, or rejected it for its partition's default."""
+    job = Job("w!1", 0, 0.0, walltime_s, 1, extras={"user": "ann"}, default_walltime=default)
+    assigned, reason = Counted(LIMITED).assign(job)
+    assert (assigned.walltime_s, assigned.default_walltime, reason) == (kept, True, None)

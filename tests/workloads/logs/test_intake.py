@@ -10,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from spillway.workloads import WorkloadError
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.workloads import MachineFacts, WorkloadError, convert
+from spillway.workloads.batsim_json import format_batsim
+from spillway.workloads.convert import ConvertOptions
+from spillway.workloads.job_columns import with_site_nodes
 from spillway.workloads.logs.book import Fate
+from spillway.workloads.logs.directives import read_script
 from spillway.workloads.logs.formats import read_log
+from spillway.workloads.logs.info import info_rows
 from spillway.workloads.logs.lines import LogFile
 from spillway.workloads.logs.reading import STRICT, Reading
 from spillway.workloads.logs.table import JobTable
@@ -294,3 +300,79 @@ def test_pbs() -> None:
     assert (first.memory_bytes, first.node_list, first.state, first.account) == (2**32, "n1,n2", "completed", "g")
     assert (second.number, second.part) == (13, "_4")
     assert [one.lines for one in table.intake.book.entries(Fate.LEFT_OUT)] == [1]
+
+
+SHARED = "JobID|Submit|Start|End|ElapsedRaw|NNodes|NodeList"
+
+
+def of_nodes(number: int, minute: int, nodes: str, count: int = 1) -> str:
+    """A job of an hour on these nodes."""
+    begin, end = f"2024-01-01T00:{minute:02}:00", f"2024-01-01T01:{minute:02}:00"
+    return f"{number}|2024-01-01T00:00:00|{begin}|{end}|3600|{count}|{nodes}"
+
+
+def test_jobs_that_share_nodes() -> None:
+    """Three of four jobs have a node together with another; two nodes are in use at once, not four."""
+    alone = "4|2024-01-01T02:00:00|2024-01-01T02:00:00|2024-01-01T03:00:00|3600|1|n1"
+    jobs = (of_nodes(1, 0, "n1"), of_nodes(2, 10, "n[1-2]", 2), of_nodes(3, 20, "n2"))
+    table = read(lines(*jobs, alone, head=SHARED))
+    rows = dict(info_rows(table))
+    assert rows["most in use at once"].startswith("2 nodes")
+    assert "3 jobs (80.0 % of the node-hours) share nodes with other jobs" in rows["not played"]
+
+
+def test_used_and_requested_are_two_fields() -> None:
+    """Processors in use are those allocated, where the log states them; plays have the request."""
+    text = HEAD + "1 0 0 100 32 -1 -1 48 200 -1 1 1 1 -1 1 -1 -1 -1\n2 0 0 100 -1 -1 -1 8 200 -1 1 1 1 -1 1 -1 -1 -1\n"
+    table = read(text, "log.swf")
+    assert dict(info_rows(table))["most in use at once"].startswith("40 processors")
+    workload, _ = convert(table, MachineFacts(nodes=64), ConvertOptions(site_wait=True))
+    assert [job.res for job in workload.jobs] == [48, 8]
+    assert [job.res for job in with_site_nodes(workload).jobs] == [32, 8]
+
+
+def test_overruns_and_suspensions_are_stated() -> None:
+    """Jobs beyond their limit, and jobs whose end is later than their run time says."""
+    over = HEAD + "1 0 0 7300 64 -1 -1 64 7200 -1 1 1 1 -1 1 -1 -1 -1\n"
+    assert (
+        "1 jobs (100.0 % of the node-hours) ran beyond their limit"
+        in dict(info_rows(read(over, "l.swf")))["not played"]
+    )
+    paused = "1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T04:00:00|3600|4|n1"
+    assert "were suspended at the site" in dict(info_rows(read(lines(paused, head=SHARED))))["not played"]
+
+
+def test_jobs_of_one_second_keep_the_order_of_the_log() -> None:
+    """Batsim takes them in the order of their ids as texts: 1, 10, 2; the file says that they are in order."""
+    text = HEAD + "\n".join(f"{n} 0 -1 100 4 -1 -1 4 200 -1 1 1 1 -1 1 -1 -1 -1" for n in range(1, 12)) + "\n"
+    workload, _ = convert(read(text, "log.swf"), MachineFacts(nodes=64))
+    data = json.loads(format_batsim(workload))
+    assert data["in_order"] is True
+    jobs = workload_from_object(data).jobs
+    jobs.sort()
+    assert [job.name.rpartition("!")[2] for job in jobs] == [str(n) for n in range(1, 12)]
+    few, _ = convert(read(HEAD + text.splitlines()[1], "log.swf"), MachineFacts(nodes=64))
+    assert "in_order" not in json.loads(format_batsim(few))
+
+
+SCRIPTS = {
+    "#FLUX: -N 3\n#FLUX: --setattr=dw=\"\"\"\n#FLUX: #DW jobdw type=xfs capacity=1GiB name=a\n#FLUX: \"\"\"\n":
+        (2**30, 3),
+    "# flux: -N3\n# flux: --setattr=dw=\"#DW jobdw type=xfs capacity=1GiB name=a\"\n": (2**30, 3),
+    "#SBATCH -N 4\n#BB capacity=1GB access=striped type=scratch\n": (10**9, 4),
+    "#SBATCH --nodes=2-4   # few\n#DW jobdw type=xfs capacity=1GiB name=a #DW jobdw type=xfs capacity=2GiB name=b\n":
+        (3 * 2**30, 2),
+    "\n#!/bin/sh\n# a comment\n#DW jobdw type=xfs capacity=1GiB name=a\n": (2**30, 0),
+    "  #DW jobdw type=xfs capacity=1GiB name=a\n": (0, 0),
+    "##DW jobdw type=xfs capacity=1GiB name=a\n# DW jobdw type=xfs capacity=1GiB\n#SBATCH2 -N 3\n": (0, 0),
+    "echo\n#DW jobdw type=xfs capacity=1GiB name=a\n#SBATCH -N 4\n": (0, 0),
+}  # fmt: skip
+"""Job scripts: bytes of their buffers for one node, and nodes."""
+
+
+@pytest.mark.parametrize("text", SCRIPTS)
+def test_directives_of_scripts(text: str, tmp_path: Path) -> None:
+    """Flux's lines, several on a line, none below the first command, none indented or commented out."""
+    (tmp_path / "1.sh").write_text(text)
+    script = read_script(tmp_path / "1.sh")
+    assert (script.requests.total_bytes(1), script.nodes) == SCRIPTS[text]
