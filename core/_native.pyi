@@ -1,6 +1,6 @@
 """Names of the compiled module, with their documentation; written in C++ in the folders beside this file."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from enum import Enum
 from types import ModuleType
 from typing import Any, ClassVar, Protocol, Self, TypeVar, final, overload
@@ -871,15 +871,6 @@ class Engine:
     def advance(self, until_s: float) -> list[int]:
         """Move the clock to an instant or to the next end, whichever comes first; return the tasks that ended."""
 
-    def advance_through(
-        self, moments: Sequence[float], starts: Sequence[bool], tasks: Batch
-    ) -> tuple[int, list[int], list[int]]:
-        """Move the clock to one moment after another, and start the next task at each that ``starts`` names.
-
-        Returns the number of moments passed, the handles of the tasks started, and those of the tasks that ended on the
-        way to the next moment.
-        """
-
     def change_speed(self, host: int, speed: float) -> None:
         """Change the speed of a host, flop/s of one core."""
 
@@ -1717,9 +1708,6 @@ def lower(transfer: Transfer, nodes: Sequence[int], allocation: Allocation, host
 def volume(transfer: Transfer, nodes: int, allocation: Allocation) -> float:
     """Bytes that a transfer moves for ``nodes`` nodes; for a striped buffer, or without nodes, on all storages."""
 
-def profile_key(profile: JsonObject) -> Hashable:
-    """Key of a profile, equal for equal profiles; profiles with lists or objects count by identity."""
-
 class WorkKind(Enum):
     """Kinds of work (``core/model/profile.hpp``)."""
 
@@ -1741,8 +1729,6 @@ class Work:
         Its kind.
     seconds
         Of a delay.
-    is_task
-        Whether it is one parallel task.
     program
         The program, of which the core knows nothing; ``None`` for other work.
     """
@@ -1787,8 +1773,6 @@ class Work:
     def kind(self) -> WorkKind: ...
     @property
     def seconds(self) -> float: ...
-    @property
-    def is_task(self) -> bool: ...
     @property
     def program(self) -> Any: ...
 
@@ -2028,13 +2012,6 @@ class MachineStates:
 
     def check(self) -> bool:
         """Whether counters and states agree (for tests)."""
-
-def task_on(
-    work: Work, machines: MachineStates, ids: Sequence[int], storage: Sequence[tuple[str, int]]
-) -> tuple[list[int], list[float], float, list[int], list[int], list[float]]:
-    """The parallel task of a work on machines, one executor each, as
-    :func:`spillway.simulator.engines.adapter.task_spec` takes it.
-    """
 
 class Totals:
     """Sums over all jobs; times in s. Executed jobs are all but the rejected ones.

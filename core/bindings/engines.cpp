@@ -1,8 +1,6 @@
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <tuple>
 #include <vector>
 
 #include "bindings/batch.hpp"
@@ -34,25 +32,6 @@ Handles advance(Engine& engine, double until_s) {
   return ended;
 }
 
-std::tuple<std::size_t, Handles, Handles> advance_through(Engine& engine,
-                                                          const std::vector<double>& moments,
-                                                          const std::vector<bool>& starts,
-                                                          const Batch& batch) {
-  Handles handles;
-  Handles ended;
-  Task task;
-  std::size_t passed = 0;
-  for (; passed < moments.size(); ++passed) {
-    engine.advance(moments[passed], ended);
-    if (!ended.empty()) break;
-    if (!starts.empty() && starts[passed]) {
-      batch.fill(handles.size(), task);
-      handles.push_back(engine.start(task));
-    }
-  }
-  return {passed, handles, ended};
-}
-
 }  // namespace
 
 void bind_engines(nb::module_& module) {
@@ -73,8 +52,6 @@ void bind_engines(nb::module_& module) {
       .def("progress", &Engine::progress, nb::arg("handle"))
       .def("next_completion", &Engine::next_completion)
       .def("advance", &advance, nb::arg("until_s"))
-      .def("advance_through", &advance_through, nb::arg("moments"), nb::arg("starts"),
-           nb::arg("tasks"))
       .def("change_speed", &Engine::change_speed, nb::arg("host"), nb::arg("speed"));
 
   nb::class_<FixedEngine, Engine>(module, "FixedEngine")

@@ -12,12 +12,10 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/payload.hpp"
-#include "bindings/tasks.hpp"
 #include "log/allocation_table.hpp"
 #include "loop/fault.hpp"
 #include "loop/job_table.hpp"
 #include "loop/machines.hpp"
-#include "loop/tasks.hpp"
 
 namespace nb = nanobind;
 
@@ -46,16 +44,6 @@ std::function<Result(Argument)> unlocked(nb::object callable) {
     const nb::gil_scoped_acquire gil;
     return nb::cast<Result>(kept->value(argument));
   };
-}
-
-TaskParts task_on(const Work& work, Machines& machines, const std::vector<std::int32_t>& ids,
-                  Request::Storage storage) {
-  batsim::Allocations allocations(machines);
-  const batsim::Placement place = batsim::placed(
-      allocations.of(ids), nullptr, std::make_shared<Request::Storage>(std::move(storage)));
-  batsim::Prepared prepared;
-  batsim::prepare(work, place, machines, prepared);
-  return parts_of(prepared.task);
 }
 
 }  // namespace
@@ -92,8 +80,6 @@ void bind_machines(nb::module_& module) {
       .def("occupy", &Machines::occupy, nb::arg("ids"), nb::arg("now"))
       .def("leave", &Machines::leave, nb::arg("ids"), nb::arg("now"))
       .def("check", &Machines::check);
-  module.def("task_on", &task_on, nb::arg("work"), nb::arg("machines"), nb::arg("ids"),
-             nb::arg("storage"));
 
   nb::class_<Totals>(module, "Totals")
       .def_ro("jobs", &Totals::jobs)

@@ -245,15 +245,6 @@ void bind_runtime(nb::module_& module) {
         return volume(transfer, nodes, *allocation_of(allocation));
       },
       nb::arg("transfer"), nb::arg("nodes"), nb::arg("allocation"));
-  module.def(
-      "profile_key",
-      [](nb::object profile) -> nb::object {
-        const DictProfile described(std::move(profile));
-        if (described.key.empty())
-          return nb::int_(reinterpret_cast<std::uintptr_t>(described.identity));
-        return nb::bytes(described.key.data(), described.key.size());
-      },
-      nb::arg("profile"));
 }
 
 }  // namespace spillway::bindings

@@ -169,7 +169,6 @@ void bind_works(nb::module_& module) {
           nb::arg("program"))
       .def_ro("kind", &Work::kind)
       .def_ro("seconds", &Work::seconds)
-      .def_prop_ro("is_task", &Work::is_task)
       .def_prop_ro("program", [](const Work& work) { return unwrap(work.program); })
       .def("__getstate__", &state_of)
       .def("__setstate__", &set_state);

@@ -12,11 +12,10 @@ from spillway.base import durable
 from spillway.base.garbage_collection import collecting_rarely
 from spillway.core import Stopwatch
 from spillway.experiments.run.errors import SpecError
-from spillway.experiments.run.player_files import PREFIX, Played, walltimes
+from spillway.experiments.run.player_files import PREFIX, Played
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
 from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Player, RunSpec
-from spillway.experiments.run.uncontended_jobs import model_alone
 from spillway.platforms.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions
@@ -65,7 +64,6 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
     needs = needs_of(run)
     events = (checked(root, run.events),) if run.events is not None else ()
     workload = load_workload(checked(root, run.workload))
-    jobs = walltimes(workload) if model_alone(run) is not None else ()
     with ENGINES[run.engine.value](platform, path) as engine:
         simulation = Simulation(
             platform,
@@ -84,7 +82,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
         gc.freeze()  # loaded inputs stay until the end: the collector need not scan them again and again
         simulation.run()
     spent_s = time.process_time() - begin - session.cpu_s
-    return Played(spent_s, spans=simulation.outputs.jobs.spans or None, platform=platform, jobs=jobs)
+    return Played(spent_s, spans=simulation.outputs.jobs.spans or None)
 
 
 _LINKS: Mapping[Player, Callable[[Stopwatch], Link]] = {

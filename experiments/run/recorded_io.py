@@ -1,26 +1,21 @@
 """Computing times for the model io from the recorded run times of a log, which contain the I/O of the jobs.
 
-The time of each job on the empty machine is calculated: its transfers have all the bandwidth that they can use. Its
-time beyond computing is subtracted from the recorded run time; the rest is computing, in the phases of the model.
+Each job is played on the empty machine: its transfers have all the bandwidth that they can use. Its time beyond
+computing is subtracted from the recorded run time; the rest is computing, in the phases of the model.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from spillway.base.units import share
 from spillway.experiments.run.uncontended_jobs import OneByOne, play_one_by_one
-from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from spillway.platforms.model import Platform
 from spillway.schedulers.assembly import Settings
 from spillway.schedulers.jobmodels.io_aware import IoAware, phases_of
 from spillway.schedulers.jobmodels.record import JobRecord
-from spillway.schedulers.model.job import job_from_wire
-from spillway.schedulers.timeline import Timeline
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.workloads.workload import Workload, WorkloadJob
 
@@ -70,33 +65,16 @@ def jobs_alone(
 ) -> list[tuple[WorkloadJob, JobRecord]]:
     """The jobs with a burst buffer that fit on the machine, with the uncontended record of each.
 
-    They are submitted one after the other, each long after the one before has ended, and without walltimes. Jobs that
-    cannot be calculated are simulated: those whose staging takes a stated minimum time.
+    They are submitted one after the other, each long after the one before has ended, and without walltimes.
     """
-    from spillway.simulator.engines.fluid import FluidEngine
-
-    found: dict[str, JobRecord] = {}
-    left: list[dict[str, Any]] = []
-    with FluidEngine(platform) as engine:
-        times = UncontendedTimes(platform, engine, model)
-        empty, granule_bytes = Timeline(times.machine), times.machine.granule_bytes
-        submit_s = 0.0
-        for number, one in enumerate(workload.jobs):
-            fields = {name: value for name, value in one.to_object().items() if name != "walltime"}
-            fields |= {"id": one.name, "subtime": submit_s}
-            profile = workload.profiles[one.profile]
-            job = job_from_wire(f"w0!{one.name}", fields, profile, number, submit_s, granule_bytes)
-            allocation = empty.fit_now(job, math.inf) if job.bb_bytes else None
-            if allocation is not None:
-                try:
-                    found[job.id] = times.play(job, allocation, submit_s)
-                except NotCalculated:
-                    left.append(fields)
-            submit_s += 2 * profile["cpu"] / speed_flops + _APART_S
-    if left:
-        simulated = workload_from_object({"nb_res": workload.nb_res, "jobs": left, "profiles": dict(workload.profiles)})
-        played = play_one_by_one(OneByOne({}), Settings(), model, platform, simulated)
-        found |= {record.job.id: record for record in played}
+    submitted, submit_s = [], 0.0
+    for one in workload.jobs:
+        fields = {name: value for name, value in one.to_object().items() if name != "walltime"}
+        submitted.append(fields | {"id": one.name, "subtime": submit_s})
+        submit_s += 2 * workload.profiles[one.profile]["cpu"] / speed_flops + _APART_S
+    alone = workload_from_object({"nb_res": workload.nb_res, "jobs": submitted, "profiles": dict(workload.profiles)})
+    played = play_one_by_one(OneByOne({}), Settings(), model, platform, alone)
+    found = {record.job.id: record for record in played if record.job.bb_bytes}
     return [(one, found[job_id]) for one in workload.jobs if (job_id := f"w0!{one.name}") in found]
 
 

@@ -200,9 +200,7 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:
     """Write the table of jobs, with times without contention if ``wanted``, and the model's further tables."""
     model = model_of(task.run)
-    uncontended_s = (
-        uncontended_jobs.uncontended_s(task.run, task.root, records, played.platform, played.jobs) if wanted else None
-    )
+    uncontended_s = uncontended_jobs.uncontended_s(task.run, task.root, records) if wanted else None
     write_jobs(folder, model, records, played.spans, uncontended_s)
     if isinstance(model, Malleable):
         write_phases(folder, [app for record in records.values() if (app := finished(record)) is not None])

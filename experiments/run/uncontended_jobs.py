@@ -1,8 +1,7 @@
 """Durations of a run's jobs without contention: the base of slowdowns by contention.
 
-Each job is played alone on the machine, with its nodes and storage nodes of the run; only its own transfers compete
-with each other. Its time is calculated (:mod:`spillway.experiments.run.uncontended_times`); only jobs for which this is
-impossible are simulated again, one after the other.
+Each job is played again alone on the machine, one after the other, with its nodes and storage nodes of the run; only
+its own transfers compete with each other.
 
 A job's time over that is its slowdown by contention: the *stretch* of Jeannot, Pallez and Vidal (IJHPCA 2023, section
 "Evaluation criterion", rho_i). Batsim's ``stretch`` is another thing: turnaround over execution time.
@@ -10,26 +9,24 @@ A job's time over that is its slowdown by contention: the *stretch* of Jeannot, 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from spillway.core import StaticJobs
-from spillway.experiments.run.player_files import walltimes
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import model_of, session_spec
 from spillway.experiments.run.spec import Engine, RunSpec
-from spillway.experiments.run.uncontended_times import NotCalculated, UncontendedTimes
 from spillway.platforms.model import Platform
 from spillway.platforms.xml_reader import load_platform
 from spillway.schedulers.assembly import Settings, assemble
 from spillway.schedulers.jobmodels.base import JobModel
-from spillway.schedulers.jobmodels.gates import IoControl
 from spillway.schedulers.jobmodels.record import JobRecord
 from spillway.schedulers.model.decisions import Decision, Start
+from spillway.schedulers.model.dependencies import DEPENDENCY_FIELDS
 from spillway.schedulers.model.job import Allocation
+from spillway.schedulers.model.persistent import PERSISTENT_FIELDS
+from spillway.schedulers.model.site import SITE_FIELDS
 from spillway.schedulers.policykit.passes import try_start
 from spillway.schedulers.policykit.view import View
 from spillway.simulator.options import SimulationOptions
@@ -40,6 +37,9 @@ from spillway.simulator.wire.links import InProcessLink
 
 _NO_WALLTIME_GAP_S = 86_400.0
 """Seconds to the next submission after a job without a walltime; a longer job only delays the next one."""
+
+_OF_OTHERS = frozenset(field.name for field in (*PERSISTENT_FIELDS, *DEPENDENCY_FIELDS, *SITE_FIELDS))
+"""Fields of jobs by which they wait for other jobs, or for a site; a job alone waits for nothing."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,7 @@ def model_alone(run: RunSpec) -> JobModel | None:
     return None if run.engine is Engine.FIXED else model_of(run).alone()
 
 
-def uncontended_s(
-    run: RunSpec,
-    root: Path,
-    records: Mapping[str, JobRecord],
-    platform: Platform | None = None,
-    jobs: Sequence[tuple[str, float]] = (),
-) -> dict[str, float] | None:
+def uncontended_s(run: RunSpec, root: Path, records: Mapping[str, JobRecord]) -> dict[str, float] | None:
     """Duration of each job of a finished run without contention.
 
     Parameters
@@ -86,9 +80,6 @@ def uncontended_s(
         The campaign's folder.
     records
         The run's records of its jobs, by full id; only these are played, except jobs without nodes or transfers.
-    platform, jobs
-        The run's platform and its jobs (:attr:`spillway.experiments.run.player_files.Played.jobs`), if they have been
-        read already.
 
     Returns
     -------
@@ -105,41 +96,11 @@ def uncontended_s(
     }
     if not records:
         return None
-    platform = platform or load_platform(checked(root, run.platform))
-    jobs = jobs or walltimes(load_workload(checked(root, run.workload)))
-
-    from spillway.simulator.engines.fluid import FluidEngine
-
-    submissions = _one_by_one([(job_id, walltime) for job_id, walltime in jobs if job_id in records])
-    with FluidEngine(platform) as engine:
-        found = _calculated(submissions, records, UncontendedTimes(platform, engine, model))
-    left = {job_id: time_s for time_s, job_id in submissions if job_id not in found}
-    if left:
-        workload = _submitted_at(load_workload(checked(root, run.workload)), left)
-        found |= _simulated(run, workload, records, model, platform)
-    return found
-
-
-def _calculated(
-    submissions: Sequence[tuple[float, str]], records: Mapping[str, JobRecord], times: UncontendedTimes
-) -> dict[str, float]:
-    """Times of all jobs that need no simulation."""
-    found = {}
-    for submitted_s, job_id in submissions:
-        record = records[job_id]
-        with contextlib.suppress(NotCalculated):
-            alone = times.play(record.job, record.allocation, submitted_s)
-            found[job_id] = alone.end_s - alone.start_s
-    return found
-
-
-def _simulated(
-    run: RunSpec, workload: Workload, records: Mapping[str, JobRecord], model: JobModel, platform: Platform
-) -> dict[str, float]:
-    """Times of a workload's jobs, simulated one after the other."""
-    policy = OneByOne({job_id: record.allocation for job_id, record in records.items()})
-    settings = _without_turns(session_spec(run.policy).make_settings())
-    ended = play_one_by_one(policy, settings, model, platform, workload)
+    workload = load_workload(checked(root, run.workload))
+    _submit_one_by_one(workload, records)
+    policy = OneByOne({job_id: _at_once(record.allocation) for job_id, record in records.items()})
+    settings = _of_machine(session_spec(run.policy).make_settings())
+    ended = play_one_by_one(policy, settings, model, load_platform(checked(root, run.platform)), workload)
     return {record.job.id: record.end_s - record.start_s for record in ended}
 
 
@@ -157,32 +118,27 @@ def play_one_by_one(
     return ended
 
 
-def _without_turns(settings: Settings) -> Settings:
-    """The run's settings without turns at the file system, and with a job's whole life on its nodes."""
-    plain = Settings()
-    return replace(
-        settings,
-        io_control=IoControl.SHARED,
-        io_order=plain.io_order,
-        io_node_depth=plain.io_node_depth,
-        bb_life=plain.bb_life,
-    )
+def _at_once(held: Allocation) -> Allocation:
+    """The same nodes and storage nodes, all for the job's whole life."""
+    return Allocation(held.nodes, held.storages, held.bb_bytes, held.io_rate, striped=held.striped)
 
 
-def _one_by_one(jobs: Sequence[tuple[str, float]]) -> list[tuple[float, str]]:
-    """Submission time (s) and id of each job, in order: a job is submitted when the one before reaches its walltime."""
-    times_s = accumulate((walltime if walltime >= 0 else _NO_WALLTIME_GAP_S for _, walltime in jobs), initial=0.0)
-    return sorted(zip(times_s, (job_id for job_id, _ in jobs), strict=False))
+def _of_machine(settings: Settings) -> Settings:
+    """The run's settings that change the machine; without turns at the file system, lives of buffers, or a site."""
+    return Settings(bandwidth=settings.bandwidth, foreign=settings.foreign, pfs_bandwidth=settings.pfs_bandwidth)
 
 
-def _submitted_at(workload: Workload, times_s: Mapping[str, float]) -> Workload:
-    """Keep the jobs of a workload that have a time, and submit each at that time."""
+def _submit_one_by_one(workload: Workload, chosen: Container[str]) -> None:
+    """Keep the chosen jobs; each is submitted when the one before reaches its walltime."""
     jobs = StaticJobs()
+    submitted_s = 0.0
     for job in workload.jobs:
-        if job.id in times_s:
-            job.subtime = times_s[job.id]
-            if job.source is not None:
-                job.source = {**job.source, "subtime": job.subtime}
-            jobs.append(job)
+        if job.id not in chosen:
+            continue
+        job.subtime = submitted_s
+        if job.source is not None:
+            own = {name: value for name, value in job.source.items() if name not in _OF_OTHERS}
+            job.source = own | {"subtime": submitted_s}
+        jobs.append(job)
+        submitted_s += job.walltime if job.walltime >= 0 else _NO_WALLTIME_GAP_S
     workload.jobs = jobs
-    return workload

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from spillway.base.errors import RemoteProtocolError
 from spillway.core import SubJobs as SubJobs
 from spillway.core import lower as lower
-from spillway.core import profile_key as profile_key
 from spillway.core import volume as volume
 from spillway.protocol.messages import BatsimConfig, JsonObject
 

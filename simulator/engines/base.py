@@ -209,41 +209,6 @@ class Engine(Protocol):
             If ``until`` is before the clock or is not a number.
         """
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """Move the clock to one moment after another, and start a task at each; stop when tasks end.
-
-        Same as ``advance`` to each moment and ``start`` of its task, but much cheaper.
-
-        Parameters
-        ----------
-        moments
-            Seconds, ascending.
-        tasks
-            The task that starts at each moment, ``None`` for no task; empty: no tasks at all.
-
-        Returns
-        -------
-        tuple
-            Number of moments passed; the handles of the tasks started, in order; the handles of the tasks that ended on
-            the way to the next moment (empty: all moments have been passed).
-
-        Raises
-        ------
-        TaskError
-            If one of the tasks cannot run; no task has started then.
-        """
-        handles: list[int] = []
-        for number, moment in enumerate(moments):
-            ended = self.advance(moment)
-            if ended:
-                return number, handles, ended
-            task = tasks[number] if tasks else None
-            if task is not None:
-                handles.append(self.start(task))
-        return len(moments), handles, []
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """Change the speed of a host to that of one of its power states; running tasks continue at the new speed.
 

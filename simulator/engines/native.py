@@ -76,13 +76,6 @@ class NativeEngine(Engine):
             raise TaskError(f"cannot advance to {until} s: the clock shows {self.clock} s already")
         return self._native.advance(until)
 
-    def advance_through(
-        self, moments: Sequence[float], tasks: Sequence[TaskSpec | None] = ()
-    ) -> tuple[int, list[int], list[int]]:
-        """See :meth:`spillway.simulator.engines.base.Engine.advance_through`."""
-        batch = self._batch([task for task in tasks if task is not None])
-        return self._native.advance_through(moments, [task is not None for task in tasks], batch)
-
     def set_pstate(self, host: int, pstate: int) -> None:
         """See :meth:`spillway.simulator.engines.base.Engine.set_pstate`."""
         self._native.change_speed(host, speed_in(self._platform, host, pstate))

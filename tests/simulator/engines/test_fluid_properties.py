@@ -13,7 +13,7 @@ from spillway.core import Network
 from spillway.experiments.campaign.machines import CAPACITY, sized
 from spillway.platforms import Platform, parse_platform
 from spillway.platforms.generate import generate
-from spillway.simulator.engines.base import AllToAll, Engine, Matrix, TaskSpec
+from spillway.simulator.engines.base import AllToAll, Matrix, TaskSpec
 from spillway.simulator.engines.fluid import FluidEngine, network_of
 from tests.oracle.tasks import platform_text, play, random_script, random_task
 from tests.reference.fluid import ReferenceEngine
@@ -267,24 +267,3 @@ def test_routes_that_are_not_as_said_are_not_grouped() -> None:
     for _ in range(2):
         engine.start(TaskSpec((0, 5), 0.0, AllToAll(1e6)))
         assert set(network.groups) == {-1}
-
-
-@settings(max_examples=25)
-@given(machines, seeds)
-def test_moments_passed_in_one_go(platform: Platform, seed: int) -> None:
-    """``advance_through`` is a call of ``advance``, and a start, for each moment: the same ends to the last bit."""
-    rng = np.random.default_rng(seed)
-    whole, stepped = FluidEngine(platform), FluidEngine(platform)
-    stopped = 0
-    for _ in range(12):
-        count = int(rng.integers(1, 9))
-        moments = (whole.clock + np.cumsum(rng.choice([0.0, 1e-10, 1e-3, 1.0], count))).tolist()
-        tasks = [random_task(rng, len(platform.hosts)) if rng.random() < 0.5 else None for _ in moments]
-        found = whole.advance_through(moments, tasks if rng.random() < 0.8 else ())
-        assert found == Engine.advance_through(stepped, moments, tasks[: len(moments)] if found[1] else ())
-        assert whole.clock == stepped.clock
-        stopped += bool(found[2])
-    while stepped.active:
-        assert whole.advance(math.inf) == stepped.advance(math.inf)
-        assert whole.clock == stepped.clock
-    whole.check()
