@@ -5,7 +5,7 @@ from __future__ import annotations
 from spillway.experiments.studies import Choice, Computed, Parameter, Study
 from spillway.experiments.studies.jeannot.claims import CLAIMS
 from spillway.experiments.studies.jeannot.figures import FIGURES
-from spillway.experiments.studies.jeannot.play import USUAL, by_the_product, excerpt, play, policies, same
+from spillway.experiments.studies.jeannot.play import USUAL, play, policies, same
 from spillway.workloads.jeannot import FAMILIES
 
 CHOICES = (
@@ -60,7 +60,7 @@ STUDY = Study(
     name="jeannot",
     title="List and pack scheduling with exclusive I/O",
     source="Jeannot, Pallez, Vidal, IO-aware Job-Scheduling, IJHPCA 2023, DOI 10.1177/10943420231175854",
-    play=Computed(play, policies=policies, audit=by_the_product, batch=20, same=same, audited_as=excerpt),
+    play=Computed(play, policies=policies, batch=20, same=same),
     grids=[
         {
             "family": FAMILIES,

@@ -14,14 +14,17 @@ Definitions (the paper's section "Evaluation criterion", made exact):
 
 from __future__ import annotations
 
+import csv
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from spillway.experiments.studies.jeannot.calendar import Traces
-from spillway.experiments.studies.points import Values
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.jobmodels.sub_jobs import owner_of
 from spillway.schedulers.model.job import Job
 from spillway.schedulers.model.operations import operations_of
 from spillway.workloads.ranks import rank_correlation
@@ -41,7 +44,51 @@ DRAWN = 25
 _COURSES = ("computing", "allocated", "transferring", "running")
 
 
-def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, float]:
+@dataclass(frozen=True)
+class Execution:
+    """An execution that has ended.
+
+    Attributes
+    ----------
+    records
+        Records of the jobs, in the order of their ends.
+    computing
+        Start, end (s) and nodes of every compute operation.
+    transferring
+        Start and end (s) of every transfer.
+    """
+
+    records: Sequence[JobRecord]
+    computing: Sequence[tuple[float, float, int]]
+    transferring: Sequence[tuple[float, float]]
+
+    @classmethod
+    def of(cls, records: Sequence[JobRecord], path: Path) -> Execution:
+        """Read the operations from the simulator's table of jobs, which has a row for each."""
+        nodes = {record.job.id: record.job.nodes for record in records}
+        computing, transferring = [], []
+        with path.open(newline="", encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                if owner := owner_of(row["workload_name"]):
+                    start_s, end_s = float(row["starting_time"]), float(row["finish_time"])
+                    if row["profile"].startswith("delay"):
+                        computing.append((start_s, end_s, nodes[owner]))
+                    else:
+                        transferring.append((start_s, end_s))
+        return cls(records, computing, transferring)
+
+    def in_use(self) -> list[tuple[float, float]]:
+        """Intervals in which the file system's bandwidth was in use."""
+        found: list[tuple[float, float]] = []
+        for start_s, end_s in sorted(self.transferring):
+            if found and start_s <= found[-1][1]:
+                found[-1] = (found[-1][0], max(found[-1][1], end_s))
+            else:
+                found.append((start_s, end_s))
+        return found
+
+
+def measure(execution: Execution, processors: int, bandwidth: float) -> dict[str, float]:
     """Measure an execution that has ended.
 
     Parameters
@@ -56,19 +103,19 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, floa
     dict[str, float]
         The values of :func:`stretches` and of this module, and the courses, ``computing 0`` to ``running 24``.
     """
-    jobs = [job for job, *_ in traces.jobs]
-    start, end = (np.array([entry[place] for entry in traces.jobs]) for place in (1, 2))
+    jobs = [record.job for record in execution.records]
+    start, end = _instants(execution.records)
     nodes = np.array([job.nodes for job in jobs], np.float64)
     makespan = float(end.max())
-    computing = np.array(traces.computing, np.float64).reshape(-1, 3)
-    transferring = np.array(traces.transferring, np.float64).reshape(-1, 2)
+    computing = np.array(execution.computing, np.float64).reshape(-1, 3)
+    transferring = np.array(execution.in_use(), np.float64).reshape(-1, 2)
     courses = {
         "computing": course(computing[:, 0], computing[:, 1], computing[:, 2] / processors, makespan),
         "allocated": course(start, end, nodes / processors, makespan),
         "transferring": course(transferring[:, 0], transferring[:, 1], np.ones(len(transferring)), makespan),
         "running": course(start, end, np.ones(len(jobs)), makespan),
     }
-    found = dict(stretches([(job, begin, stop) for job, begin, stop, _ in traces.jobs], processors))
+    found = stretches(execution.records, processors)
     found["utilisation"] = float(courses["computing"].mean())
     found["steady"] = window(courses["computing"], STEADY)
     found["unevenness"] = unevenness(courses["computing"])
@@ -83,11 +130,11 @@ def measure(traces: Traces, processors: int, bandwidth: float) -> dict[str, floa
     return {name: round(value, 9) for name, value in found.items()}
 
 
-def stretches(jobs: Sequence[tuple[Job, float, float]], processors: int) -> Values:
-    """Measures that follow from starts and ends, which the product's records have, too."""
-    start, end = (np.array([entry[place] for entry in jobs]) for place in (1, 2))
-    nodes = np.array([job.nodes for job, *_ in jobs], np.float64)
-    stretch = (end - start) / np.array([float(job.extras["requested_s"]) for job, *_ in jobs])
+def stretches(records: Sequence[JobRecord], processors: int) -> dict[str, float]:
+    """Measures that follow from starts and ends."""
+    start, end = _instants(records)
+    nodes = np.array([record.job.nodes for record in records], np.float64)
+    stretch = (end - start) / np.array([float(record.job.extras["requested_s"]) for record in records])
     makespan = float(end.max())
     return {
         "makespan_s": makespan,
@@ -96,6 +143,10 @@ def stretches(jobs: Sequence[tuple[Job, float, float]], processors: int) -> Valu
         "idle": float(1 - ((end - start) * nodes).sum() / (makespan * processors)),
         "jobs_at_a_time": float((end - start).sum() / makespan),
     }
+
+
+def _instants(records: Sequence[JobRecord]) -> tuple[Floats, Floats]:
+    return np.array([record.start_s for record in records]), np.array([record.end_s for record in records])
 
 
 def window(values: Floats, part: tuple[float, float]) -> float:

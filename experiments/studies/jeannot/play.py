@@ -1,18 +1,17 @@
-"""Play of one strategy on one drawn workload: in the study's own calendar, or by the product."""
+"""Play of one strategy on one drawn workload."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from spillway.base.options import Value
-from spillway.experiments.studies.jeannot.calendar import Direct, Traces
-from spillway.experiments.studies.jeannot.calendar import play as play_calendar
-from spillway.experiments.studies.jeannot.measures import measure, stretches
+from spillway.experiments.studies.jeannot.measures import Execution, measure
 from spillway.experiments.studies.points import Point, Values
 from spillway.platforms.catalogue import platform_from
 from spillway.platforms.model import Platform
-from spillway.protocol.messages import BatsimConfig, SimulationBegins
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Passes
 from spillway.schedulers.jobmodels.gates import IoControl, IoOrder, make_gate
@@ -26,7 +25,6 @@ from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.workload import workload_from_object
 from spillway.simulator.wire.broker import Simulation
 from spillway.simulator.wire.links import InProcessLink
-from spillway.simulator.world.machines import Machines
 from spillway.workloads.jeannot import PROTOCOLS, Drawn, JeannotOptions, JobProtocol, draw_jeannot
 from spillway.workloads.workload import Workload
 
@@ -57,16 +55,9 @@ USUAL = {
 
 
 def play(point: Point) -> Values:
-    """Play a point in the study's calendar."""
+    """Play a point and measure its execution."""
     found, protocol = drawn(point), protocol_of(point)
-    traces = play_direct(point, found.workload)
-    return measure(traces, protocol.processors, protocol.bandwidth) | {"io_load": found.load}
-
-
-def by_the_product(point: Point) -> Values:
-    """Play a point by the product's simulator; return the values that follow from its records."""
-    records = play_product(point, drawn(point).workload)
-    return stretches([(record.job, record.start_s, record.end_s) for record in records], protocol_of(point).processors)
+    return measure(execute(point, found.workload), protocol.processors, protocol.bandwidth) | {"io_load": found.load}
 
 
 def same(point: Point) -> Point:
@@ -75,11 +66,6 @@ def same(point: Point) -> Point:
     idle = [*(("sizes",) if family[0] == "M" else ("durations", "limit"))]
     idle += ["shares"] * family.endswith("BN") + ["list"] * (point["policy"] != "LS")
     return point.replaced(**{name: USUAL[name] for name in idle})
-
-
-def excerpt(point: Point) -> Point:
-    """The point with few jobs and the volumes of the formulas: four jobs with 2,048 nodes take the product a second."""
-    return point.replaced(jobs=10 if point.text("family")[0] == "M" else 4, literal=True)
 
 
 def policies(point: Point) -> tuple[str]:
@@ -111,17 +97,8 @@ def drawn(point: Point) -> Drawn:
     )
 
 
-def play_direct(point: Point, workload: Workload) -> Traces:
-    """Play a workload without sub-jobs (:mod:`spillway.experiments.studies.jeannot.calendar`)."""
-    gate = make_gate(IoControl(point.text("io_control")), IoOrder(point.text("io_order")))
-    execution = Direct(gate, protocol_of(point).bandwidth)
-    session = Session(_policy(point), execution, passes=Passes(estimator=Requested()))
-    play_calendar(session, execution, begins(protocol_of(point).platform), workload)
-    return execution.traces
-
-
-def play_product(point: Point, workload: Workload) -> list[JobRecord]:
-    """Play a workload by the product's direct player and its simulator."""
+def execute(point: Point, workload: Workload) -> Execution:
+    """Play a workload under a point's strategy and turns at the file system."""
     from spillway.simulator.engines.fluid import FluidEngine
 
     records: list[JobRecord] = []
@@ -134,10 +111,11 @@ def play_product(point: Point, workload: Workload) -> list[JobRecord]:
         "jobs": [{**job.to_object(), "id": job.name} for job in workload.jobs],
         "profiles": workload.profiles,
     }
-    options = SimulationOptions(dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
-    with FluidEngine(platform) as engine:
+    with TemporaryDirectory() as folder, FluidEngine(platform) as engine:
+        prefix = Path(folder) / "out"
+        options = SimulationOptions(str(prefix), dynamic_jobs=True, profile_reuse=True, fail_on_deadlock=True)
         Simulation(platform, [workload_from_object(data)], engine, InProcessLink(session), options).run()
-    return records
+        return Execution.of(records, Path(f"{prefix}_jobs.csv"))
 
 
 def _policy(point: Point) -> Policy:
@@ -152,10 +130,3 @@ def _policy(point: Point) -> Policy:
 def _platform(name: str) -> Platform:
     """A platform, which the runs of a process share."""
     return platform_from(name)
-
-
-@lru_cache(maxsize=2)
-def begins(name: str) -> SimulationBegins:
-    """The simulator's first message, which describes a platform."""
-    machines = Machines(_platform(name), {})
-    return SimulationBegins(0.0, machines.compute_infos, machines.storage_infos, BatsimConfig())

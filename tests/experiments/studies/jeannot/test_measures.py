@@ -5,34 +5,32 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spillway.experiments.studies.jeannot.calendar import Traces
-from spillway.experiments.studies.jeannot.measures import DRAWN, bound, drift, measure
-from spillway.experiments.studies.jeannot.play import play, play_direct
-from spillway.schedulers.jobmodels.gates import Account
-from spillway.schedulers.model.job import Job
+from spillway.experiments.studies.jeannot.measures import DRAWN, Execution, bound, drift, measure
+from spillway.experiments.studies.jeannot.play import execute, play
+from spillway.schedulers.jobmodels.record import JobRecord
+from spillway.schedulers.model.job import Allocation, Job
 from spillway.workloads.jeannot import PROTOCOLS, periodic_job
 from spillway.workloads.workload import Workload
 from tests.experiments.studies.jeannot.points import point
 
 
-def finished(
-    number: int, nodes: int, alone_s: float, start_s: float, end_s: float
-) -> tuple[Job, float, float, Account]:
+def finished(number: int, nodes: int, alone_s: float, start_s: float, end_s: float) -> JobRecord:
     """A job that ran, half of it I/O."""
     profile = {"periods": {"count": 1, "compute_s": alone_s / 2, "io_bytes": alone_s / 2 * 10}}
     job = Job(f"w0!{number}", number, 0.0, float("inf"), nodes, 0, 0, "p", profile, {"requested_s": alone_s})
-    return job, start_s, end_s, Account(start_s)
+    return JobRecord(job, Allocation(tuple(range(nodes))), start_s, end_s)
 
 
 def test_an_execution_by_hand() -> None:
     """4 processors, 100 s. Job 0: 2 processors from 0 to 50 s (40 uncontended), computes until 25. Job 1: four from 50
     to 100 s (50 uncontended), computes until 75 s. In between transfers."""
-    traces = Traces(
+    execution = Execution(
+        [finished(0, 2, 40.0, 0.0, 50.0), finished(1, 4, 50.0, 50.0, 100.0)],
         computing=[(0.0, 25.0, 2), (50.0, 75.0, 4)],
-        transferring=[(25.0, 45.0), (75.0, 100.0)],
-        jobs=[finished(0, 2, 40.0, 0.0, 50.0), finished(1, 4, 50.0, 50.0, 100.0)],
+        transferring=[(75.0, 100.0), (25.0, 40.0), (30.0, 45.0)],
     )
-    found = measure(traces, 4, 10.0)
+    assert execution.in_use() == [(25.0, 45.0), (75.0, 100.0)]
+    found = measure(execution, 4, 10.0)
     assert (found["makespan_s"], found["jobs_at_a_time"]) == (100.0, 1.0)
     assert found["utilisation"] == pytest.approx((25 * 2 + 25 * 4) / 400)
     assert found["idle"] == pytest.approx(1 - (50 * 2 + 50 * 4) / 400)
@@ -79,10 +77,12 @@ def two_jobs(**second: float) -> Workload:
 
 def test_figure_2_synchronises_through_the_whole_experiment() -> None:
     """Two identical applications of 10 x (60 + 40 s): the second waits 40 s once; stretches 1 and 1.04."""
-    traces = play_direct(point(family="M-No"), two_jobs())
-    assert [end for _, _, end, _ in traces.jobs] == [1000.0, 1040.0]
-    assert [account.waited_s for *_, account in traces.jobs] == [0.0, 40.0]
-    assert measure(traces, 96, 240e9)["max_stretch"] == pytest.approx(1.04)
+    execution = execute(point(family="M-No"), two_jobs())
+    assert [record.end_s for record in execution.records] == pytest.approx([1000.0, 1040.0], abs=1e-3)
+    assert [record.io_wait_s for record in execution.records] == pytest.approx([0.0, 40.0], abs=1e-3)
+    assert sum(end - start for start, end in execution.in_use()) == pytest.approx(800.0, abs=1e-3)
+    assert sum(end - start for start, end, _ in execution.computing) == pytest.approx(1200.0, abs=1e-3)
+    assert measure(execution, 96, 240e9)["max_stretch"] == pytest.approx(1.04)
 
 
 def test_the_same_point_gives_the_same_values() -> None:
