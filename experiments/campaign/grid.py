@@ -83,7 +83,6 @@ def expand(
                 engine=campaign.engine,
                 model=named,
                 model_options=model_options,
-                player=campaign.player,
                 transport=campaign.transport,
                 seed=seed,
                 image=campaign.image,
@@ -171,7 +170,6 @@ def digest(run: RunSpec) -> str:
         "engine": run.engine.value,
         "model": run.model.name,
         "model_options": run.model_options,
-        "player": run.player.value,
         "transport": run.transport.value,
         "seed": run.seed,
     } | ({"image": run.image} if run.image else {})

@@ -24,7 +24,7 @@ from spillway.experiments.run.spec import Campaign, WorkloadSpec
 RECORD = "comparison.json"
 _DIGITS = 7
 _LOOKS = ("plots", "figures", "width", "style", "tables")
-_SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport", "player")
+_SHOWN_ONLY = ("name", "tau_s", *_LOOKS, "explain", "uncontended", "silence_s", "transport")
 """Fields of a campaign that no run's schedule depends on: runs are kept when they change."""
 
 

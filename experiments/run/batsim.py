@@ -131,7 +131,7 @@ def simulator_command(engine: Engine, transport: Transport, image: str = "") -> 
     if image:
         raise SpecError(f"an image ({image}) is for the engine 'docker', but the engine is {engine.value!r}")
     if engine is not Engine.BATSIM:
-        if transport is Transport.DIRECT:
+        if transport is not Transport.ZMQ:
             return ()
         return (
             sys.executable,

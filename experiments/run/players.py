@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from spillway.base import durable
@@ -15,14 +15,14 @@ from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.player_files import PREFIX, Played
 from spillway.experiments.run.prepared_input import checked
 from spillway.experiments.run.sessions import needs_of
-from spillway.experiments.run.spec import DEFAULT_SILENCE_S, Player, RunSpec
+from spillway.experiments.run.spec import DEFAULT_SILENCE_S, RunSpec, Transport
 from spillway.platforms.xml_reader import load_platform
 from spillway.simulator.engines.by_name import ENGINES
 from spillway.simulator.options import SimulationOptions
 from spillway.simulator.reading.events import drains
 from spillway.simulator.reading.workload import load_workload
 from spillway.simulator.wire.broker import Simulation
-from spillway.simulator.wire.links import InProcessLink, Link, WireLink
+from spillway.simulator.wire.links import InProcessLink, WireLink
 
 
 def play(
@@ -69,7 +69,7 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
             platform,
             [workload],
             engine,
-            _LINKS[run.player](session),
+            WireLink(session.handle) if run.transport is Transport.BYTES else InProcessLink(session),
             SimulationOptions(
                 export=str(folder / PREFIX),
                 dynamic_jobs=needs.dynamic_jobs,
@@ -83,12 +83,6 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
         simulation.run()
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(spent_s, spans=simulation.outputs.jobs.spans or None)
-
-
-_LINKS: Mapping[Player, Callable[[Stopwatch], Link]] = {
-    Player.DIRECT: InProcessLink,
-    Player.WIRE: lambda session: WireLink(session.handle),
-}
 
 
 @contextlib.contextmanager

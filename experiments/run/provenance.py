@@ -115,7 +115,7 @@ def _repeat_command(run: RunSpec) -> list[str]:
     command += [part for option, text in texts.items() if text for part in (option, text)]  # "": nothing is set
     if run.policy.literal:
         command.append("--thesis-literal")
-    command += ["--engine", run.engine.value, "--transport", run.transport.value, "--player", run.player.value]
+    command += ["--engine", run.engine.value, "--transport", run.transport.value]
     model_options = {
         key: _place_of_copy(value) if isinstance(value, str) else value for key, value in run.model_options.items()
     }

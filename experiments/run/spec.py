@@ -48,20 +48,12 @@ ENGINE_WORDS: Mapping[Engine, str] = {
 """Description of each engine."""
 
 
-class Player(enum.Enum):
-    """Forms of the messages between scheduler and simulator in one process: objects, or bytes of Batsim 4's protocol.
-
-    ``direct`` and ``wire`` give the same tables. Batsim and a simulator in a separate process always receive bytes.
-    """
-
-    DIRECT = "direct"
-    WIRE = "wire"
-
-
 class Transport(enum.Enum):
-    """Connections of simulator and scheduler: function calls in one process, or ZeroMQ between two processes."""
+    """Connections of simulator and scheduler: calls in one process, with objects or with bytes of Batsim 4's protocol;
+    or ZeroMQ between two processes. The tables are the same."""
 
     DIRECT = "direct"
+    BYTES = "bytes"
     ZMQ = "zmq"
 
 
@@ -182,10 +174,9 @@ class Playing:
     """Player, inputs and outputs of a campaign's runs: options of every command that plays, keys of campaign files."""
 
     engine: Engine = option(Engine.FLUID, help="simulator of the machine")
-    transport: Transport = option(Transport.DIRECT, help="calls in one process, or ZeroMQ between two")
-    player: Player = option(
-        Player.DIRECT,
-        help="messages in this process as objects, or as bytes of Batsim 4's protocol, as for a real Batsim; "
+    transport: Transport = option(
+        Transport.DIRECT,
+        help="calls in one process, with objects or with bytes of Batsim 4's protocol, or ZeroMQ between two; "
         "the tables are the same",
     )
     image: str = option(
@@ -284,7 +275,6 @@ class RunSpec(Struct, frozen=True):
     transport: Transport
     seed: int
     model_options: dict[str, Value] = {}
-    player: Player = Player.DIRECT
     image: str = ""
     code: str = ""
     events: Prepared | None = None

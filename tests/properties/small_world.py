@@ -18,10 +18,10 @@ from spillway.experiments.run.spec import (
     Campaign,
     Engine,
     ModelSpec,
-    Player,
     PolicySpec,
     Prepared,
     RunSpec,
+    Transport,
     WorkloadSpec,
 )
 from spillway.experiments.trials.world import GB as GB
@@ -55,7 +55,7 @@ def workload(model: str, jobs: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
 
 def runs(
     root: Path, model: str, data: dict[str, Any], policies: list[str], *, bandwidth: str = "aware",
-    players: tuple[Player, ...] = (Player.DIRECT,), options: dict[str, Any] | None = None,
+    transports: tuple[Transport, ...] = (Transport.DIRECT,), options: dict[str, Any] | None = None,
     session: dict[str, str] | None = None, machine: dict[str, Any] | None = None,
 ) -> list[RunSpec]:  # fmt: skip
     """Describe runs of one workload on ``tiny`` with some keys of ``machine``, inputs written to ``root``."""
@@ -70,14 +70,14 @@ def runs(
     ]
     settings = {"bandwidth": bandwidth} | (session or {})
     found: list[RunSpec] = []
-    for player in players:
+    for transport in transports:
         campaign = Campaign(
             name="small",
             workloads=(WorkloadSpec(source="w"),),
             policies=tuple(PolicySpec(policy=name, session=settings) for name in policies),
             models=(ModelSpec(name=model, options=options or {}),),
             engine=Engine.FLUID,
-            player=player,
+            transport=transport,
         )
         found += expand(campaign, {(campaign.models[0].label, 0): [(pair[0], pair[1])]})
     return found

@@ -28,7 +28,7 @@ from spillway.schedulers.timeline import Timeline
 from tests.properties.outage_world import Change
 from tests.properties.outage_world import play as play_outages
 from tests.properties.small_world import execute, runs, workload
-from tests.properties.test_players import JOBS
+from tests.properties.test_transports import JOBS
 
 LATE_S = 1e-3
 """An end is reported to the scheduler up to a network latency later."""

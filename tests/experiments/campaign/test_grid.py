@@ -15,10 +15,10 @@ from spillway.experiments.run.spec import (
     Campaign,
     Engine,
     ModelSpec,
-    Player,
     PolicySpec,
     Prepared,
     RunSpec,
+    Transport,
     WorkloadSpec,
 )
 
@@ -75,7 +75,7 @@ def test_a_given_default_is_the_same_run() -> None:
         {"seeds": (1,)},
         {"engine": Engine.FIXED},
         {"models": (ModelSpec(name="io"),)},
-        {"models": (ModelSpec(name="rigid"),), "player": Player.WIRE},
+        {"models": (ModelSpec(name="rigid"),), "transport": Transport.BYTES},
         {"policies": (PolicySpec(policy="fcfs", literal=True),)},
         {"policies": (PolicySpec(policy="filler"),)},
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from spillway.base.errors import OptionError
 from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import Player
+from spillway.experiments.run.spec import Transport
 from spillway.schedulers.policies import POLICIES
 from tests.properties.small_world import runs, workload
 
@@ -40,19 +40,19 @@ def table(root: Path, run_id: str) -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_under_every_policy_and_both_players(model: str, policy: str, tmp_path: Path) -> None:
-    """Jobs end, faults cost the lost work and the reading of checkpoints, and both players write the same."""
+def test_under_every_policy_by_objects_and_bytes(model: str, policy: str, tmp_path: Path) -> None:
+    """Jobs end, faults cost the lost work and the reading of checkpoints, the same by objects and bytes."""
     data = workload("timeshared", DELAYS)  # jobs of a known time, without fields of that model
     options = {"interval": 10.0, "mtbf": 15.0, "seed": 3}
-    both = (Player.DIRECT, Player.WIRE)
+    both = (Transport.DIRECT, Transport.BYTES)
     if policy.startswith("gang"):
         with pytest.raises(OptionError, match="cannot be combined"):
             runs(tmp_path, model, data, [policy], options=options)
         return
-    direct, wire = runs(tmp_path, model, data, [policy], options=options, players=both)
-    for run in (direct, wire):
+    direct, in_bytes = runs(tmp_path, model, data, [policy], options=options, transports=both)
+    for run in (direct, in_bytes):
         execute(Task(run, tmp_path, 600.0))
-    assert (tmp_path / direct.id / "jobs.csv").read_bytes() == (tmp_path / wire.id / "jobs.csv").read_bytes()
+    assert (tmp_path / direct.id / "jobs.csv").read_bytes() == (tmp_path / in_bytes.id / "jobs.csv").read_bytes()
     rows = table(tmp_path, direct.id)
     assert [rows[str(n)]["final_state"] for n in range(4)] == ["COMPLETED_SUCCESSFULLY"] * 3 + [
         "COMPLETED_WALLTIME_REACHED"

@@ -101,19 +101,18 @@ def test_mistakes(
     assert len(errors.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("player", [("direct", "direct"), ("zmq", "wire")])
+@pytest.mark.parametrize("transport", ["direct", "bytes", "zmq"])
 def test_a_part_of_the_storage_nodes_is_drained(
-    player: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    transport: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With every player: two jobs of 8 GB a node; the run reports that the second waits for the drained part."""
+    """With every transport: two jobs of 8 GB a node; the run reports that the second waits for the drained part."""
     arguments = write_inputs(tmp_path, drained(5 * 10**9, 1) + drained(0, 700))
     data = json.loads((tmp_path / "jobs.json").read_text())
     data["jobs"][0] |= {"res": 1, "bb": 8 * 10**9}
     data["jobs"].append(data["jobs"][0] | {"id": 2, "subtime": 2})
     (tmp_path / "jobs.json").write_text(json.dumps(data))
     out = tmp_path / "out"
-    transport, how = player
-    assert main([*arguments, "--transport", transport, "--player", how, "--explain", "--out", str(out)]) == 0
+    assert main([*arguments, "--transport", transport, "--explain", "--out", str(out)]) == 0
     first, second = jobs(out)
     assert float(first["execution_time"]) == pytest.approx(100, abs=0.01)
     assert float(second["starting_time"]) == pytest.approx(700, abs=0.01)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import Player
+from spillway.experiments.run.spec import Transport
 from tests.properties.small_world import runs, workload
 
 
-@pytest.mark.parametrize("player", ["direct", "wire"])
-def test_part_of_a_transfer_has_moved(tmp_path: Path, player: str) -> None:
+@pytest.mark.parametrize("transport", [Transport.DIRECT, Transport.BYTES])
+def test_part_of_a_transfer_has_moved(tmp_path: Path, transport: Transport) -> None:
     """Failed before: the job ended with its first part, not with its walltime.
 
     Two I/O nodes. Job 0, on one node, writes for a long time at its own; job 1 has nodes at both: its part at the other
@@ -24,11 +24,7 @@ def test_part_of_a_transfer_has_moved(tmp_path: Path, player: str) -> None:
     data["profiles"]["p0"]["operations"] = [{"compute_s": 1.0}, {"io_bytes": 3 * 10**12}]
     data["profiles"]["p1"]["operations"] = [{"compute_s": 5.0}, {"io_bytes": 10**7}]
     session = {"io_control": "exclusive", "io_node_depth": "1"}
-    (run,) = [
-        found
-        for found in runs(tmp_path, "operations", data, ["easy"], session=session, players=tuple(Player))
-        if found.player.value == player
-    ]
+    (run,) = runs(tmp_path, "operations", data, ["easy"], session=session, transports=(transport,))
     execute(Task(run, tmp_path, 600.0))
     with (tmp_path / run.id / "jobs.csv").open(newline="") as stream:
         rows = {row["job_id"]: row for row in csv.DictReader(stream)}

@@ -75,9 +75,9 @@ def test_suspension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "site.toml").write_text(SITE.replace("requeue", "suspend"))
     given = ["--site", str(tmp_path / "site.toml"), "--platform", "nodes:8", "--policy", "easy", "--no-plots"]
     found = []
-    for player in ("direct", "wire"):
-        out = tmp_path / player
-        command = ["run", str(tmp_path / "w.json"), *given, "--suspend", "suspend", "--player", player]
+    for transport in ("direct", "bytes"):
+        out = tmp_path / transport
+        command = ["run", str(tmp_path / "w.json"), *given, "--suspend", "suspend", "--transport", transport]
         assert main([*command, "--out", str(out)]) == 0
         (folder,) = (path.parent for path in out.glob("*/run.json"))
         found.append([(folder / name).read_text() for name in ("jobs.csv", "allocations.csv", "preemptions.csv")])

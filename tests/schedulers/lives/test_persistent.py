@@ -12,7 +12,7 @@ from spillway.analysis.metrics import summarise
 from spillway.analysis.tables import read_run
 from spillway.base.errors import DecisionRefused, RemoteProtocolError
 from spillway.experiments.run import single
-from spillway.experiments.run.spec import Player
+from spillway.experiments.run.spec import Transport
 from spillway.protocol.messages import JobSubmitted, Message, ResourceInfo, SimulationBegins
 from spillway.schedulers.assembly import SessionSpec
 from spillway.schedulers.core.session import Session
@@ -52,7 +52,7 @@ def played(
 ) -> tuple[Rows, list[dict[str, str]], Session]:
     """Rows of jobs.csv by id, rows of persistent.csv, and the session in the end."""
     model = "timeshared" if policy.startswith("gang") else "rigid"
-    (run,) = runs(tmp_path, model, workload_of(jobs), [policy], session=session, players=(Player.DIRECT,))
+    (run,) = runs(tmp_path, model, workload_of(jobs), [policy], session=session, transports=(Transport.DIRECT,))
     session_then = execute(run, tmp_path, monkeypatch)
     tables = {name: [row for path in tmp_path.rglob(name) for row in _read(path)] for name in TABLES}
     return {row["job_id"]: row for row in tables["jobs.csv"]}, tables["persistent.csv"], session_then
@@ -233,18 +233,18 @@ def test_every_policy_leaves_room_for_a_buffer_without_end(
     assert session.book.timeline.free_storage_now() == [6 * GB, 6 * GB]
 
 
-def test_both_players_and_real_messages_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_and_bytes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job without nodes is rejected on the wire; in the table it has ended, and sorted by its end."""
     jobs = [
         job(0, 0.0, 0, bb_create=created("a", 6)),
         job(1, 0.5, 2, 20.0, bb_use=["a"], bb=10**9),
         job(2, 1.0, 0, bb_destroy=["a"]),
     ]
-    players = (Player.DIRECT, Player.WIRE)
+    transports = (Transport.DIRECT, Transport.BYTES)
     data = workload_of(jobs)
     data["profiles"] = {name: {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e6} for name in data["profiles"]}
     tables = []
-    for run in runs(tmp_path, "io", data, ["easy"], players=players):
+    for run in runs(tmp_path, "io", data, ["easy"], transports=transports):
         execute(run, tmp_path, monkeypatch)
         tables.append([(tmp_path / run.id / name).read_bytes() for name in TABLES])
     assert tables[0] == tables[1]

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from spillway.experiments.run.single import Task, execute
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Player
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Transport
 from spillway.experiments.studies.points import Point
 from spillway.experiments.studies.product import Product, prepare
 from spillway.experiments.studies.thesis.claims import EQUAL
@@ -40,12 +40,12 @@ class Played:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def run(self, model: str, workload: str, policy: str, player: Player = Player.DIRECT) -> Path:
+    def run(self, model: str, workload: str, policy: str, transport: Transport = Transport.DIRECT) -> Path:
         """The folder of a run."""
         point = Point((("model", model), ("workload", workload), ("policy", policy), ("seed", 0)))
         [spec] = prepare(Product(policy=schedule), [point], self._folder, Console(quiet=True)).values()
-        if player is not spec.player:
-            spec = msgspec.structs.replace(spec, player=player, id=f"{spec.id}-{player.value}")
+        if transport is not spec.transport:
+            spec = msgspec.structs.replace(spec, transport=transport, id=f"{spec.id}-{transport.value}")
         path = self._folder / spec.id
         if not path.exists():
             execute(Task(spec, self._folder, DEFAULT_TAU_S))
@@ -112,13 +112,13 @@ def test_first_200_jobs_io_aware_maxutil(reference: Path, metrics: Metrics) -> N
 @pytest.mark.reference
 @pytest.mark.slow
 @pytest.mark.parametrize(("workload", "policy"), [(SAMPLE, "backfill-1"), ("part-4", "backfill-sjf-1")])
-def test_both_players_at_full_size(reference: Path, played: Played, workload: str, policy: str) -> None:
-    """IO-Aware jobs by calls and by messages: the tables of jobs and of sub-jobs are the same, byte for byte."""
+def test_objects_and_bytes_at_full_size(reference: Path, played: Played, workload: str, policy: str) -> None:
+    """IO-Aware jobs by objects and by bytes: the tables of jobs and of sub-jobs are the same, byte for byte."""
     place = source(reference, "io", workload)
-    direct, wire = (played.run("io", place, policy, player) for player in (Player.DIRECT, Player.WIRE))
-    assert direct != wire
+    direct, in_bytes = (played.run("io", place, policy, way) for way in (Transport.DIRECT, Transport.BYTES))
+    assert direct != in_bytes
     for name in ("jobs.csv", "batsim_jobs.csv", "schedule.csv", "allocations.csv"):
-        assert (direct / name).read_bytes() == (wire / name).read_bytes(), name
+        assert (direct / name).read_bytes() == (in_bytes / name).read_bytes(), name
 
 
 def test_measured_values_are_of_known_schedules() -> None:

@@ -1,4 +1,4 @@
-"""The direct player gives the same tables as messages do, byte for byte, for every job model."""
+"""Messages as objects and as bytes of Batsim 4 give the same tables, byte for byte, for every job model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spillway.experiments.run.single import Task
 from spillway.experiments.run.single import execute as run_task
-from spillway.experiments.run.spec import Player
+from spillway.experiments.run.spec import Transport
 from spillway.schedulers.jobmodels import MODELS
 from tests.properties.small_world import JOBS, runs, workload
 
@@ -38,7 +38,7 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=8)
 @given(data=st.data(), jobs=JOBS)
-def test_both_players_write_the_same(
+def test_objects_and_bytes_give_the_same(
     model: str, data: st.DataObject, jobs: list[tuple[int, int, float, int, int, int | None, bool]]
 ) -> None:
     """Random jobs, settings and options."""
@@ -48,12 +48,12 @@ def test_both_players_write_the_same(
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         both = runs(
-            root, model, workload(model, jobs), [policy], players=(Player.DIRECT, Player.WIRE), options=options,
-            session=session,
+            root, model, workload(model, jobs), [policy], options=options, session=session,
+            transports=(Transport.DIRECT, Transport.BYTES),
         )  # fmt: skip
         for run in both:
             run_task(Task(run, root, 600.0, uncontended=True))
-        direct, wire = (root / run.id for run in both)
-        names = {path.name for path in wire.iterdir()} - {"run.json", "timings.json", "manifest.json"}
+        direct, in_bytes = (root / run.id for run in both)
+        names = {path.name for path in in_bytes.iterdir()} - {"run.json", "timings.json", "manifest.json"}
         for name in sorted(names):
-            assert (direct / name).read_bytes() == (wire / name).read_bytes(), name
+            assert (direct / name).read_bytes() == (in_bytes / name).read_bytes(), name
