@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spillway.experiments.studies.gang.aggregate import Ran
-from spillway.experiments.studies.gang.play import drawn, measures, policy_of, workload_of
+from spillway.experiments.studies.gang.play import Ran, drawn, measures, policy_of, workload_of
 from spillway.experiments.studies.points import Point, Values
 from spillway.platforms.catalogue import platform_from
 from spillway.protocol.messages import ExecuteJob, JobState, Message, Reply, Request

@@ -1,4 +1,4 @@
-"""The core's way between events against its plain twin and the protocol, job by job; and by hand."""
+"""The core's machine, which steps between events, against the product, job by job; and by hand."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spillway.experiments.studies.gang.aggregate import Ran, Setting, run_gang
+from spillway.experiments.studies.gang.play import Ran, run_gang
 from spillway.experiments.studies.gang.wire import run_on_wire
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policies.gang import Gang
-from spillway.schedulers.timesharing.costs import Costs
-from spillway.schedulers.timesharing.migration import MigrationStart
-from spillway.schedulers.timesharing.rules import Rules, Where
-from spillway.schedulers.timesharing.slices import Slices
 from spillway.workloads.gang import LAYOUTS, MIXED, SIZES, GangJob, GangOptions, draw_gang
-from tests.reference.gang import run_plainly
 
 NAMES = ("gang", "gang-io", "gang-io-adaptive", "gang-io-migrate")
 S = 1_000_000
 
 
-def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) -> tuple[Ran, Ran]:
-    """A workload by the aggregate and through the protocol."""
+def gang(name: str, options: dict[str, str] | None = None) -> Gang:
+    """A gang policy."""
     policy = POLICIES[name].build(options or {})
     assert isinstance(policy, Gang)
-    return run_gang(jobs, Setting(policy.rules(), *policy.sharing(), policy.migration_limit)), run_on_wire(jobs, policy)
+    return policy
+
+
+def both(name: str, jobs: list[GangJob], options: dict[str, str] | None = None) -> tuple[Ran, Ran]:
+    """A workload by the core's machine and by the product."""
+    return run_gang(jobs, gang(name, options), 320), run_on_wire(jobs, gang(name, options))
 
 
 @pytest.mark.parametrize("layout", ["spread", "neighbours"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_aggregate_is_the_protocol(name: str, layout: str) -> None:
+def test_drawn_jobs(name: str, layout: str) -> None:
     """Starts, ends, places and migrations of 50 jobs are equal to the microsecond."""
     options = GangOptions(jobs=50, seed=4, mean_time_s=2895, intensities=(0.1, 0.33, 0.5), layout=layout)
-    aggregate, wire = both(name, draw_gang(options))
-    assert aggregate == wire
-    assert min(aggregate.end_us) > 0
+    machine, wire = both(name, draw_gang(options))
+    assert machine == wire
+    assert min(machine.end_us) > 0
 
 
 @pytest.mark.slow
@@ -44,26 +44,26 @@ def test_hundreds_of_jobs() -> None:
     options = GangOptions(
         jobs=520, mean_gap_s=300.0, seed=1, mean_time_s=2482, intensities=(0.1, 0.33, 0.5), layout="neighbours"
     )
-    aggregate, wire = both("gang-io-migrate", draw_gang(options))
-    assert aggregate == wire
-    assert aggregate.migrations > 100
+    machine, wire = both("gang-io-migrate", draw_gang(options))
+    assert machine == wire
+    assert machine.migrations > 100
 
 
 def test_other_quanta_levels_and_costs() -> None:
     """Equality does not hang on the defaults."""
     jobs = draw_gang(GangOptions(jobs=60, seed=2, mean_time_s=3102, layout="neighbours"))
     options = {"quantum": "70.5", "level": "3", "migration_cost": "7.25", "migration_limit": "9", "compaction": "false"}
-    aggregate, wire = both("gang-io-migrate", jobs, options)
-    assert aggregate == wire
+    machine, wire = both("gang-io-migrate", jobs, options)
+    assert machine == wire
 
 
 @pytest.mark.parametrize("start", ["next-quantum", "at-once"])
 def test_migrations_are_equal(start: str) -> None:
     """Seven migrations, begun with the next slice or inside the running one."""
     jobs = draw_gang(GangOptions(jobs=60, mean_gap_s=300.0, mean_time_s=3102, layout="neighbours"))
-    aggregate, wire = both("gang-io-migrate", jobs, {"migration_start": start})
-    assert aggregate == wire
-    assert aggregate.migrations > 5
+    machine, wire = both("gang-io-migrate", jobs, {"migration_start": start})
+    assert machine == wire
+    assert machine.migrations > 5
 
 
 def test_by_hand() -> None:
@@ -75,11 +75,10 @@ def test_by_hand() -> None:
         GangJob(0, 1, 200 * S, 0, (1,)),
         GangJob(0, 2, 30 * S, 1000, (0, 1)),
     ]
-    rules = Rules(Where.FILES_FIRST, local_first=True, migrate=True)
-    costs = Costs(migration_us=2 * S)
-    ran = run_gang(jobs, Setting(rules, Slices(2, 10 * S), costs, nodes=4))
+    options = {"level": "2", "quantum": "10", "migration_cost": "2"}
+    ran = run_gang(jobs, gang("gang-io-migrate", options), 4)
     assert (ran.end_us[0], ran.end_us[3]) == (25 * S, 147 * S)
-    at_once = run_gang(jobs, Setting(rules, Slices(2, 10 * S), costs, MigrationStart.AT_ONCE, nodes=4))
+    at_once = run_gang(jobs, gang("gang-io-migrate", {**options, "migration_start": "at-once"}), 4)
     assert (at_once.end_us[0], at_once.end_us[3]) == (25 * S, 142 * S)
     assert ran.local == [True, True, True, True]
     assert ran.migrations == 1
@@ -107,15 +106,13 @@ WORLDS = st.fixed_dictionaries(
     sizes=st.sampled_from(list(SIZES)),
     gap_s=st.sampled_from([100.0, 583.0]),
 )
-def test_the_core_is_its_plain_twin(
+def test_the_machine_is_the_product(
     name: str, world: dict[str, str], seed: int, layout: str, sizes: str, gap_s: float
 ) -> None:
-    """Starts, ends, places and migrations of 60 jobs are those of the steps in plain code, under all options."""
+    """Starts, ends, places and migrations of 60 jobs, under all options."""
     jobs = draw_gang(GangOptions(jobs=60, seed=seed, mean_gap_s=gap_s, intensities=MIXED, layout=layout, sizes=sizes))
-    policy = POLICIES[name].build(world)
-    assert isinstance(policy, Gang)
-    setting = Setting(policy.rules(), *policy.sharing(), policy.migration_limit)
-    assert run_gang(jobs, setting) == run_plainly(jobs, setting)
+    machine, product = both(name, jobs, world)
+    assert machine == product
 
 
 def test_scanning_is_equal() -> None:
