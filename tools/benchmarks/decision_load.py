@@ -2,14 +2,15 @@
 
 ``python -m tools.benchmarks.decision_load [--nodes 1000,4000,16000,64000] [--jobs 2500]``
 
-The workload is that of the study ``herbein`` (the available log, sizes of jobs grow with the machine), played
-with given durations, so that nothing but the scheduler is measured; milliseconds of CPU time of the thread, and the
-99th percentile in real time. The first message, in which the machine is read, is stated separately.
+The workload is that of the study ``herbein`` (the available log, sizes of jobs grow with the machine), played without
+contention; only the scheduler is measured: milliseconds of CPU time of the thread, and the 99th percentile in real
+time. The first message, in which the machine is read, is stated separately.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import time
 from dataclasses import replace
@@ -17,8 +18,12 @@ from dataclasses import replace
 import numpy as np
 
 from spillway.experiments.studies.herbein.logs import LOGS, model_of
-from spillway.experiments.studies.herbein.rehearsal import play, tree_of
+from spillway.experiments.studies.herbein.pace import play
 from spillway.experiments.studies.local_logs import at_hand
+from spillway.platforms.catalogue import builtin_files
+from spillway.platforms.description import read_description
+from spillway.platforms.generate import build
+from spillway.platforms.model import Platform
 from spillway.protocol.messages import Message, Reply
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Ground, Passes
@@ -27,10 +32,25 @@ from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Requested
-from spillway.workloads.herbein import HerbeinModel, HerbeinOptions, draw_herbein
+from spillway.workloads.herbein import PAPER_RATE, HerbeinModel, HerbeinOptions, draw_herbein
 
 CTS1_NODES = 3888
 UNDER_PROVISIONED = 0.7
+_EDGE_NODES = 18
+"""Nodes at an edge switch of CTS-1."""
+MACHINE = """
+name = "cts"
+topology = "tree"
+node = {{ prefix = "n", speed = "1Gf", loopback = "12GBps" }}
+pfs = {{ bandwidth = "{pfs}Bps" }}
+[[cluster]]
+name = "cts"
+uplink = {{ name = "pool", bandwidth = "{pool}Bps" }}
+levels = [
+  {{ name = "edge", count = {edges}, bandwidth = "216GBps" }},
+  {{ name = "node", count = {below}, bandwidth = "12GBps", duplex = true }},
+]
+"""
 QUANTILES = (50, 75, 95, 99)
 
 
@@ -72,11 +92,23 @@ def decision_times(model: HerbeinModel, nodes: int, bandwidth: bool, options: He
         passes=Passes(estimator=Requested()),
     )
     watch = Stopwatch(session)
-    watch.handle(Message(0.0, (tree_of(nodes, UNDER_PROVISIONED),)))
-    play(watch.handle, draw_herbein(model, scaled))
+    play(watch.handle, draw_herbein(model, scaled), tree_of(nodes, UNDER_PROVISIONED))
     cpu_s, wall_s = watch.cpu_s[1:], watch.wall_s[1:]
     quantiles = [float(np.percentile(cpu_s, quantile)) for quantile in QUANTILES]
     return [*quantiles, float(np.percentile(wall_s, 99)), max(cpu_s), watch.cpu_s[0]]
+
+
+def tree_of(nodes: int, provisioned: float) -> Platform:
+    """A machine like CTS-1 of at least this size.
+
+    Parameters
+    ----------
+    provisioned
+        Bandwidth of the file system, as a share of the nodes' requests at the paper's rate.
+    """
+    pfs, pool = math.ceil(provisioned * PAPER_RATE * nodes), math.ceil(432e9 / CTS1_NODES * nodes)
+    text = MACHINE.format(pfs=pfs, pool=pool, edges=math.ceil(nodes / _EDGE_NODES), below=_EDGE_NODES)
+    return build(read_description(text, "decision_load", builtin_files(), None))
 
 
 class Stopwatch:

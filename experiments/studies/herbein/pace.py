@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from spillway.experiments.studies.herbein.rehearsal import play, tree_of
-from spillway.protocol.messages import Message
+from spillway.platforms.catalogue import platform_from
+from spillway.platforms.model import Platform
 from spillway.schedulers.core.session import Session
 from spillway.schedulers.core.terms import Ground, Passes
 from spillway.schedulers.jobmodels.rigid import Rigid
@@ -19,7 +19,13 @@ from spillway.schedulers.jobmodels.runtime import ProgramRuntime
 from spillway.schedulers.model.machine import MachineDefaults
 from spillway.schedulers.policies import POLICIES
 from spillway.schedulers.policykit.estimates import Requested
+from spillway.simulator.engines.fixed import FixedEngine
+from spillway.simulator.options import SimulationOptions
+from spillway.simulator.reading.workload import workload_from_object
+from spillway.simulator.wire.broker import Simulation
+from spillway.simulator.wire.links import Exchange, InProcessLink
 from spillway.workloads.herbein import CHANGES_PER_JOB, PAPER_STATE_CHANGE_S, HerbeinModel, HerbeinOptions, draw_herbein
+from spillway.workloads.workload import Workload
 
 TOLERANCE_S = 0.05
 """Half of the last digit that the paper prints."""
@@ -58,6 +64,7 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
     If no time does (the work fills the machine for longer, or one job lasts longer than the whole test may),
     submissions come every :data:`STEADY_GAP_S`. I/O rates do not matter: nothing is contended.
     """
+    machine = platform_from("cts1")
 
     def change_s(gap_s: float) -> float:
         workload = draw_herbein(model, replace(options, mean_gap_s=gap_s))
@@ -67,10 +74,28 @@ def pace_of(model: HerbeinModel, options: HerbeinOptions) -> Pace:
             ground=Ground(defaults=MachineDefaults(bandwidth=False)),
             passes=Passes(estimator=Requested()),
         )
-        session.handle(Message(0.0, (tree_of(options.nodes),)))
-        return play(session.handle, workload) / (CHANGES_PER_JOB * len(workload.jobs))
+        return play(session, workload, machine) / (CHANGES_PER_JOB * len(workload.jobs))
 
     return search(change_s)
+
+
+def play(scheduler: Exchange, workload: Workload, machine: Platform) -> float:
+    """Play a workload without contention; return the time from the first submission to the last end, s.
+
+    Parameters
+    ----------
+    machine
+        A machine with at least the workload's nodes, of 1e9 flop/s; the first of them are used.
+    """
+    data = {
+        "nb_res": workload.nb_res,
+        "jobs": [{**job.to_object(), "id": str(job.id)} for job in workload.jobs],
+        "profiles": workload.profiles,
+    }
+    options = SimulationOptions(machine_limit=workload.nb_res, fail_on_deadlock=True)
+    with FixedEngine(machine) as engine:
+        result = Simulation(machine, [workload_from_object(data)], engine, InProcessLink(scheduler), options).run()
+    return result.totals.makespan - workload.jobs[0].subtime
 
 
 def search(change_s: Callable[[float], float]) -> Pace:
