@@ -23,6 +23,7 @@ from spillway.analysis.errors import AnalysisError
 from spillway.analysis.rows import read_lines, read_parts
 from spillway.base.files import parse_json, read_file
 from spillway.base.limits import HOSTS, shown
+from spillway.base.links import refuse_links
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -267,7 +268,10 @@ def read_run(folder: Path) -> JobTable:
     ------
     AnalysisError
         A file is missing or malformed.
+    InputError
+        The folder holds a link (:func:`spillway.base.links.refuse_links`).
     """
+    refuse_links(folder)
     table = read_jobs(folder / "jobs.csv")
     if _SLICES_COLUMN in _header(folder / "jobs.csv"):
         table = replace(table, turns=_read_turns(table, folder / _SLICES_FILE))

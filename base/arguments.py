@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from spillway.base.errors import OptionError, printable
+from spillway.base.errors import OptionError, printable, visible
 from spillway.base.garbage_collection import collecting_rarely, end_without_search
 from spillway.base.near import near
 from spillway.base.options import OptionInfo, describe, parse, plain, show
@@ -202,6 +202,12 @@ def complain(error: object, *, is_error: bool = True) -> None:
     """Print one line on the standard error stream, as all programs of the package do."""
     text = printable(" ".join(str(error).split("\n")))
     print(f"{PROGRAM}: {'error: ' if is_error else ''}{text}", file=sys.stderr, flush=True)
+
+
+def tell(*texts: object) -> None:
+    """Print texts, a line or more each, without what a terminal would obey: names in them are of the input."""
+    for text in texts:
+        print(visible(str(text)))
 
 
 def play(parser: Parser, arguments: Sequence[str] | None) -> int:

@@ -12,12 +12,14 @@
     +-- PeerLost                   the peer went silent (exit code 3)
     +-- Stopped                    a signal stopped the service (exit code 128 + signal)
 
-``platforms`` and ``workloads`` have their own ``PlatformError`` and ``WorkloadError``, with the ``exit_code`` of
-``InputError``.
+``platforms``, ``workloads`` and ``analysis`` have ``PlatformError``, ``WorkloadError`` and ``AnalysisError``, with the
+``exit_code`` of ``InputError``; :class:`spillway.base.limits.InputError` is one of a file. All of these are
+``ValueError``, too.
 """
 
 from __future__ import annotations
 
+import re
 import reprlib
 import signal
 from typing import Any
@@ -64,6 +66,16 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """A text of several lines with the characters that a terminal would obey, and those that turn the direction of
+    writing, as escapes; other signs, line ends and tabs stay.
+    """
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def shortened(text: str) -> str:

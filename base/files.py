@@ -96,6 +96,23 @@ class _Unpacked(io.RawIOBase):
         return data
 
 
+def _unpacked(packed: IO[bytes], suffix: str, size: int, limit: Limit) -> _Unpacked:
+    """A stream that is read to its limit first if its end states a suspicious size: a bomb is refused unparsed.
+
+    That is 30 times as fast as to read its lines up to there. Only gzip states a size (modulo 2**32).
+    """
+    if suffix == ".gz":
+        packed.seek(max(0, packed.seek(0, os.SEEK_END) - 4))
+        stated = int.from_bytes(packed.read(4), "little")
+        packed.seek(0)
+        if stated > max(_UNSUSPICIOUS, EXPANSION.value * size):
+            first = _Unpacked(packed, suffix, size, limit)
+            while first.read():
+                pass
+            packed.seek(0)
+    return _Unpacked(packed, suffix, size, limit)
+
+
 def advice(path: Path | str) -> str:
     """Advice about a missing file: the nearest name in its folder, or a check of the name and the folder.
 
@@ -180,7 +197,7 @@ def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator
     if suffix not in PACKED:
         suffix = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), suffix)
     try:
-        source: Any = _Unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
+        source: Any = _unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
         count = 0
         while piece := source.read(_CHUNK):
             count += len(piece)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from spillway.base import errors
 
-class InputError(ValueError):
+
+class InputError(errors.InputError, ValueError):
     """A file from outside cannot be read; the message states the expected and the actual input, and the remedy."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spillway.base.arguments import Parser, add_out, natural, play, positive
+from spillway.base.arguments import Parser, add_out, natural, play, positive, tell
 from spillway.base.files import parse_toml
 from spillway.base.limits import InputError
 from spillway.platforms.annotate import annotate
@@ -77,7 +77,7 @@ def add_actions(parser: Parser) -> argparse._SubParsersAction[Parser]:
 
 def _list(_: argparse.Namespace) -> int:
     for name in builtin_files():
-        print(f"{name:<14} {describe(name).summary}")
+        tell(f"{name:<14} {describe(name).summary}")
     return 0
 
 
@@ -101,12 +101,12 @@ def _write(path: Path, xml: str) -> None:
         path.write_text(xml, encoding="utf-8")
     except OSError as error:
         raise PlatformError(f"cannot write: {error}", str(path)) from None
-    print(f"{path}: {len(xml)} bytes, sha256 {checksum(xml)}")
+    tell(f"{path}: {len(xml)} bytes, sha256 {checksum(xml)}")
 
 
 def _check(options: argparse.Namespace) -> int:
     for line in summary(platform_from(options.platform)):
-        print(line)
+        tell(line)
     return 0
 
 
@@ -114,7 +114,7 @@ def _draw(options: argparse.Namespace) -> int:
     from spillway.platforms.picture import draw_platform  # matplotlib takes half a second to import
 
     draw_platform(options.platform, options.output)
-    print(options.output)
+    tell(options.output)
     return 0
 
 
@@ -123,7 +123,7 @@ def _fit(options: argparse.Namespace) -> int:
 
     runs = [run for path in options.files for run in read_runs(path)]
     for line in list(report(fit_runs(runs, options.folds, options.seed))):  # all lines, or only the error
-        print(line)
+        tell(line)
     return 0
 
 

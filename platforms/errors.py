@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from spillway.base.errors import SpillwayError
 
-class PlatformError(ValueError):
+
+class PlatformError(SpillwayError, ValueError):
     """A platform file or description that cannot be used.
 
     Parameters

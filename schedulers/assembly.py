@@ -427,16 +427,17 @@ def _around(
     if preemption.active:
         deciding = Preempting(deciding, preemption, life.apart, getattr(policy, "due", None))
         promised = deciding.keep
-        keep = _each(promised, keep)
     if settings.bb_user_limit:
         deciding = UserLimit(deciding, int(settings.bb_user_limit))
         refuses = _first_of(deciding.refuses, refuses)
     windows = settings.windows()
     if windows:
         deciding = Windows(deciding, windows)
+        keep = deciding.keeping(keep)
         if promised is not None:
             deciding = Promised(deciding, promised)
         refuses = _first_of(admission(windows, settings.site_stated), refuses)
+    keep = keep if promised is None else _each(promised, keep)
     if settings.bb_maxima:
         refuses = _first_of(parse_maxima(settings.bb_maxima).refuses, refuses)
     return WithPersistent(deciding, int(settings.bb_user_limit), keep), refuses

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_declared, add_out, given, play
+from spillway.base.arguments import Parser, add_declared, add_out, given, play, tell
 from spillway.base.near import near
 from spillway.base.options import build
 from spillway.base.units import SIZE, many
@@ -58,20 +58,20 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _list(_: argparse.Namespace) -> None:
-    print("public logs (spillway workload fetch NAME):")
+    tell("public logs (spillway workload fetch NAME):")
     for log in CATALOGUE.values():
-        print(f"  {log.name:28} {log.machine}{' [checksum known]' if log.sha256 else ''}")
-    print("\ngenerators (spillway workload synth NAME[:option=value,...] --out FILE.swf):")
+        tell(f"  {log.name:28} {log.machine}{' [checksum known]' if log.sha256 else ''}")
+    tell("\ngenerators (spillway workload synth NAME[:option=value,...] --out FILE.swf):")
     for name, kind in GENERATORS.items():
         defaults = ",".join(f"{field.name}={field.default}" for field in fields(kind))  # type: ignore[arg-type]
-        print(f"  {name}:{defaults}")
+        tell(f"  {name}:{defaults}")
 
 
 def _fetch(options: argparse.Namespace) -> None:
     fetched = fetch(options.name, options.from_file, options.cache, options.address, options.accept_any)
     log = read_swf(fetched.path)
-    print(f"{fetched.path}\n{len(log.records):,} records, sha256 {fetched.sha256}\n{fetched.how}\n")
-    print(acknowledgement(options.name, log.header.values("Acknowledge")))
+    tell(f"{fetched.path}\n{len(log.records):,} records, sha256 {fetched.sha256}\n{fetched.how}\n")
+    tell(acknowledgement(options.name, log.header.values("Acknowledge")))
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -99,8 +99,8 @@ def _convert(options: argparse.Namespace) -> None:
     if options.batsim == 5:
         workload = to_batsim5(workload)
     write_batsim(workload, options.output)
-    print(*lines, sep="\n")
-    print(f"wrote {options.output}, content sha256 {workload.checksum}")
+    tell(*lines)
+    tell(f"wrote {options.output}, content sha256 {workload.checksum}")
 
 
 def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> None:
@@ -108,7 +108,7 @@ def _convert_many(table: JobTable, name: str, options: argparse.Namespace) -> No
     machine, lines = _machine(options, table)
     converted, report = convert_columns(table, machine, _convert_options(options), name)
     write_pieces(options.output, converted.text())
-    print(*lines, *report.lines(), f"wrote {options.output}", sep="\n")
+    tell(*lines, *report.lines(), f"wrote {options.output}")
 
 
 def _split(options: argparse.Namespace) -> None:
@@ -122,20 +122,20 @@ def _split(options: argparse.Namespace) -> None:
         for part in split_workload(read_batsim(options.source), how):
             label = part.name.rpartition("-")[2]
             write_batsim(part, folder / f"part-{label}.json{options.compress}")
-            print(f"part-{label}: {many(len(part.jobs), 'job', 'jobs')}")
+            tell(f"part-{label}: {many(len(part.jobs), 'job', 'jobs')}")
         return
     log, name = load_log(options.source, reading_of(options))
     machine, lines = _machine(options, as_table(log))
     if options.to == "json":
-        print(*lines, sep="\n")
+        tell(*lines)
     for number, piece in enumerate(split_log(log, how)):
         if options.to == "swf":
             write_swf(piece, folder / f"part-{number}.swf{options.compress}")
-            print(f"part-{number}: {len(piece.records):,} records")
+            tell(f"part-{number}: {len(piece.records):,} records")
         elif piece.records:
             workload, report = convert(piece, machine, _convert_options(options), f"{name}-part-{number}")
             write_batsim(workload, folder / f"part-{number}.json{options.compress}")
-            print(f"part-{number}: {'; '.join(report.lines())}")
+            tell(f"part-{number}: {'; '.join(report.lines())}")
 
 
 def _synth(options: argparse.Namespace) -> None:
@@ -147,10 +147,10 @@ def _synth(options: argparse.Namespace) -> None:
         machine, _ = _machine(options, as_table(log))
         workload, report = convert(log, machine, _convert_options(options), name)
         write_batsim(workload, options.output)
-        print(*report.lines(), f"wrote {options.output}, content sha256 {workload.checksum}", sep="\n")
+        tell(*report.lines(), f"wrote {options.output}, content sha256 {workload.checksum}")
     else:
         write_swf(log, options.output)
-        print(f"wrote {options.output}: {len(log.records):,} records")
+        tell(f"wrote {options.output}: {len(log.records):,} records")
 
 
 def _fit(options: argparse.Namespace) -> None:
@@ -158,15 +158,15 @@ def _fit(options: argparse.Namespace) -> None:
 
     log, name = load_log(options.source, reading_of(options))
     result = fit_log(log, folds=options.folds, seed=options.seed, name=name)
-    print(*report_lines(result), sep="\n")
+    tell(*report_lines(result))
     if options.output is not None:
         from spillway.workloads.fit_plots import draw_all
 
         for path in draw_all(log, result, options.output):
-            print(f"drew {path}")
+            tell(f"drew {path}")
         model = options.output / "burst-buffer-model.json"
         write_model(result.model(), model)
-        print(f"wrote {model}: use it with 'convert --burst-buffers {model}'")
+        tell(f"wrote {model}: use it with 'convert --burst-buffers {model}'")
 
 
 def _machine(options: argparse.Namespace, table: JobTable) -> tuple[MachineFacts, list[str]]:
@@ -215,7 +215,7 @@ def _convert_options(options: argparse.Namespace) -> ConvertOptions:
 def _print_rows(rows: Sequence[Row]) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:{width}}  {value}")
+        tell(f"{name:{width}}  {value}")
 
 
 _OF_CONVERSION = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from spillway.base.errors import SpillwayError
 
-class WorkloadError(ValueError):
+
+class WorkloadError(SpillwayError, ValueError):
     """A log, workload, option or catalogue name given by the user is wrong.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import add_declared, add_out, given
+from spillway.base.arguments import add_declared, add_out, given, tell
 from spillway.base.options import build
 from spillway.base.units import many
 from spillway.workloads.batsim_json import write_batsim
@@ -29,5 +29,5 @@ def command(options: argparse.Namespace) -> None:
     drawn = build(GangOptions, given(options, GangOptions), intensities=tuple(options.intensity or (0.5,)))
     workload = as_workload(draw_gang(drawn), drawn.nodes)
     write_batsim(workload, options.output)
-    print(f"{many(len(workload.jobs), 'job', 'jobs')} for {workload.nb_res} nodes with files on {options.layout} nodes")
-    print(f"wrote {options.output}, content sha256 {workload.checksum}")
+    tell(f"{many(len(workload.jobs), 'job', 'jobs')} for {workload.nb_res} nodes with files on {options.layout} nodes")
+    tell(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import add_declared, add_out, given
+from spillway.base.arguments import add_declared, add_out, given, tell
 from spillway.base.options import build
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.load import load_workload
@@ -39,5 +39,5 @@ def command(options: argparse.Namespace) -> None:
     chosen = build(MalleableOptions, given(options, MalleableOptions))
     workload = make_malleable(load_workload(options.source, machine, reading=reading_of(options)), machine, chosen)
     write_batsim(workload, options.output)
-    print(workload.notes[-1])
-    print(f"wrote {options.output}, content sha256 {workload.checksum}")
+    tell(workload.notes[-1])
+    tell(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import add_declared, add_out, given
+from spillway.base.arguments import add_declared, add_out, given, tell
 from spillway.base.options import build
 from spillway.workloads.batsim_json import write_batsim
 from spillway.workloads.jeannot import FAMILIES, JeannotOptions, draw_jeannot
@@ -31,6 +31,6 @@ def command(options: argparse.Namespace) -> None:
     drawn = draw_jeannot(build(JeannotOptions, given(options, JeannotOptions)))
     write_batsim(drawn.workload, options.output)
     rejected = ", ".join(f"{load:.3f}" for load in drawn.rejected) or "none"
-    print(f"{len(drawn.workload.jobs):,} jobs for {drawn.workload.nb_res:,} nodes, I/O load {drawn.load:.3f}")
-    print(f"rejected draws: {rejected}; volumes multiplied by {drawn.factor:g}")
-    print(f"wrote {options.output}, content sha256 {drawn.workload.checksum}")
+    tell(f"{len(drawn.workload.jobs):,} jobs for {drawn.workload.nb_res:,} nodes, I/O load {drawn.load:.3f}")
+    tell(f"rejected draws: {rejected}; volumes multiplied by {drawn.factor:g}")
+    tell(f"wrote {options.output}, content sha256 {drawn.workload.checksum}")

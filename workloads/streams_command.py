@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import add_declared, add_out, given
+from spillway.base.arguments import add_declared, add_out, given, tell
 from spillway.base.options import build
 from spillway.base.units import many
 from spillway.workloads.batsim_json import write_batsim
@@ -53,5 +53,5 @@ def command(options: argparse.Namespace) -> None:
     workload = draw_herbein(fit_herbein(log), drawn, f"{name}-streams")
     write_batsim(workload, options.output)
     last_s = workload.jobs[-1].subtime
-    print(f"{many(len(workload.jobs), 'job', 'jobs')}, submitted within {last_s:,.0f} s")
-    print(f"wrote {options.output}, content sha256 {workload.checksum}")
+    tell(f"{many(len(workload.jobs), 'job', 'jobs')}, submitted within {last_s:,.0f} s")
+    tell(f"wrote {options.output}, content sha256 {workload.checksum}")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from string import Template
 
+from spillway.base.errors import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Html:
@@ -26,8 +28,8 @@ class Html:
 
 
 def html_of(value: object) -> str:
-    """HTML of a value: a fragment as it is, anything else as text, with ``& < > " '`` escaped."""
-    return value.text if isinstance(value, Html) else escape(str(value))
+    """HTML of a value: a fragment as it is, all else as text, with ``& < > " '`` and control characters escaped."""
+    return value.text if isinstance(value, Html) else escape(visible(str(value)))
 
 
 def fill(template: str, **values: object) -> Html:

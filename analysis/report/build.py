@@ -29,6 +29,7 @@ from spillway.analysis.report.columns import FURTHER, LOSSES, SERVICE, explained
 from spillway.analysis.report.packing import compress, pack_run
 from spillway.analysis.tables import JobTable, read_run
 from spillway.base import durable
+from spillway.base.links import refuse_links
 from spillway.base.units import many
 
 CHART_JOBS = 300_000
@@ -62,7 +63,10 @@ def build_report(folder: Path, out: Path | None = None) -> Path:
     ------
     AnalysisError
         The folder holds no campaign, or a damaged one.
+    InputError
+        It holds a link.
     """
+    refuse_links(folder)
     results = read_campaign(folder)
     loaded = {row.run: read_run(results.path(row)) for row in results.rows}
     tau_s = tau_of(results.path(results.rows[0]))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spillway.base.errors import OptionError
+from spillway.base.errors import OptionError, shown
+from spillway.base.options import build
 from spillway.experiments.api.logs import Log, read
 from spillway.experiments.api.machine import spec_of
 from spillway.experiments.api.policies import Policies, specs_of, text_of
 from spillway.experiments.api.results import Results
 from spillway.experiments.run.errors import RunFailed
-from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, Engine, ModelSpec
+from spillway.experiments.run.spec import DEFAULT_TAU_S, Campaign, ModelSpec
 
 if TYPE_CHECKING:
     from spillway.experiments.campaign.machines import Machine
@@ -94,28 +95,33 @@ def compare(
     from spillway.experiments.campaign.comparison import model_of
     from spillway.experiments.run.sessions import refuse_combinations
 
+    executor = _executor(workers, dask)
     given = [logs] if isinstance(logs, str | Path | Log) else list(logs)
-    drawn = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    drawn = _seeds_of(seeds)
     if not given or not drawn:
         raise OptionError(f"compare needs at least one log and one seed, got {len(given)} and {len(drawn)}")
     root = _root(folder)
     specs = specs_of(policies, {**(settings or {}), **({"site": str(site)} if site else {})}, root)
     modelled = tuple(model_of(text) for text in ([models] if isinstance(models, str) else models)) or (ModelSpec(),)
     refuse_combinations(specs, modelled)
-    campaign = Campaign(
+    campaign = build(
+        Campaign,
+        {
+            "engine": engine,
+            "tau_s": tau_s,
+            "plots": bool(figures),
+            "figures": figures if isinstance(figures, str) else Campaign.figures,
+            "events": events,
+        },
+        typed=True,
         name="compare",
         workloads=tuple(read(one).spec() for one in given),
         platforms=(spec_of(machine),),
         policies=tuple(specs),
         models=modelled,
         seeds=drawn,
-        engine=Engine(engine),
-        tau_s=tau_s,
-        plots=bool(figures),
-        figures=figures if isinstance(figures, str) else Campaign.figures,
-        events=events,
     )
-    return _played([campaign], root, workers, dask, progress, force)
+    return _played([campaign], root, executor, progress, force)
 
 
 def whatif(
@@ -156,6 +162,7 @@ def whatif(
     """
     from spillway.experiments.campaign import whatif as asking
 
+    executor = _executor(workers, "")
     chosen = read(log)
     root = _root(folder)
     question = asking.question_of(
@@ -166,13 +173,13 @@ def whatif(
         read=chosen.reading,
         policy=text_of(policy, root),
         model=model,
-        seeds=seeds,
-        shakes=shakes,
+        seeds=None if seeds is None else _whole("seeds", seeds, 1),
+        shakes=None if shakes is None else _whole("shakes", shakes, 0),
         together=together,
         session={**(settings or {}), **({"site": str(site)} if site else {})},
         plots=figures,
     )
-    return _played(question.grids, root, workers, "", progress, force, question)
+    return _played(question.grids, root, executor, progress, force, question)
 
 
 def study(name: str, *options: str, folder: str | Path | None = None) -> Results:
@@ -214,8 +221,23 @@ def explain(run: Results | str | Path, job: str | int, *, trust: bool = False, *
     from spillway.experiments.run.explain import explain as told
 
     if isinstance(run, Results):
-        return run.explain(job, **chosen)
+        return run.explain(job, trust=trust, **chosen)
     return told(Results(Path(run)).run_folder(**chosen) if chosen else Path(run), str(job), trust=trust)
+
+
+def _seeds_of(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """The seeds, from their number or from a list."""
+    if isinstance(seeds, str | Mapping | Set) or not isinstance(seeds, Iterable):
+        return tuple(range(_whole("seeds", seeds)))
+    return tuple(_whole("seeds", seed, 0) for seed in seeds)
+
+
+def _whole(name: str, value: Any, least: int | None = None) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+        bound = "" if least is None else f" of at least {least}"
+        several = " or a list of them" if name == "seeds" else ""
+        raise OptionError(f"{name}: expected a whole number{bound}{several}, got {shown(value)}")
+    return value
 
 
 def _root(folder: str | Path | None) -> Path:
@@ -225,8 +247,7 @@ def _root(folder: str | Path | None) -> Path:
 def _played(
     campaigns: Sequence[Campaign],
     root: Path,
-    workers: int,
-    dask: str,
+    executor: Executor[Task],
     progress: bool,
     force: bool,
     question: Question | None = None,
@@ -238,7 +259,6 @@ def _played(
 
     console = Console() if progress else Console(file=io.StringIO(), width=160)
     console = NotebookConsole() if console.is_jupyter else console
-    executor = _executor(workers, dask)
     code = run_grids(
         campaigns, root, executor, console, conclude=None if question is None else question.answer, force=force
     )
@@ -247,12 +267,15 @@ def _played(
         said = [line for line in kept.splitlines() if line.startswith("failed")]
         raise RunFailed(said[0] if said else f"runs failed: their folders below {root} have the causes")
     text = root / "whatif.txt"
-    return Results(root, tuple(text.read_text(encoding="utf-8").splitlines()) if question is not None else ())
+    return Results(
+        root, tuple(text.read_text(encoding="utf-8").splitlines()) if question is not None else (), trusted=True
+    )
 
 
 def _executor(workers: int, dask: str) -> Executor[Task]:
     from spillway.experiments.cli.arguments import available_cores
 
+    at_a_time = _whole("workers", workers, 0)
     if dask:
         from spillway.experiments.campaign.dask_pool import DaskPool
 
@@ -260,4 +283,4 @@ def _executor(workers: int, dask: str) -> Executor[Task]:
     from spillway.experiments.campaign.pool import Pool
     from spillway.experiments.run.single import execute
 
-    return Pool(execute, workers or available_cores())
+    return Pool(execute, at_a_time or available_cores())

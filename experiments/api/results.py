@@ -13,6 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from spillway.base.errors import shown
+from spillway.base.links import refuse_links
 from spillway.experiments.run.errors import SpecError
 
 if TYPE_CHECKING:
@@ -33,10 +35,22 @@ class Results:
         Its path: a temporary folder until :meth:`save`, unless one was given.
     answer
         Sentences of a what-if question, one per setting; empty for a comparison.
+    trusted
+        Whether code that the folder names (``FILE.py:CLASS``) may run: in results of a call, which named it.
+
+    Raises
+    ------
+    InputError
+        The folder holds a link.
     """
 
     folder: Path
     answer: Sequence[str] = ()
+    trusted: bool = False
+
+    def __post_init__(self) -> None:
+        """Look for links."""
+        refuse_links(self.folder)
 
     @cached_property
     def runs(self) -> list[dict[str, Any]]:
@@ -57,7 +71,7 @@ class Results:
     @cached_property
     def omissions(self) -> list[dict[str, Any]]:
         """Parts of the log that no run plays: ``name``, ``words``, ``jobs``, ``share`` of the node-hours."""
-        record = json.loads((self.folder / str(self.runs[0]["run"]) / "run.json").read_text(encoding="utf-8"))
+        record = json.loads((self._folder_of(self.runs[0]) / "run.json").read_text(encoding="utf-8"))
         return list(record["assumed"]["omissions"])
 
     def _table(self, name: str) -> list[dict[str, Any]]:
@@ -80,7 +94,13 @@ class Results:
             asked = ", ".join(f"{name}={value!r}" for name, value in chosen.items()) or "nothing"
             there = "; ".join(f"{row['policy']} on {row['workload']}, seed {row['seed']}" for row in self.runs)
             raise SpecError(f"expected values that one run has, {asked} is that of {len(found)}; there are: {there}")
-        return self.folder / str(found[0]["run"])
+        return self._folder_of(found[0])
+
+    def _folder_of(self, row: Mapping[str, Any]) -> Path:
+        name = str(row["run"])
+        if Path(name).name != name or name == "..":
+            raise SpecError(f"{self.folder / 'summary.csv'}: 'run' must name a folder here, got {shown(name)}")
+        return self.folder / name
 
     def jobs(self, **chosen: Any) -> JobTable:
         """Jobs of one run (see :meth:`run_folder`), one array per column (seconds, nodes, bytes)."""
@@ -154,11 +174,13 @@ class Results:
                 self.run_folder(**chosen)  # lists the runs unless it is one
             return drawn(self, rows, pyplot.subplots(layout="constrained")[1] if ax is None else ax)
 
-    def explain(self, job: str | int, **chosen: Any) -> list[str]:
-        """Give the reasons why a job of one run waited, in lines; a run without reasons is repeated."""
+    def explain(self, job: str | int, *, trust: bool = False, **chosen: Any) -> list[str]:
+        """Give the reasons why a job of one run waited, in lines; a run without reasons is repeated (``trust``: with
+        code that the folder names).
+        """
         from spillway.experiments.run.explain import explain as told
 
-        return told(self.run_folder(**chosen), str(job), trust=True)  # the call named its policies
+        return told(self.run_folder(**chosen), str(job), trust=trust or self.trusted)
 
     def save(self, folder: str | Path) -> Results:
         """Copy everything into a folder that does not exist yet; returns the results there.
@@ -172,7 +194,7 @@ class Results:
         if path.exists():
             raise SpecError(f"save(): {path} exists; name a new folder")
         shutil.copytree(self.folder, path)
-        return Results(path, self.answer)
+        return Results(path, self.answer, self.trusted)
 
     def _repr_html_(self) -> str:
         """The table of a what-if question, or the runs, for notebooks."""

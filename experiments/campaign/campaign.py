@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from spillway.analysis.campaign import ASSUMPTIONS
 from spillway.base import durable
+from spillway.base.errors import visible
 from spillway.base.limits import RUNS
 from spillway.base.plugins import loading
 from spillway.experiments.campaign import empty_runs, machines, places, reuse, summary
@@ -305,5 +306,5 @@ def _write_results(
 
 def _report_failures(outcome: Outcome, root: Path, console: Console) -> int:
     for run, cause in outcome.failed.items():
-        console.print(f"[bold red]failed[/] {escape(run)}: {escape(cause)} (see {root / run})", soft_wrap=True)
+        console.print(f"[bold red]failed[/] {escape(run)}: {escape(visible(cause))} (see {root / run})", soft_wrap=True)
     return FAILURES if outcome.failed else 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from spillway.experiments.campaign.summary import Row
+from spillway.experiments.run.terminal import say
 
 
 def remind(rows: Sequence[Row], root: Path, console: Console) -> None:
@@ -24,7 +25,7 @@ def remind(rows: Sequence[Row], root: Path, console: Console) -> None:
         (reason, count), others = reasons.most_common(1)[0], len(reasons) - 1
         more = f" ({count} times; other reasons: {others})" if others else ""
         text = f"note: {row['run']}: all {row['rejected']:.0f} jobs were rejected: {reason}{more}"
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(console, text)
 
 
 def _reasons(path: Path) -> Counter[str]:

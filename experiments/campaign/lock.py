@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spillway.base import durable
+from spillway.base.links import refuse_links
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.folders import make_folder, read_json
 
@@ -32,9 +33,12 @@ def results_folder(path: Path) -> Iterator[Path]:
     ------
     SpecError
         The folder cannot be written, or another command writes it.
+    InputError
+        It holds a link (:func:`spillway.base.links.refuse_links`): a stranger may have made it.
     """
     with _gone_if_empty(path):
         make_folder(path)
+        refuse_links(path)
         stream = _locked(path)
         try:
             durable.sweep(path)
@@ -60,10 +64,13 @@ def _locked(folder: Path) -> int:
     path = folder / LOCK_FILE
     while True:
         try:
-            stream = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            stream = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except FileNotFoundError:  # another command has made the folder, was refused, and has removed it
             make_folder(folder)
             continue
+        if os.fstat(stream).st_nlink > 1:
+            os.close(stream)
+            raise SpecError(f"{str(path)!r} is a further name of another file (a hard link); remove it")
         _held.add(stream)
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

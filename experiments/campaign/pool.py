@@ -233,6 +233,17 @@ def begin_loading() -> None:
     _ensure_server(_context())
 
 
+def _in_child() -> None:
+    """Forget the server in a forked process, of which it is no child: the first pool there starts its own."""
+    server = multiprocessing.forkserver._forkserver
+    if server._forkserver_pid is not None:
+        os.close(server._forkserver_alive_fd)
+    server.__init__()  # type: ignore[misc]
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
 def _ensure_server(context: BaseContext) -> None:
     """Start the server process if the start method needs one and it does not run yet.
 

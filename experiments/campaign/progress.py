@@ -26,9 +26,11 @@ from rich.progress import Task as RichTask
 from rich.table import Column
 from rich.text import Text
 
+from spillway.base.errors import visible
 from spillway.base.units import duration
 from spillway.experiments.campaign.pool import Failed, News, Progress
 from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.terminal import say
 
 _PLAIN_EVERY_S = 30.0
 MANY_RUNS, MANY_EVERY_S = 24, 5.0
@@ -131,7 +133,7 @@ class LineDisplay:
         self._say(f"[{self._done}/{self._total}] {self._names[run.id]}: {outcome}{left}")
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say(self._console, text)
 
 
 class _NotebookDisplay:
@@ -167,7 +169,7 @@ class _NotebookDisplay:
             self._done += 1
             self._under_way.pop(run.id, None)
             if isinstance(news, Failed):
-                self._console.print(f"failed {run.id}: {news.cause}", markup=False, highlight=False, soft_wrap=True)
+                say(self._console, f"failed {run.id}: {news.cause}")
         if time.monotonic() - self._said >= 0.5:
             self._said = time.monotonic()
             self._handle.update(self._html())
@@ -248,7 +250,7 @@ class BarDisplay:
         self._bars.remove_task(task)
         self._bars.advance(self._all)
         if isinstance(news, Failed):
-            self._console.print(f"[red]failed[/] {escape(run.id)}: {escape(news.cause)}")
+            self._console.print(f"[red]failed[/] {escape(run.id)}: {escape(visible(news.cause))}")
 
 
 def _state(news: Progress) -> str:

@@ -25,6 +25,7 @@ from rich.console import Console
 from spillway.experiments.run import manifest
 from spillway.experiments.run.folders import FINISHED, RUN_FILE, read_json, write_text
 from spillway.experiments.run.spec import RunSpec
+from spillway.experiments.run.terminal import say
 from spillway.experiments.run.version import commit
 
 Item = TypeVar("Item", bound=Hashable)
@@ -252,4 +253,4 @@ def _open(path: Path) -> Envelope | None:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    say(console, text)

@@ -68,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
     else:
         with shown(Console(), lines=True) as tell:
             found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
-    print("\n".join(findings_lines(policy, found)))
+    tell("\n".join(findings_lines(policy, found)))
     return FAILED if any(one.result == FAILS for one in found.verdicts) else 0
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from spillway.base.arguments import Parser
 from spillway.base.options import OptionInfo, describe
+from spillway.experiments.run.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,7 +97,7 @@ def _studies(console: Console) -> None:
 
 def _print_rows(rows: Iterable[tuple[str, str]], console: Console) -> None:
     for name, words in rows:
-        console.print(f"{name:20} {words}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"{name:20} {words}")
 
 
 def _platforms(_: Console) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_out, positive
+from spillway.base.arguments import Parser, add_out, positive, tell
 
 HELP = "machines: init, import, export, show, list, generate, annotate, check, draw, fit"
 EXAMPLES = """
@@ -85,7 +85,7 @@ def _init(options: argparse.Namespace) -> int:
         nodes, options.nodes_per_storage, options.burst_buffer, options.node_bandwidth, options.pfs_bandwidth
     )
     machine_file.write(options.file, stated)
-    print(f"{options.file}: a machine of {nodes} compute nodes; edit the values marked ASSUMED in it")
+    tell(f"{options.file}: a machine of {nodes} compute nodes; edit the values marked ASSUMED in it")
     return 0
 
 
@@ -93,7 +93,7 @@ def _import(options: argparse.Namespace) -> int:
     from spillway.experiments.cli import machine_import
 
     for line in machine_import.imported(options.files, options.output, options.name):
-        print(line)
+        tell(line)
     return 0
 
 
@@ -101,7 +101,7 @@ def _export(options: argparse.Namespace) -> int:
     from spillway.experiments.cli import machine_import
 
     for line in machine_import.exported(options.platform, options.jgf):
-        print(line)
+        tell(line)
     return 0
 
 
@@ -109,5 +109,5 @@ def _show(options: argparse.Namespace) -> int:
     from spillway.experiments.cli.machine_file import show
 
     for line in show(options.platform):
-        print(line)
+        tell(line)
     return 0

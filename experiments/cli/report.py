@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser
+from spillway.base.arguments import Parser, tell
 
 HELP = "a campaign's results as one HTML file"
 EXAMPLES = """
@@ -46,7 +46,7 @@ def command(options: argparse.Namespace) -> int:
         page = build_report(options.campaign, options.out)
         if options.out is None and writes_there:
             manifest.add(options.campaign, page.name)
-        print(page)
+        tell(page)
         if options.pdf is not None:
-            print(print_pdf(page, options.pdf))
+            tell(print_pdf(page, options.pdf))
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from spillway.base.arguments import Parser, add_out, positive
+from spillway.base.arguments import Parser, add_out, positive, tell
 
 HELP = "logs and workloads: list, fetch, info, convert, split, fit, directives, scripts"
 EXAMPLES = """
@@ -53,14 +53,14 @@ def _directives(options: argparse.Namespace) -> None:
 
     lines = requested(options.files, options.nodes, options.site, options.platform, options.stripes)
     for line in list(lines):  # all of them, or the error alone
-        print(line)
+        tell(line)
 
 
 def _scripts(options: argparse.Namespace) -> None:
     from spillway.experiments.cli.requests import with_scripts
 
     for line in with_scripts(options.workload, options.scripts, options.site, options.stripes, options.output):
-        print(line)
+        tell(line)
 
 
 def command(options: argparse.Namespace) -> int:

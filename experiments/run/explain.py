@@ -6,13 +6,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from spillway.analysis.story import find_job, tell
 from spillway.analysis.tables import read_run
 from spillway.base import durable
-from spillway.base.errors import shown
+from spillway.base.errors import OptionError, shown
 from spillway.base.plugins import without_outside
 from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.run import folders, manifest
@@ -45,7 +46,7 @@ def explain(
     SpecError
         The folder holds no finished run, is damaged, its inputs are gone, or it names a file outside of its campaign.
     OptionError
-        It names code from outside, and is not trusted.
+        It names code or an image from outside, and is not trusted.
     AnalysisError
         There is no such job.
     """
@@ -56,15 +57,23 @@ def explain(
     find_job(read_run(folder), job_id)
     if not (folder / REASONS).exists():
         say("repeating the run to learn why its jobs waited ...")
-        loading = nullcontext() if trust else without_outside(f"{folder} names it, and --trust lets it run")
+        loading = nullcontext() if trust else without_outside(_untrusted(folder))
         with results_folder(folder.resolve().parent), loading:
-            _repeat(folder)
+            _repeat(folder, trust=trust)
     return tell(folder, job_id)
 
 
-def _repeat(folder: Path) -> None:
+def _untrusted(folder: Path) -> str:
+    return f"{folder} names it, and --trust lets it run"
+
+
+def _repeat(folder: Path, *, trust: bool) -> None:
     record = folders.read_json(folder / folders.RUN_FILE)
     run = msgspec.convert(record["configuration"], RunSpec)
+    if run.image and not trust:
+        raise OptionError(
+            f"the image {shown(run.image)} is code from outside: {folder} names it, and --trust lets it run"
+        )
     root = folder.parent
     if run.id != folder.resolve().name:
         raise SpecError(f"{folder}: its {folders.RUN_FILE} is of another run ({shown(run.id)})")
@@ -95,10 +104,15 @@ def _repeat(folder: Path) -> None:
 
 def _with_copies(run: RunSpec, copies: Mapping[str, str]) -> RunSpec:
     """The run with its policy, job model and controller loaded from the campaign's copies of their files."""
-    options = {key: copies.get(value, value) for key, value in run.model_options.items() if isinstance(value, str)}
+
+    def copied(options: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: copies.get(value, value) if isinstance(value, str) else value for key, value in options.items()}
+
     return msgspec.structs.replace(
         run,
         policy=msgspec.structs.replace(run.policy, policy=copies.get(run.policy.policy, run.policy.policy)),
-        model=msgspec.structs.replace(run.model, name=copies.get(run.model.name, run.model.name)),
-        model_options=run.model_options | options,
+        model=msgspec.structs.replace(
+            run.model, name=copies.get(run.model.name, run.model.name), options=copied(run.model.options)
+        ),
+        model_options=copied(run.model_options),
     )

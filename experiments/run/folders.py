@@ -27,9 +27,8 @@ def make_folder(path: Path) -> Path:
     """Make a campaign's folder; raise :class:`SpecError` if it is not writable."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=path):
+            pass
     except OSError as error:
         raise SpecError(
             f"cannot write results to {str(path)!r}: {durable.reason(error)}; name another folder with --out"

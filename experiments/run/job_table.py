@@ -29,6 +29,8 @@ _UNCONTENDED_COLUMNS = ("uncontended_s", "contention_slowdown")
 SHORTEST_S = 1e-5
 """Batsim's substitute for a runtime of 0."""
 
+_REJECTED = "REJECTED"
+
 Row = dict[str, str]
 
 
@@ -83,7 +85,7 @@ def write_jobs(
                     row.update(_cells(model, record, spans.get(job_id), float(row["submission_time"]), nodes[job_id]))
                 if uncontended_s is not None:
                     row.update(_uncontended(record, uncontended_s.get(job_id)))
-            elif job_id in spans:
+            elif job_id in spans and row["final_state"] != _REJECTED:  # rejected: its stage-in may have run
                 raise RunFailed(f"job {job_id} has sub-jobs but never came to its end")
             table.add(row)
     table.write(folder / JOBS)

@@ -108,6 +108,7 @@ def damage(folder: Path, tables: frozenset[str] = _RUN_TABLES) -> list[str]:
     faults = [f"{name}: {fault}" for name, entry in found.files.items() if (fault := _compare(folder / name, entry))]
     foreign = [name for name in sorted(tables - found.files.keys()) if os.path.lexists(folder / name)]
     faults += [f"{name}: it is there, but was not written with the others" for name in foreign]
+    faults += [f"{name}: it is {kind}" for name, kind in _specials(folder) if name not in found.files]
     faults += [f"{name}: the run's folder is missing" for name in found.runs if not _is_folder(folder / name)]
     return faults
 
@@ -142,6 +143,17 @@ def _compare(path: Path, entry: Entry) -> str:
         return "it is missing"
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
+
+
+def _specials(folder: Path) -> list[tuple[str, str]]:
+    """Entries of a folder that are neither files nor folders, with their kinds."""
+    with os.scandir(folder) as entries:
+        found = [
+            entry
+            for entry in entries
+            if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
+        ]
+    return sorted((entry.name, "a symbolic link" if entry.is_symlink() else "no file") for entry in found)
 
 
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe"}
@@ -184,6 +196,8 @@ def _read(folder: Path) -> _Manifest | str:
         return f"it cannot be read: {error.strerror}"
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return "it is cut or was changed"
+    if any(os.path.isabs(name) or ".." in Path(name).parts for name in (*found.files, *found.runs)):
+        return "it names a file outside of its folder"
     bare = msgspec.json.encode(msgspec.structs.replace(found, sha256=""))
     if hashlib.sha256(bare).hexdigest() != found.sha256 or data != _text(found):
         return "it was changed"

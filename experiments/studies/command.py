@@ -17,6 +17,7 @@ from spillway.experiments.campaign.lock import results_folder
 from spillway.experiments.campaign.paper import Paper, add_figures, paper_given
 from spillway.experiments.cli.arguments import Parser, add_common, executor_of
 from spillway.experiments.run.errors import SpecError
+from spillway.experiments.run.terminal import say
 from spillway.experiments.studies import pairs, report
 from spillway.experiments.studies.pairs import Reading
 from spillway.experiments.studies.points import Grid, Point, Value
@@ -74,10 +75,10 @@ def run(study: Study, options: argparse.Namespace) -> int:
         report.show(outcome, console)
         pictures = _drawn(study, results, out / "figures", paper)
         for path in (*report.write(outcome, out, shown(pictures)), *pictures):
-            console.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)
+            say(console, f"written: {path}")
     reuse.remind(played.old, console, what="points")
     for point, cause in played.failed.items():
-        console.print(f"failed {point.id}: {cause}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"failed {point.id}: {cause}")
     return FAILURES if played.failed or _audit_failed(study, played) else 0
 
 

@@ -29,6 +29,7 @@ from spillway.experiments.run.spec import (
     RunSpec,
     WorkloadSpec,
 )
+from spillway.experiments.run.terminal import say
 from spillway.experiments.studies.points import Point, Values
 
 NAMED = ("workload", "platform", "policy", "model", "engine", "seed")
@@ -157,4 +158,4 @@ class _Once:
     def __call__(self, text: str) -> None:
         if text not in self._said:
             self._said.add(text)
-            self._console.print(f"note: {text}", markup=False, highlight=False, soft_wrap=True)
+            say(self._console, f"note: {text}")

@@ -26,6 +26,7 @@ from spillway.experiments.run import codehash
 from spillway.experiments.run.errors import Interrupted
 from spillway.experiments.run.folders import make_folder
 from spillway.experiments.run.single import Task
+from spillway.experiments.run.terminal import say
 from spillway.experiments.studies import product
 from spillway.experiments.studies.points import Point, Values
 from spillway.experiments.studies.product import Product
@@ -186,7 +187,7 @@ def _play_batches(
                         played.failed |= {item.point: news.cause for item in batch if not item.path.exists()}
                     if not console.is_terminal and (time.monotonic() - said > _EVERY_S or done == whole):
                         said = time.monotonic()
-                        console.print(f"[{done}/{whole}] points", markup=False, highlight=False)
+                        say(console, f"[{done}/{whole}] points")
     except KeyboardInterrupt as stop:
         number = signals.number_of(stop)
         raise Interrupted(f"{how(number)}; repeat the command to go on", number) from None

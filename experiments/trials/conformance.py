@@ -12,6 +12,7 @@ from rich.console import Console
 
 from spillway.analysis.document.blocks import Table
 from spillway.base import durable
+from spillway.base.arguments import tell
 from spillway.base.errors import OptionError
 from spillway.experiments.run.errors import SpecError
 from spillway.experiments.run.terminal import show
@@ -180,9 +181,9 @@ def try_one(options: argparse.Namespace, extent: Extent, discipline: str) -> int
 def _world(options: argparse.Namespace, subject: Scheduler, discipline: str) -> int:
     """Play one world; return the exit code."""
     world = world_from(options.world, PLAIN)
-    print("\n".join(plain_story(world)))
+    tell("\n".join(plain_story(world)))
     faults = judged(subject, world, frozenset(DISCIPLINES[discipline]))
-    print("\n".join(f"{name}: {words}" for name, words in faults.items()) or f"{discipline}: nothing is broken")
+    tell("\n".join(f"{name}: {words}" for name, words in faults.items()) or f"{discipline}: nothing is broken")
     return FAILED if faults else 0
 
 
@@ -225,7 +226,7 @@ def _report(
     console = Console()
     show(console if console.is_terminal else Console(width=160), Table(head, body), title, names=len(head))
     for lines in stories:
-        print("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
+        tell("\n".join(["", lines[0], *(f"  {line}" for line in lines[1:])]))
     if options.out is not None:
         durable.write_text(options.out, markdown(title, rows, stories))
     if options.json is not None:

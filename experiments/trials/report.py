@@ -13,6 +13,7 @@ from rich.progress import Progress
 from spillway.analysis.document.blocks import Code, Heading, Table
 from spillway.analysis.document.text import to_markdown
 from spillway.experiments.campaign.progress import columns
+from spillway.experiments.run.terminal import say
 from spillway.experiments.trials.checks import Findings
 from spillway.experiments.trials.disciplines import DISCIPLINES, REQUIREMENTS
 from spillway.experiments.trials.verdict import FAILS, NOT_APPLICABLE, NOT_SEEN, PASSES, Failure, Outcome, Tell
@@ -151,6 +152,6 @@ def shown(console: Console, *, lines: bool) -> Iterator[Tell]:
 def _say(console: Console, what: str, done: int, of: int) -> None:
     """Print a line at the begin and for each finished part."""
     if done == 0:
-        console.print(f"{what} ...", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"{what} ...")
     elif done * PARTS // of > (done - 1) * PARTS // of:
-        console.print(f"{what}: {done} of {of}", markup=False, highlight=False, soft_wrap=True)
+        say(console, f"{what}: {done} of {of}")

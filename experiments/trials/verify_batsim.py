@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from spillway.base import durable
+from spillway.base.arguments import tell
 from spillway.base.plugins import split_spec
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.grid import expand
@@ -430,7 +431,7 @@ def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
     if program is None:
         if given:
             raise SpecError(f"{BATSIM_VARIABLE}={given!r} is no program; set it to Batsim {batsim}, or unset it")
-        print(f"verify-batsim: skipped: there is no 'batsim' on PATH, and {BATSIM_VARIABLE} names no program")
+        tell(f"verify-batsim: skipped: there is no 'batsim' on PATH, and {BATSIM_VARIABLE} names no program")
         return SKIPPED
     if keep is not None and keep.exists():
         raise SpecError(f"--keep: {str(keep)!r} exists already; name a new folder")
@@ -439,10 +440,10 @@ def command(only: Sequence[str], keep: Path | None, batsim: int = 4) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         played = [pair for pair in chosen if not lacking.get(pair.name)]
         found = verify(played, (program,), keep or Path(temporary), batsim)
-    print(table(found))
+    tell(table(found))
     for name, why in lacking.items():
         if why:
-            print(f"{name:<18} not played: {why}")
+            tell(f"{name:<18} not played: {why}")
     passed = [not isinstance(item, str) and all(difference.passes for difference in item) for item in found.values()]
-    print(f"{sum(passed)} of {len(passed)} pairs equal up to {_BOUND_S:g} s ({program})")
+    tell(f"{sum(passed)} of {len(passed)} pairs equal up to {_BOUND_S:g} s ({program})")
     return 0 if all(passed) else LARGER

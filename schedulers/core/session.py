@@ -479,6 +479,7 @@ class Session(native.SessionCore):
             return
         held_s = self.now_s - job.submit_time_s
         job = replaced(job, number=self.next_number(), submit_time_s=self.now_s, held_s=held_s)
+        self.pool.renumber(job)
         self.enqueue(job)
         self.observer.released(job, self.now_s)
 

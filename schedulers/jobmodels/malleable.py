@@ -112,9 +112,10 @@ class Malleable(Control, JobModel):
         )
 
     def cells(self, record: JobRecord) -> Mapping[str, str]:
-        """Iterations, resizes, most nodes, and nodes held times seconds."""
+        """Iterations, resizes, most nodes, and nodes held times seconds; nothing for a job that is no application."""
         app = finished(record)
-        assert app is not None, "it ran in pieces, so it described an application"
+        if app is None:  # also an application that ended before it had begun
+            return {}
         return {
             "iterations": str(app.iterations),
             "resizes": str(len(app.sizes) - 1),

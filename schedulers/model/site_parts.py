@@ -21,7 +21,10 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 Weight = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
-Length = Annotated[float, msgspec.Meta(gt=0, le=1e12)]
+SHORTEST_S = 0.001
+"""Least duration (s) that a site states: what is shorter vanishes beside the times of a log."""
+
+Length = Annotated[float, msgspec.Meta(ge=SHORTEST_S, le=1e12)]
 Factor = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
 Counts = dict[Name, Natural]
 """Amounts of trackable resources by name: ``node``, ``cpu``, ``gres/gpu``, ``bb/NAME``, ``license/NAME``; ``bb/`` and
@@ -139,7 +142,7 @@ class Reservation(Values, frozen=True):
     start_s
         Its start (s since 1970, as logs state times: without a zone they are taken as they are).
     length_s
-        Duration (s), above 0.
+        Duration (s), at least :data:`SHORTEST_S`.
     every_s
         Time from one start to the next (s); 0: once.
     nodes
@@ -155,7 +158,7 @@ class Reservation(Values, frozen=True):
 
     name: Name
     start_s: Seconds
-    length_s: Annotated[float, msgspec.Meta(gt=0, le=1e12)]
+    length_s: Length
     every_s: Seconds = 0.0
     nodes: str = ""
     licenses: Counts = {}

@@ -27,6 +27,7 @@ from spillway.schedulers.model.decisions import Decision, Evict, Hold, Reject, S
 from spillway.schedulers.model.job import RESERVATION_FIELD, Job, sized_as
 from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.site import Site
+from spillway.schedulers.model.site_parts import SHORTEST_S
 from spillway.schedulers.policykit.holds import book
 from spillway.schedulers.policykit.user_limit import held_bytes
 from spillway.schedulers.policykit.view import Around, Running, Taken, View
@@ -55,7 +56,7 @@ class Window:
     start_s
         Begin in simulated time; below 0 if before its origin.
     length_s
-        Length, above 0.
+        Length, at least :data:`~spillway.schedulers.model.site_parts.SHORTEST_S`.
     every_s
         Time from one begin to the next, above its length; infinite for a single window.
     nodes
@@ -165,8 +166,8 @@ def _parse(text: str, begins_s: float | None) -> Window:
         start_s, length_s = _start_s(found["start"], begins_s), TIME.read(found["length"])
         every_s = TIME.read(found["every"]) if found["every"] else math.inf
         nodes = tuple(_range(one) for one in found["nodes"].split()) if found["nodes"] else None
-        if not 0 < length_s < every_s:
-            raise ValueError("its length must be above 0, and below the time from one to the next")
+        if not SHORTEST_S <= length_s < every_s:
+            raise ValueError(f"its length must be at least {SHORTEST_S:g} s, and below the time from one to the next")
         if begins_s is not None and every_s == math.inf and start_s + length_s <= 0:
             raise ValueError(f"it is over when the simulation begins, on {date_of(begins_s)}")
     except ValueError as error:
@@ -296,11 +297,7 @@ class Windows(Around):
 
         Request a call for the next end of a window, or begin of a reservation for which jobs wait.
         """
-        width = view.machine.width
-        coming: list[_Occurrence] = []
-        for window in self.windows:
-            nodes = frozenset(window.indices(width))
-            coming += [_Occurrence(start_s, end_s, nodes, window) for start_s, end_s in window.coming(view.now_s)]
+        coming = self._coming(view)
         inside, outside = self._divided(view.queue)
         stalled = self._stalled(view)
         if not stalled:
@@ -320,6 +317,34 @@ class Windows(Around):
             if type(decision) is Start:
                 _check(view, decision, coming)
             yield decision
+
+    def keeping(self, keep: Callable[[View], None]) -> Callable[[View], None]:
+        """Bookings that precede a pass (:attr:`~spillway.schedulers.lives.persistent.WithPersistent.keep`), made as
+        within it: outside of windows, or in those of a job's reservation. They are booked in the whole timeline, too.
+        """
+
+        def kept(view: View) -> None:
+            coming = self._coming(view)
+            inside, outside = self._divided(view.queue)
+            for window, jobs in (*inside.items(), (None, outside)):
+                before = set(view.reservations)
+                others, gaps = _excluding(view, window, coming)
+                keep(_outside(view.showing(jobs, view.held), others, gaps))
+                stand_ins: Mapping[str, Job] = view.cache.get("stand-ins", {})
+                for job in jobs:
+                    if job.id in view.reservations and job.id not in before:
+                        shown_job = stand_ins.get(job.id, job)
+                        book(view, shown_job, view.reservations[job.id], view.estimate_s(shown_job))
+
+        return kept
+
+    def _coming(self, view: View) -> list[_Occurrence]:
+        """The next occurrences of all windows."""
+        found: list[_Occurrence] = []
+        for window in self.windows:
+            nodes = frozenset(window.indices(view.machine.width))
+            found += [_Occurrence(start_s, end_s, nodes, window) for start_s, end_s in window.coming(view.now_s)]
+        return found
 
     def warnings(self, notebook: Mapping[str, Any], machine: Machine, now_s: float) -> Iterator[str]:
         """Warnings of the inner policy, and of windows with nodes beyond the machine."""
@@ -349,11 +374,8 @@ class Windows(Around):
         self, view: View, window: Window, jobs: Sequence[Job], coming: Sequence[_Occurrence]
     ) -> Iterator[Decision]:
         """Run a pass for the jobs of a reservation, with other resources taken; book its starts for the other jobs."""
-        others = [one for one in coming if one.window is not window]
-        gaps = [] if window.flexible else _gaps(view, window, [one for one in coming if one.window is window])
-        own = view.showing(jobs, view.held).without(
-            lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True)), 0
-        )
+        others, gaps = _excluding(view, window, coming)
+        own = _outside(view.showing(jobs, view.held), others, gaps)
         own.notebook = view.notebook.setdefault(f"reservation {window.name}", {})
         own.reservations, own.reserved = dict(view.reservations), []
         own.vacate = None  # jobs of reservations preempt no other jobs
@@ -407,6 +429,22 @@ class Windows(Around):
             past = now_s - one.start_s - one.length_s
             ended += 0 if past < 0 else 1 if one.every_s == math.inf else 1 + math.floor(past / one.every_s)
         return ended
+
+
+def _excluding(
+    view: View, window: Window | None, coming: Sequence[_Occurrence]
+) -> tuple[list[_Occurrence], list[_Occurrence]]:
+    """Occurrences of windows that exclude the jobs of a reservation, or those of none, and the gaps that do."""
+    others = [one for one in coming if one.window is not window]
+    own = [one for one in coming if one.window is window]
+    return others, _gaps(view, window, own) if window is not None and own and not window.flexible else []
+
+
+def _outside(view: View, others: Sequence[_Occurrence], gaps: Sequence[_Occurrence]) -> View:
+    """The same pass without what these occurrences and gaps take."""
+    return view.without(
+        lambda timeline: _take(timeline.copy(), [*others, *gaps]), (*_taken(others), *_taken(gaps, gap=True)), 0
+    )
 
 
 def _gaps(view: View, window: Window, own: Sequence[_Occurrence]) -> list[_Occurrence]:

@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spillway.base.arguments import Parser, add_declared, complain, given, play, positive, seconds
+from spillway.base.arguments import Parser, add_declared, complain, given, play, positive, seconds, tell
 from spillway.base.errors import OptionError, RemoteProtocolError
 from spillway.base.options import build, split_assignments
 from spillway.protocol.detect import AnyBatsim
@@ -80,10 +80,10 @@ def _replay(options: argparse.Namespace) -> int:
 
     difference = replay(options.replay, build_session(options), _codec(options))
     if difference is not None:
-        print(difference)
+        tell(difference)
         return DIFFERENT
     part = " up to the end of the recording, which is incomplete" if options.replay.suffix == INCOMPLETE else ""
-    print(f"{options.replay}: {options.policy} answers as recorded{part}")
+    tell(f"{options.replay}: {options.policy} answers as recorded{part}")
     return 0
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NoReturn
 
-from spillway.base.arguments import complain, play
+from spillway.base.arguments import complain, play, tell
 from spillway.platforms.xml_reader import load_platform
 from spillway.protocol.batsim4 import codec as batsim4
 from spillway.protocol.batsim5.codec import Batsim5Simulator
@@ -42,7 +42,7 @@ def command(options: argparse.Namespace) -> int:
     """Simulate, or print the information that an option requests."""
     text = information(options)
     if text is not None:
-        print(text)
+        tell(text)
         return 0
     given = read_command_line(options)
     result = simulate(given)

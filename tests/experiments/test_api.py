@@ -14,7 +14,9 @@ import matplotlib.pyplot as plt
 import pytest
 
 import spillway as sw
-from spillway.base.errors import OptionError
+from spillway.analysis.errors import AnalysisError
+from spillway.base import limits
+from spillway.base.errors import OptionError, SpillwayError
 from spillway.experiments.cli import main
 from spillway.experiments.run.errors import SpecError
 from spillway.platforms.errors import PlatformError
@@ -174,6 +176,39 @@ def test_a_wrong_name_is_refused_before_anything_runs() -> None:
         sw.read("mine.swf", formt="sacct")
     with pytest.raises(AttributeError, match=r"it has .*compare"):
         sw.compaer  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"tau_s": -1}, "option 'tau_s' must be a number from 0.001 to 1e+09 (s), got '-1'"),
+        ({"tau_s": "x"}, "option 'tau_s' must be"),
+        ({"workers": "x"}, "workers: expected a whole number of at least 0, got 'x'"),
+        ({"workers": -1}, "workers: expected a whole number of at least 0, got -1"),
+        ({"seeds": {1: 2}}, "seeds: expected a whole number or a list of them, got {1: 2}"),
+        ({"seeds": "12"}, "seeds: expected a whole number"),
+        ({"seeds": [1, 2.5]}, "seeds: expected a whole number of at least 0 or a list of them, got 2.5"),
+        ({"seeds": True}, "seeds: expected a whole number"),
+        ({"engine": "x"}, "option 'engine' must be"),
+        ({"events": 1}, "option 'events' must be a text, got '1'"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_once(chosen: dict[str, Any], words: str, tmp_path: Path) -> None:
+    """Failed before: inside a run, or with an error of Python's."""
+    with pytest.raises(OptionError, match=re.escape(words)):
+        sw.compare("kth-like:jobs=5", ["fcfs"], machine="tiny", folder=tmp_path / "out", progress=False, **chosen)
+    assert not (tmp_path / "out").exists()
+    if chosen.keys() <= {"workers", "seeds"} and not isinstance(chosen.get("seeds"), list):
+        with pytest.raises(OptionError, match=words.split()[0] + " expected a whole number"):
+            sw.whatif("kth-like:jobs=5", "nodes=9", machine="tiny", folder=tmp_path / "out", **chosen)
+
+
+def test_errors_of_input_are_of_one_tree() -> None:
+    """An author of a script catches them by one name."""
+    with pytest.raises(SpillwayError, match="cannot be read: No such file"):
+        sw.info("there-is-no-such.swf")
+    for error in (WorkloadError, PlatformError, AnalysisError, limits.InputError):
+        assert issubclass(error, SpillwayError)
 
 
 def test_info_of_a_log(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import multiprocessing.forkserver
 import os
 import signal
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -91,6 +92,18 @@ def _is_orphan(path: Path) -> bool:
     except OSError:
         return False
     return b"tests.experiments.campaign.test_pool:wait" in line
+
+
+def test_a_forked_process_has_a_server_of_its_own() -> None:
+    """Failed before with ChildProcessError: it waited for the server of its parent."""
+    ends(["ok"])
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        assert pool.submit(_in_a_fork).result(60) == ["ok"]
+    ends(["ok"])
+
+
+def _in_a_fork() -> list[str]:
+    return list(ends(["ok"]))
 
 
 def test_no_tasks() -> None:

@@ -1,0 +1,109 @@
+"""Pairs of features that once ended a run; each with the right outcome."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spillway.experiments.cli import main
+
+
+def play(folder: Path, workload: dict[str, Any], *options: str) -> dict[str, dict[str, str]]:
+    """The run's table of jobs, by id."""
+    (folder / "w.json").write_text(json.dumps(workload))
+    played = ["run", str(folder / "w.json"), *options, "--no-plots", "--no-replay", "--out", str(folder / "out")]
+    assert main(played) == 0
+    (table,) = (folder / "out").glob("*/jobs.csv")
+    with table.open(newline="") as stream:
+        return {row["job_id"]: row for row in csv.DictReader(stream)}
+
+
+def delays(**seconds: float) -> dict[str, Any]:
+    """Profiles by name."""
+    return {name: {"type": "delay", "delay": delay} for name, delay in seconds.items()}
+
+
+STAGED: dict[str, Any] = {
+    "nb_res": 8,
+    "jobs": [
+        {"id": "7", "subtime": 15, "res": 1, "profile": "short", "bb_use": ["a"]},
+        {"id": "5", "subtime": 46.37, "res": 1, "profile": "staged", "bb": 5000000000},
+        {"id": "10", "subtime": 59.141, "res": 1, "profile": "short"},
+    ],
+    "profiles": delays(short=7.5) | {"staged": {"type": "delay", "delay": 40.0, "stage_in_s": 7.0}},
+}
+RESERVED = """\
+nodes = 8
+[[reservation]]
+name = "r"
+start = 1970-01-01T00:00:50
+length_s = 10
+nodes = "0-6"
+"""
+
+
+@pytest.mark.parametrize("kept", ["maintenance", "site"])
+def test_two_reservations_beside_a_window(kept: str, tmp_path: Path) -> None:
+    """Where jobs use persistent buffers, nodes were reserved before the window was taken, and the run died."""
+    (tmp_path / "site.toml").write_text(RESERVED)
+    window = ["--maintenance", "50s 10s nodes 0-6"]
+    if kept == "site":
+        window = ["--site", str(tmp_path / "site.toml"), "--begins", "1970-01-01T00:00:00"]
+    table = play(tmp_path, STAGED, "--platform", "tiny", "-p", "easy", "--bb-life", "two-reservations", *window)
+    assert (table["5"]["allocated_resources"], table["5"]["starting_time"]) == ("7", "53.370000")
+    assert table["7"]["final_state"] == "REJECTED"
+
+
+def test_a_held_job_and_the_buffer_that_it_uses(tmp_path: Path) -> None:
+    """A job's place in the queue is that of its release: the buffer was kept for it, and never usable for it."""
+    workload = {
+        "nb_res": 8,
+        "jobs": [
+            {"id": "17", "subtime": 0, "res": 6, "profile": "long", "bb_use": ["a"], "depends": "afterany:8"},
+            {"id": "20", "subtime": 0, "res": 4, "profile": "short", "bb_use": ["a"], "bb_destroy": ["a"]},
+            {"id": "8", "subtime": 12, "res": 6, "profile": "long"},
+            {"id": "c", "subtime": 45, "res": 0, "profile": "short", "bb_create": [{"name": "a", "bytes": 4000000000}]},
+        ],
+        "profiles": delays(long=20, short=1),
+    }
+    table = play(tmp_path, workload, "--platform", "tiny", "-p", "easy")
+    assert {name: row["final_state"] for name, row in table.items()} == {
+        "17": "REJECTED", "20": "COMPLETED_SUCCESSFULLY", "8": "COMPLETED_SUCCESSFULLY", "c": "COMPLETED_SUCCESSFULLY",
+    }  # fmt: skip
+    (rejections,) = (tmp_path / "out").glob("*/rejections.csv")
+    assert "there is no persistent buffer a, and no job that would create it" in rejections.read_text()
+
+
+def test_plans_know_the_pool_of_a_user_who_comes_later(tmp_path: Path) -> None:
+    """A reservation, a limit of a user, and promises that were kept: their columns were compared."""
+    site = """\
+nodes = 4
+[[association]]
+account = "a"
+[[association]]
+account = "a"
+user = "ann"
+[[association]]
+account = "a"
+user = "bob"
+limits = { user_jobs = 2 }
+[[reservation]]
+name = "course"
+start = 1970-01-01T00:01:40
+length_s = 200
+nodes = "0"
+"""
+    (tmp_path / "site.toml").write_text(site)
+    common = {"res": 1, "walltime": 40, "profile": "d", "account": "a"}
+    jobs = [
+        common | {"id": "1", "subtime": 0, "user": "ann", "reservation": "course"},
+        common | {"id": "2", "subtime": 1, "user": "bob"},
+    ]
+    workload = {"nb_res": 4, "jobs": jobs, "profiles": delays(d=30)}
+    options = ["--site", str(tmp_path / "site.toml"), "--begins", "1970-01-01T00:00:00", "--platform", "nodes:4"]
+    table = play(tmp_path, workload, *options, "-p", "conservative")
+    assert {name: float(row["starting_time"]) for name, row in table.items()} == {"1": 100.0, "2": 1.0}
