@@ -235,10 +235,10 @@ def begin_loading() -> None:
 
 def _in_child() -> None:
     """Forget the server in a forked process, of which it is no child: the first pool there starts its own."""
-    server = multiprocessing.forkserver._forkserver
+    server: Any = multiprocessing.forkserver._forkserver
     if server._forkserver_pid is not None:
         os.close(server._forkserver_alive_fd)
-    server.__init__()  # type: ignore[misc]
+    server.__init__()
 
 
 os.register_at_fork(after_in_child=_in_child)

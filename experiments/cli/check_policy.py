@@ -66,7 +66,7 @@ def command(options: argparse.Namespace) -> int:
     if options.case is not None:
         found = check_one(policy, world_from(options.case, CASE), cpu_s)
     else:
-        with shown(Console(), lines=True) as tell:
+        with shown(Console(), lines=True) as show_progress:
             found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
     tell("\n".join(findings_lines(policy, found)))
     return FAILED if any(one.result == FAILS for one in found.verdicts) else 0
