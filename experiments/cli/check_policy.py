@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from spillway.base.arguments import tell
 from spillway.base.arguments import Parser, natural, positive
 
 HELP = "check on small random worlds that a policy keeps the rules of every scheduler"
@@ -67,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
         found = check_one(policy, world_from(options.case, CASE), cpu_s)
     else:
         with shown(Console(), lines=True) as show_progress:
-            found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), tell)
+            found = check(policy, Extent(options.cases, options.seed, cpu_s=cpu_s), show_progress)
     tell("\n".join(findings_lines(policy, found)))
     return FAILED if any(one.result == FAILS for one in found.verdicts) else 0
 

@@ -87,7 +87,8 @@ def test_a_bomb_is_refused_before_its_lines_are_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
         next(read_pieces(path))
     path.write_bytes(path.read_bytes()[:5000])
-    assert next(read_pieces(path)) == bytes(1 << 20)
+    with pytest.raises(InputError, match="Compressed file ended"):
+        next(read_pieces(path))
 
 
 def archive(path: Path, mode: str, contents: dict[str, bytes]) -> Path:
