@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from spillway.base.arguments import tell
-from spillway.base.arguments import Parser, natural, positive
+from spillway.base.arguments import Parser, natural, positive, tell
 
 HELP = "check on small random worlds that a policy keeps the rules of every scheduler"
 DESCRIPTION = (
