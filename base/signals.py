@@ -32,7 +32,8 @@ def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> I
         yield heard
         return
     raised: list[BaseException] = []
-    later: list[threading.Timer] = []
+    over = threading.Event()
+    lost_ones: list[int] = []
 
     def come(number: int, frame: FrameType | None) -> NoReturn:
         heard.append(number)
@@ -47,8 +48,15 @@ def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> I
         else:
             unraisable(lost)
             return
-        later.append(threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)))
-        later[-1].start()
+        lost_ones.append(number)
+        threading.Thread(target=kill, args=(number,), daemon=True).start()
+        lost_ones.pop()
+
+    def kill(number: int) -> None:
+        while lost_ones:  # a signal that came before the hook has ended would be lost, too
+            over.wait(_AGAIN_S)
+        if not over.wait(_AGAIN_S):
+            os.kill(os.getpid(), number)
 
     unraisable, sys.unraisablehook = sys.unraisablehook, send_again
     before = {number: signal.signal(number, come) for number in numbers}
@@ -58,15 +66,14 @@ def raising(stop: Callable[[int], BaseException], numbers: Collection[int]) -> I
         for number, handler in before.items():
             signal.signal(number, handler)
         sys.unraisablehook = unraisable
-        for timer in later:
-            timer.cancel()
+        over.set()
 
 
 @contextlib.contextmanager
 def held_back() -> Iterator[Callable[[], None]]:
-    """Block signals that stop this process until the block ends, which makes a child by forking it.
+    """Block signals that stop this process until the block ends, which makes something that must not be left half made.
 
-    Between its fork and its own program, the child would raise exceptions that are meant for this process.
+    Between a fork and a child's own program, the child would raise exceptions that are meant for this process.
 
     Yields a function for the child: from its call on, signals act on the child as on a program that has just started.
     """

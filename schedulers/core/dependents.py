@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
@@ -67,11 +67,12 @@ class Dependents:
         self._fates = fates
         self.held: dict[str, tuple[Job, Dependencies]] = {}
         self.changed: list[str] = []
-        self._after: dict[str, list[str]] = {}
+        self._after: dict[str, list[tuple[str, Condition]]] = {}
+        self._open: dict[str, int] = {}
         self.delays: list[tuple[float, int, str]] = []
-        self._alike: dict[tuple[str, str, str], dict[str, None]] = {}
+        self._alike: dict[tuple[str, str, str], OrderedDict[str, None]] = {}
         self._active: dict[str, set[str]] = {}
-        self._queued: dict[str, deque[str]] = {}
+        self._queued: dict[str, OrderedDict[str, None]] = {}
         self._stated: dict[str, Dependencies] = {}
 
     @property
@@ -100,13 +101,14 @@ class Dependents:
         if stated is None:
             return Settled(job)
         if stated.alike is not None:
-            self._alike.setdefault(stated.alike, {})[job.id] = None
+            self._alike.setdefault(stated.alike, OrderedDict())[job.id] = None
         if stated.alike is not None or stated.limit:
             self._stated[job.id] = stated
         self.held[job.id] = job, stated
         for condition in stated.conditions:
-            if condition.job_id and not self._has_ended(condition.job_id):
-                self._after.setdefault(condition.job_id, []).append(job.id)
+            if condition.job_id and math.isnan(condition.met_s(self._fate(condition.job_id))):
+                self._after.setdefault(condition.job_id, []).append((job.id, condition))
+                self._open[job.id] = self._open.get(job.id, 0) + 1
         return next(self._look(job.id, now_s), None)
 
     def started(self, job_id: str, now_s: float) -> None:
@@ -126,20 +128,33 @@ class Dependents:
         changed, self.changed = self.changed, []
         if not self.held and not self._stated:
             self._after.clear()
+            self._open.clear()
             self.delays.clear()
             return
         for job_id in changed:
             stated = self._stated.get(job_id)
             over = stated is not None and self._has_ended(job_id)
-            for dependent in self._after.get(job_id, ()):
-                yield from self._look(dependent, now_s)
-            if not self._has_ended(job_id):
-                continue
-            self._after.pop(job_id, None)
+            yield from self._look_after(job_id, now_s)
             if over:
                 yield from self._left(job_id, self._stated.pop(job_id), now_s)
         while self.is_due(now_s):
             yield from self._look(heapq.heappop(self.delays)[2], now_s)
+
+    def _look_after(self, job_id: str, now_s: float) -> Iterator[Settled]:
+        """Yield jobs settled by a job's start or end; each condition is read again only until it is decided."""
+        fate, left = self._fate(job_id), []
+        for dependent, condition in self._after.pop(job_id, ()):
+            if dependent not in self.held:
+                continue
+            met_s = condition.met_s(fate)
+            if math.isnan(met_s):
+                left.append((dependent, condition))
+                continue
+            self._open[dependent] -= 1
+            if not self._open[dependent] or (met_s == NEVER) is not self.held[dependent][1].any_of:
+                yield from self._look(dependent, now_s)
+        if left:
+            self._after[job_id] = left
 
     def unknown(self, known: Callable[[str], bool]) -> Iterator[Settled]:
         """Yield held jobs that depend on unknown jobs, once no further jobs come: they can never start."""
@@ -154,17 +169,18 @@ class Dependents:
 
         Or one that depends on an unknown job, where no further jobs were to come when it was submitted.
         """
-        seen: list[str] = []
+        seen: dict[str, None] = {}
         job_id = next(iter(self.held))
         while job_id not in seen:
-            seen.append(job_id)
+            seen[job_id] = None
             _, stated = self.held[job_id]
             is_open = (one for one in stated.conditions if math.isnan(self._met_s(job_id, stated, one)))
             condition = next(is_open)
             job_id = self._first(condition, stated)
             if job_id not in self.held:
-                return self._without(seen[-1], condition)
-        around = seen[seen.index(job_id) :]
+                return self._without(next(reversed(seen)), condition)
+        path = list(seen)
+        around = path[path.index(job_id) :]
         names = " -> ".join(one.partition("!")[2] for one in (*around, job_id))
         return self._settle(job_id, f"its dependencies go in a circle: {names}")
 
@@ -187,9 +203,7 @@ class Dependents:
         if stated.limit:
             active = self._active.setdefault(stated.array, set())
             if len(active) >= stated.limit:
-                queue = self._queued.setdefault(stated.array, deque())
-                if job_id not in queue:
-                    queue.append(job_id)
+                self._queued.setdefault(stated.array, OrderedDict())[job_id] = None
                 return
             active.add(job_id)
         yield self._settle(job_id)
@@ -198,6 +212,7 @@ class Dependents:
         return self._settle(job_id, f"its dependency {condition} names a job that was never submitted")
 
     def _settle(self, job_id: str, reason: str = "") -> Settled:
+        self._open.pop(job_id, None)
         return Settled(self.held.pop(job_id)[0], reason)
 
     def _left(self, job_id: str, stated: Dependencies, now_s: float) -> Iterator[Settled]:
@@ -205,15 +220,19 @@ class Dependents:
         if stated.alike is not None:
             alike = self._alike[stated.alike]
             del alike[job_id]
-            for other in tuple(alike):
-                yield from self._look(other, now_s)
-            if not alike:
-                self._alike.pop(stated.alike, None)
+            if alike:  # only the first of them may have waited for this one
+                yield from self._look(next(iter(alike)), now_s)
+            else:
+                del self._alike[stated.alike]
         if stated.limit:
-            active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, deque())
+            active, queue = self._active.get(stated.array, set()), self._queued.get(stated.array, OrderedDict())
             active.discard(job_id)
-            while queue and (queue[0] not in self.held or len(active) < self.held[queue[0]][1].limit):
-                yield from self._look(queue.popleft(), now_s)
+            while queue:
+                first = next(iter(queue))
+                if first in self.held and len(active) >= self.held[first][1].limit:
+                    break
+                del queue[first]
+                yield from self._look(first, now_s)
 
     def _first(self, condition: Condition, stated: Dependencies) -> str:
         """The job that a condition waits for; of ``singleton`` the first one."""

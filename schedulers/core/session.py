@@ -308,7 +308,16 @@ class Session(native.SessionCore):
         return self.admission.read(job_id, job, profile, time_s, number)
 
     def _admit(self, job: Job) -> tuple[Job, str | None] | None:
-        """Admit a job: add its partitions and pools, and see whether others hold it (``None``)."""
+        """Admit a job: add its partitions and pools, and see whether others hold it (``None``).
+
+        A field of the user's that is malformed is that job's rejection: the simulator only passes it on.
+        """
+        try:
+            return self._admitted(job)
+        except RemoteProtocolError as error:
+            return job, error.message
+
+    def _admitted(self, job: Job) -> tuple[Job, str | None] | None:
         job, reason = self.admission.admitted(job, self.pool)
         if self.pool.requests:
             self.rare = True

@@ -85,7 +85,21 @@ class Door:
 
     def __init__(self, bind: str, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self._max_bytes = max_message_bytes
+        self._accepted = 0
+        self._open: dict[int, int] = {}
+        self._silent: set[int] = set()
+        self._file: Path | None = None
+        self.unread = 0
         self._context = zmq.Context()
+        try:
+            self._make_sockets(max_message_bytes)
+            self.endpoint = _bind(self._socket, bind)
+            self._file = _file_of(bind)
+        except BaseException:  # also a signal's: a context that is collected waits for its open sockets
+            self._context.destroy(0)
+            raise
+
+    def _make_sockets(self, max_message_bytes: int) -> None:
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.linger = LINGER_MS
         self._socket.handshake_ivl = HANDSHAKE_MS
@@ -99,17 +113,6 @@ class Door:
         self._poller.register(self._gate, zmq.POLLIN)
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
-        self._accepted = 0
-        self._open: dict[int, int] = {}
-        self._silent: set[int] = set()
-        self._file: Path | None = None
-        self.unread = 0
-        try:
-            self.endpoint = _bind(self._socket, bind)
-            self._file = _file_of(bind)
-        except InputError:
-            self.close()
-            raise
 
     def receive(self, wait_ms: int) -> Call | None:
         """Wait for a call; ``None`` without a call in that time, or when only connections changed."""
@@ -147,11 +150,12 @@ class Door:
         """Send the last reply, close the socket, remove its file."""
         if self._file is not None:  # still ours: once the socket is closed, another service may use the path
             self._file.unlink(missing_ok=True)
-        self._socket.disable_monitor()
-        self._monitor.close(0)
-        self._gate.close(0)
-        self._socket.close()
-        self._context.term()
+        try:
+            self._socket.disable_monitor()
+            self._monitor.close(0)
+            self._gate.close(0)
+        finally:
+            self._context.destroy()
 
     def _note_connections(self) -> None:
         while self._monitor.poll(0):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from spillway.base.errors import PeerLost, RemoteProtocolError, SpillwayError, Stopped
-from spillway.base.signals import raising
+from spillway.base.signals import held_back, raising
 from spillway.protocol.format import Conversation, SchedulerSide
 from spillway.protocol.limits import MAX_MESSAGE_BYTES
 from spillway.protocol.messages import Message, SimulationBegins
@@ -106,8 +106,10 @@ def serve(
     """
     with (
         raising(Stopped, (signal.SIGINT, signal.SIGTERM)) as heard,
-        contextlib.closing(Door(bind, max_message_bytes)) as door,
+        contextlib.ExitStack() as stack,
     ):
+        with held_back():  # a signal between its making and the block would leave it open
+            door = stack.enter_context(contextlib.closing(Door(bind, max_message_bytes)))
         on_bound(door.endpoint)
         return _Service(door, session, codec, watchdog_s, recorder, check_alive, note, heard).run()
 
