@@ -63,7 +63,7 @@ _LAST_DIGIT = 1.5e-6
 _REAL_SECONDS = ("scheduling_time", "simulation_time")
 """Columns with real seconds, which differ in every run."""
 
-_ENERGY = ("--energy-host", "-m", "master_host")
+_ENERGY = ("-E", "-m", "master_host")
 LOOPBACK = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">

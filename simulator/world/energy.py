@@ -8,7 +8,8 @@ Idle), states separated by commas::
 A host without load draws Idle; with a load it draws Epsilon and, in proportion to the share of its speed that is used,
 up to AllCores. As in SimGrid, energy is counted at every event of a host (and on all hosts, when a job starts or ends
 or the energy is read), and *the load at that moment* is taken for the whole time since the last count: a task's
-latency, and a wait before it, count with the load that follows. A power state without speed counts as fully used.
+latency, and a wait before it, count with the load that follows. The end of a task is an event of all its hosts, also of
+those without work. A power state without speed counts as fully used. Until its first event a host counts as in state 0.
 """
 
 from __future__ import annotations
@@ -68,13 +69,14 @@ class _Load:
 class _Meter:
     """The meter of one machine."""
 
-    __slots__ = ("busy", "cores", "joules", "loads", "pstate", "since", "speeds", "watts")
+    __slots__ = ("busy", "cores", "counted", "joules", "loads", "pstate", "since", "speeds", "watts")
 
     def __init__(self, host: Host) -> None:
         self.watts = read_watts(host)
         self.speeds = host.speeds
         self.cores = host.cores
         self.pstate = host.pstate
+        self.counted = 0
         self.joules = 0.0
         self.since = 0.0
         self.busy = False
@@ -116,7 +118,7 @@ class EnergyMeter:
         alone = len(hosts) == 1  # SimGrid counts at the start of tasks of one host only
         for position, host in enumerate(hosts):
             amount = 0.0 if not flops else flops[0] if len(flops) == 1 else flops[position]
-            if amount <= 0:
+            if amount <= 0 and alone:
                 continue
             for meter in self._by_host.get(host, ()):
                 if alone:
@@ -160,7 +162,7 @@ class EnergyMeter:
         """Note another power state of a machine from now on; ``busy``: the machine works on the transition."""
         meter = self._meters[machine_id]
         self._update(meter, now)
-        meter.pstate = pstate
+        meter.pstate = meter.counted = pstate
         meter.busy = busy
 
     # ------------------------------------------------------------------ reading
@@ -197,11 +199,12 @@ class EnergyMeter:
 
     def _update(self, meter: _Meter, now: float, ended: tuple[_Work, float] | None = None) -> None:
         """Count up to now; ``ended`` gives a task that has left the engine, and its progress."""
-        elapsed = now - meter.since
+        elapsed, pstate = now - meter.since, meter.counted
+        meter.counted = meter.pstate
         if elapsed <= 0.0:
             return
         meter.since = now
-        watts, speed = meter.watts[meter.pstate], meter.speeds[meter.pstate]
+        watts, speed = meter.watts[pstate], meter.speeds[pstate]
         load = 1.0
         if speed > 0 and not meter.busy:
             worked = sum(self._rate(load, elapsed, ended) * load.flops for load in meter.loads)

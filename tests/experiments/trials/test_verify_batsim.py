@@ -190,6 +190,12 @@ def test_messages_are_compared(tmp_path: Path) -> None:
     assert compare_messages(said(call, end), said(call)) == Difference(MESSAGES, 2, 1, float("inf"), ())
 
 
+def test_every_option_is_one_of_batsim_4_2_1() -> None:
+    """It has ``-E``, and neither ``--energy-host`` nor ``--energy``: an unknown option ended it with its usage."""
+    given = {word for pair in PAIRS for word in pair.options if word.startswith("-")}
+    assert given == {"-E", "-m"}
+
+
 def test_names_of_pairs_are_unique() -> None:
     """They are keys."""
     assert len({pair.name for pair in PAIRS}) == len(PAIRS)

@@ -109,6 +109,57 @@ def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
     return {job.id: job.energy for job in found}, scheduler.messages
 
 
+def energy(watts: str, host: str, data: Any, hosts: int, *replies: Any) -> tuple[float, Scheduler]:
+    """Joules of job 1 on hosts with these watts and attributes, 1 GB/s and 200 us from each to each other."""
+    names = ["master_host", *(f"h{number}" for number in range(hosts))]
+    ends = "".join(
+        f'<host id="{name}" {host}><prop id="wattage_per_state" value="{watts}"/></host>' for name in names
+    )
+    routes = "".join(
+        f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
+        for place, one in enumerate(names)
+        for other in names[place + 1 :]
+    )
+    platform = parse_platform(
+        f'<platform version="4.1"><zone id="z" routing="Full">{ends}<link id="wire" bandwidth="1GBps" '
+        f'latency="200us" sharing_policy="FATPIPE"/>{routes}</zone></platform>'
+    )
+    scheduler = Scheduler(scripted(*replies))
+    with FluidEngine(platform) as engine:
+        workload = workload_from_object(data, "w0")
+        simulation = Simulation(platform, [workload], engine, scheduler, SimulationOptions(energy=True))
+        job = workload.jobs.find("1")
+        simulation.run()
+    assert job is not None
+    return job.energy, scheduler
+
+
+def test_a_task_without_work_ends_on_all_its_hosts() -> None:
+    """Its communication counted with the load of the next task: 3360.960 J. The value is the real Batsim 4.2.1's."""
+    profiles = {
+        "both": {"type": "parallel_homogeneous", "cpu": 1e9, "com": 1e8},
+        "com": {"type": "parallel_homogeneous", "cpu": 0, "com": 1e8},
+        "c": {"type": "composed", "repeat": 2, "seq": ["both", "com", "both"]},
+    }
+    data = {"nb_res": 4, "jobs": [{"id": "1", "subtime": 1.0, "res": 4, "profile": "c"}], "profiles": profiles}
+    joules, _ = energy("95:120:200", 'speed="1Gf"', data, 4, (), (execute("w0!1", 0, 1, 2, 3, at=1.0),))
+    assert joules == pytest.approx(3276.792, abs=1e-3)
+
+
+def test_a_host_counts_as_in_state_0_until_its_first_event() -> None:
+    """Also if it begins in another one (190 J): so does the real meter."""
+    data = {
+        "nb_res": 2,
+        "jobs": [{"id": "1", "subtime": 1.0, "res": 2, "profile": "p"}],
+        "profiles": {"p": {"type": "delay", "delay": 1.0}},
+    }
+    host = 'speed="1Gf,1Gf" pstate="1"'
+    replies = ((), (QueryEnergy(1.0), execute("w0!1", 0, 1, at=1.0)))
+    joules, scheduler = energy("9:9:9, 95:120:200", host, data, 2, *replies)
+    assert scheduler.events(EnergyAnswer)[0].consumed_energy == pytest.approx(18.0)
+    assert joules == pytest.approx(2 * 95.0)
+
+
 def test_a_switch_ends_as_work_does() -> None:
     """It takes one flop, begun a little after 0 s: a submission at its end, 10 s, is reported before it."""
     _, messages = fluid(jobs({"subtime": 10}), (state(1, 0),), (), (), (), (execute("w0!1", 1, at=10.0006),))
