@@ -112,9 +112,7 @@ def fluid(data: Any, *replies: Any) -> tuple[dict[str, float], list[Message]]:
 def energy(watts: str, host: str, data: Any, hosts: int, *replies: Any) -> tuple[float, Scheduler]:
     """Joules of job 1 on hosts with these watts and attributes, 1 GB/s and 200 us from each to each other."""
     names = ["master_host", *(f"h{number}" for number in range(hosts))]
-    ends = "".join(
-        f'<host id="{name}" {host}><prop id="wattage_per_state" value="{watts}"/></host>' for name in names
-    )
+    ends = "".join(f'<host id="{name}" {host}><prop id="wattage_per_state" value="{watts}"/></host>' for name in names)
     routes = "".join(
         f'<route src="{one}" dst="{other}"><link_ctn id="wire"/></route>'
         for place, one in enumerate(names)
