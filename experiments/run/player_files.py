@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from spillway.simulator.outputs.jobs import Span
@@ -23,8 +23,14 @@ class Played:
         Memory of the simulator's process, if it is a separate one.
     spans
         Times of sub-jobs, by workload; ``None``: they must be read from the table of jobs.
+    stranded
+        Names of the jobs that never started, because hosts that they need were out to the end.
+    end_s
+        End of the simulation (s).
     """
 
     simulator_cpu_s: float
     other_rss_bytes: int = 0
     spans: Mapping[str, Span] | None = None
+    stranded: Sequence[str] = ()
+    end_s: float = 0.0

@@ -74,6 +74,9 @@ _PERSISTENT_COLUMNS = ("name", "user", "created_by", "bytes", "storages", "creat
 """
 
 
+STRANDED = "it never started: hosts that it needs were out to the end"
+
+
 class Recorder(Observer):
     """Writes ``allocations.csv``, whose rows the core makes, and ``rejections.csv`` while the session runs.
 
@@ -121,6 +124,10 @@ class Recorder(Observer):
     def rejected(self, job: Job, reason: str, now_s: float) -> None:
         """Record the reason of a rejection."""
         self._rejection_rows.writerow((job.name, job.workload, f"{now_s:.6f}", reason))
+
+    def stranded(self, name: str, now_s: float) -> None:
+        """Record that a job never started, because hosts that it needs were out to the end."""
+        self._rejection_rows.writerow((name, "w0", f"{now_s:.6f}", STRANDED))
 
     def ended_apart(self, running: Running, now_s: float) -> None:
         """Record the intervals of the resources of a job that has ended, if they differ."""

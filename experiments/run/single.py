@@ -22,7 +22,7 @@ import contextlib
 import gc
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from spillway.analysis.metrics import summarise
 from spillway.analysis.tables import read_run
 from spillway.base.errors import Stopped
 from spillway.base.options import show
+from spillway.base.units import many
 from spillway.core import Stopwatch
 from spillway.experiments.campaign.pool import Progress, Report, describe
 from spillway.experiments.campaign.signals import StopSignal
@@ -181,6 +182,8 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
     timed = Stopwatch(session, tell)
     try:
         played = players.play(task.run, task.root, folder, timed, task.simulator, task.silence_s)
+        for name in played.stranded:
+            recorder.stranded(name, played.end_s)
     finally:
         recorder.close()
     _write_tables(task, folder, records, played, wanted=alone is not None)
@@ -194,7 +197,14 @@ def _simulate(task: Task, folder: Path, report: Report) -> tuple[dict[str, float
         "decision_p99_s": float(np.percentile(decisions_s, 99)),
         "peak_rss_bytes": float(memory.peak_bytes() + played.other_rss_bytes),
     }
-    return timings, session.warnings()
+    return timings, (*session.warnings(), *_stranded(played.stranded))
+
+
+def _stranded(names: Sequence[str]) -> Iterator[str]:
+    """A warning on jobs that never started."""
+    if names:
+        listed = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
+        yield f"{many(len(names), 'job', 'jobs')} never started, because hosts were out to the end: {listed}"
 
 
 def _write_tables(task: Task, folder: Path, records: Mapping[str, JobRecord], played: Played, *, wanted: bool) -> None:

@@ -59,6 +59,8 @@ class Column:
         if self.fast is not None and (quick := self.fast(cells)) is not None:
             yield self.fields[0], quick
             return
+        if isinstance(cells, np.ndarray):
+            cells = cells.tolist()
         found, bad = {}, {}
         for cell in dict.fromkeys(cells):
             try:
@@ -136,7 +138,7 @@ class Faults:
 Values = dict[str, Any]
 
 
-def read_cells(columns: Sequence[Column], cells: Mapping[str, Sequence[Any]], faults: Faults, intake: Intake) -> Values:
+def read_cells(columns: Sequence[Column], cells: Mapping[str, Any], faults: Faults, intake: Intake) -> Values:
     """Fields of some rows, from their cells by the names of columns."""
     raw: Values = {}
     for column in columns:
@@ -310,6 +312,8 @@ def name(text: str) -> str:
 
 def fast_whole(cells: Sequence[Any], least: int = -1, most: int = 2**53) -> Ints | None:
     """Whole numbers of a range, all at once."""
+    if isinstance(cells, np.ndarray):
+        return cells if cells.min() >= least and cells.max() <= most else None
     try:
         joined = "".join(cells) if cells and isinstance(cells[0], str) else ""
         if not joined.isascii() or "_" in joined:  # int() reads digits of other scripts, and underscores

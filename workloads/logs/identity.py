@@ -16,7 +16,7 @@ SNAPSHOT = "earlier state of a job (its last one is used)"
 TWICE = "line that is there twice"
 
 
-def once(table: JobTable, hashes: Ints, *, attempts: bool) -> JobTable:
+def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> JobTable:
     """The table with each job once, each with an id of its own.
 
     Parameters
@@ -27,8 +27,8 @@ def once(table: JobTable, hashes: Ints, *, attempts: bool) -> JobTable:
         Whether lines of the same job and submission are states of one job; else tasks of an array, unless equal.
     """
     number, submit = table["number"], table["submit_s"]
-    if not len(table) or (not table.clusters and (np.diff(number) > 0).all()):
-        return _named(table, np.zeros(len(table), dtype=np.int64))
+    if not len(table) or (not table.clusters and bool((number[1:] > number[:-1]).all())):
+        return _named(table, np.zeros(1, dtype=np.int64))
     pieces = table["state"] == table.code("state", PIECE)
     unfinished = np.isin(table["state"], [table.code("state", state) for state in (RUNNING, PENDING)])
     superseded = unfinished | (table["state"] == table.code("state", REQUEUED))
@@ -68,10 +68,10 @@ def _equal(table: JobTable, order: Ints, *names: str) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _twice(table: JobTable, order: Ints, hashes: Ints) -> npt.NDArray[np.bool_]:
+def _twice(table: JobTable, order: Ints, hashes: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
     """Whether each row in an order equals the next in every column."""
     found = np.append(_equal(table, order, *table.columns), False)
-    return found & np.append(np.diff(hashes[order].view(np.uint64)) == 0, False) if len(hashes) else found
+    return found & np.append(np.diff(hashes[order]) == 0, False) if len(hashes) else found
 
 
 def _nth(table: JobTable) -> Ints:
@@ -87,7 +87,7 @@ def _nth(table: JobTable) -> Ints:
 
 def _named(table: JobTable, nth: Ints) -> JobTable:
     """The table with a part of their own for jobs whose number was used before."""
-    others = np.zeros(len(table), dtype=bool)
+    others = np.zeros(1, dtype=bool)
     if (attempt := table.code("state", REQUEUED)) >= 0:
         failed = table.code("state", FAILED)
         names = table.names["state"] if failed >= 0 else [*table.names["state"], FAILED]

@@ -14,7 +14,7 @@ from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Book
 from spillway.workloads.logs.lines import Block, Head, LogFile, shown
 
-Cells = Mapping[str, Sequence[Any]]
+Cells = Mapping[str, Any]
 _BATCH = 65_536
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.logs.book import Fate
@@ -19,7 +21,7 @@ from spillway.workloads.logs.lines import Block, Head, shown
 from spillway.workloads.logs.reading import Reading
 from spillway.workloads.logs.record import CANCELLED, COMPLETED, FAILED, PIECE
 from spillway.workloads.logs.slurm_units import UnitError
-from spillway.workloads.logs.table import Intake
+from spillway.workloads.logs.table import Intake, Ints
 from spillway.workloads.swf import FIELDS, NUMBER, SwfHeader, comment_of, label_of, value_of
 
 OWN_FIELDS = ("nodes", "eligible_s", "burst_buffer_bytes", "memory_bytes", "read_bytes", "written_bytes")
@@ -34,6 +36,7 @@ SKIP = "-"
 _STATE = {0: FAILED, 1: COMPLETED, 2: PIECE, 3: PIECE, 4: PIECE, 5: CANCELLED}
 _NODES = re.compile(r"(\d{1,9})(:\S*)?", re.ASCII)
 _FEWEST = 5
+_WHOLE = re.compile(r"[0-9 -]*")
 
 
 def recognises(head: Head) -> bool:
@@ -116,6 +119,11 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
     comments: list[str] = []
     fields = layout(reading.fields) if reading.fields else FIELDS
     for first, lines in blocks:
+        if (quick := _plain(lines, len(fields))) is not None:
+            intake.book.lines += len(quick)
+            columns = {name: quick[:, place].copy() for place, name in enumerate(fields) if name != SKIP}
+            yield Rows(range(first, first + len(quick)), columns, lines)
+            continue
         numbers, parts, texts = [], [], []
         for number, line in enumerate(lines, start=first):
             words = line.split()
@@ -139,6 +147,22 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
     if SKIP in fields:
         places = ", ".join(str(place) for place, name in enumerate(fields, start=1) if name == SKIP)
         intake.notes.append(f"columns {places} were left out, as --fields says")
+
+
+def _plain(lines: list[str], count: int) -> Ints | None:
+    """The numbers of lines of so many whole numbers between single blanks; ``None`` for any other lines."""
+    if lines and not lines[-1]:
+        lines.pop()
+    if not lines or any(line.count(" ") != count - 1 for line in lines):
+        return None
+    text = " ".join(lines)
+    if not _WHOLE.fullmatch(text):
+        return None
+    try:
+        found = np.fromstring(text, dtype=np.int64, sep=" ")
+    except (ValueError, DeprecationWarning):  # a sign alone, or inside a number
+        return None
+    return found.reshape(len(lines), count) if len(found) == len(lines) * count else None
 
 
 def _fits(words: list[str], fields: Sequence[str], number: int, intake: Intake, reading: Reading) -> bool:

@@ -16,6 +16,7 @@ from spillway.workloads.swf import SwfHeader
 Ints = npt.NDArray[np.int64]
 
 _BATCH = 65_536
+_TOGETHER = 8
 
 CALENDAR_FROM_S = 10**8
 """Seconds since 1970 are above it; times since the start of a log are below."""
@@ -138,7 +139,8 @@ class Builder:
     def __init__(self) -> None:
         self._pieces: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in (*NUMBERS, *TEXTS)}
         self._codes: dict[str, dict[Any, int]] = {name: {} for name in TEXTS}
-        self._hashes: list[Ints] = []
+        self._hashes: list[npt.NDArray[np.int32]] = []
+        self._added = 0
         self.count = 0
 
     def add(self, made: Mapping[str, Any], kept: npt.NDArray[np.bool_], texts: Sequence[Any]) -> None:
@@ -158,12 +160,16 @@ class Builder:
             self._pieces[name].append(codes if every else codes[kept])
         if len(texts):
             hashes = np.fromiter(map(hash, texts), dtype=np.int64, count=len(texts))
-            self._hashes.append(hashes if every else hashes[kept])
+            self._hashes.append((hashes if every else hashes[kept]).astype(np.int32))  # one of few compared rows
+        self._added += bool(count)
+        if count and self._added % _TOGETHER == 0:  # small arrays would leave gaps in memory that nothing fills
+            for pieces in self._pieces.values():
+                pieces[-_TOGETHER:] = [_joined(pieces[-_TOGETHER:])]
 
     @property
-    def hashes(self) -> Ints:
+    def hashes(self) -> npt.NDArray[np.int32]:
         """A number of each row, equal where rows are written alike; empty where that is not asked for."""
-        return np.concatenate(self._hashes) if self._hashes else np.zeros(0, dtype=np.int64)
+        return np.concatenate(self._hashes) if self._hashes else np.zeros(0, dtype=np.int32)
 
     def table(self, intake: Intake, format: str) -> JobTable:
         """The table of all rows."""

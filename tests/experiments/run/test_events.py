@@ -153,3 +153,20 @@ def test_a_drain_that_cannot_be(
     """One line that names the error; as with outages, the machine is only known when a run is played."""
     assert main([*write_inputs(tmp_path, line), "--out", str(tmp_path / "out")]) == code
     assert expected in "".join(capsys.readouterr())
+
+
+def test_a_host_that_never_comes_back_loses_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The run was a deadlock; now the job that lacks the host is named, and the others have ended."""
+    arguments = write_inputs(tmp_path, OUT.replace("0-5", "3").replace("50", "1"))
+    arguments[arguments.index("tiny")] = "nodes:4"
+    workload = json.loads((tmp_path / "jobs.json").read_text())
+    workload["jobs"] = [{"id": n, "subtime": 10, "res": n, "profile": "p", "walltime": 300} for n in (1, 4)]
+    (tmp_path / "jobs.json").write_text(json.dumps(workload))
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    assert {row["job_id"]: row["final_state"] for row in jobs(tmp_path / "out")} == {
+        "1": "COMPLETED_SUCCESSFULLY",
+        "4": "REJECTED",
+    }
+    assert "1 job never started, because hosts were out to the end: 4" in " ".join(capsys.readouterr().out.split())
+    (table,) = (tmp_path / "out").glob("jobs_*/rejections.csv")
+    assert "4,w0,110.0" in table.read_text()
