@@ -10,7 +10,7 @@ IO-Aware job are made when it runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ from spillway.workloads.dependencies import Waits, waits_of
 from spillway.workloads.draws import Draws
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.job_columns import Converted
-from spillway.workloads.logs.book import Fate
-from spillway.workloads.logs.record import PIECE, RUNNING
+from spillway.workloads.logs.book import Book, Fate
+from spillway.workloads.logs.record import CANCELLED, PIECE, RUNNING
 from spillway.workloads.logs.shares import shares_line
 from spillway.workloads.logs.table import CALENDAR_FROM_S, Ints, JobTable
 from spillway.workloads.logs.tables import as_table
@@ -142,28 +142,35 @@ class _ConversionReport:
         Records looked at.
     jobs
         Jobs written.
-    dropped
-        Number of records left out, by reason.
+    book
+        Fates of the lines and jobs of the log.
     remarks
         Assumptions made and further remarks, one sentence each.
     omissions
         Properties of jobs that the log states and no run plays; among the remarks, too.
+    node_s
+        Node-seconds of the jobs, by the log's run times.
     """
 
     records: int
     jobs: int
-    dropped: dict[str, int] = field(default_factory=dict)
+    book: Book
     remarks: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
+    node_s: float = 0.0
 
     def lines(self) -> list[str]:
         """Lines to print."""
-        dropped = [f"dropped {count}: {reason}" for reason, count in self.dropped.items()]
         return [
             f"{many(self.jobs, 'job', 'jobs')} of {many(self.records, 'record', 'records')}",
-            *dropped,
+            *self.book.said(Fate.REPAIRED, Fate.LEFT_OUT, Fate.UNREADABLE, node_s=self.node_s),
             *self.remarks,
         ]
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Number of lines and jobs left out, by reason."""
+        return self.book.left_out()
 
 
 def convert(
@@ -180,7 +187,8 @@ def convert(
         If no usable record remains.
     """
     converted, report = convert_columns(log, machine, options, name)
-    return replace(converted.workload(), notes=tuple(report.lines()), omissions=report.omissions), report
+    made = replace(converted.workload(), notes=tuple(report.lines()), omissions=report.omissions)
+    return replace(made, book=tuple(report.book.rows()), node_h=report.node_s / 3600), report
 
 
 def convert_columns(
@@ -196,9 +204,12 @@ def convert_columns(
     options = options or ConvertOptions()
     table = as_table(log)
     chosen = _choose(table, options)
-    kept, dropped = _usable(chosen, machine, options)
+    book = table.intake.book.copy()
+    if len(chosen) < len(table):
+        book.move("not among the chosen numbers", len(table) - len(chosen))
+    kept = _usable(chosen, machine, options, book)
     if not len(kept):
-        reasons = "; ".join(f"{count} {reason}" for reason, count in (dropped | _read(table)).items()) or "it is empty"
+        reasons = "; ".join(f"{count} {reason}" for reason, count in book.left_out().items()) or "it is empty"
         raise WorkloadError(f"no usable job in the log {name!r}: {reasons}")
     kept = kept.chosen(np.lexsort((kept["number"], kept["submit_s"])))
     converted = _assemble(kept, machine, options, name)
@@ -211,7 +222,6 @@ def convert_columns(
         tables=options.site_tables,
     )
     remarks = (
-        *table.intake.book.said(Fate.REPAIRED),
         *table.intake.notes,
         *_remarks(kept, machine, options),
         *_multiplied_remark(kept, machine, options),
@@ -220,7 +230,8 @@ def convert_columns(
         *(omission.line for omission in omissions),
         shares_line(kept, buffers=_buffers_from(machine, options), walltimes=options.missing_walltime == "scaled"),
     )
-    return converted, _ConversionReport(len(chosen), len(kept), dropped | _read(table), remarks, omissions)
+    node_s = float((converted.nodes.astype(np.float64) * kept["run_s"]).sum())
+    return converted, _ConversionReport(len(chosen), len(kept), book, remarks, omissions, node_s)
 
 
 def processors_of(table: JobTable) -> Ints:
@@ -270,7 +281,7 @@ def compute_flops(
 
 def usable_jobs(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> JobTable:
     """The jobs of a log that can be played, in order of submission."""
-    jobs, _ = _usable(_choose(table, options), machine, options)
+    jobs = _usable(_choose(table, options), machine, options)
     order = np.lexsort((jobs["number"], jobs["submit_s"]))
     return jobs if np.array_equal(order, np.arange(len(jobs))) else jobs.chosen(order)
 
@@ -282,8 +293,8 @@ def _choose(table: JobTable, options: ConvertOptions) -> JobTable:
     return table if most is None or most >= len(table) else table.chosen(np.arange(most))
 
 
-def _usable(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> tuple[JobTable, dict[str, int]]:
-    """The records that become jobs, and the numbers of the others by reason, in order of their first occurrence."""
+def _usable(table: JobTable, machine: MachineFacts, options: ConvertOptions, book: Book | None = None) -> JobTable:
+    """The records that become jobs; the book counts the others by reason, in order of their first occurrence."""
     reason = np.zeros(len(table), dtype=np.int8)
     words: list[str] = []
     for text, unusable in _reasons(table, machine, options):
@@ -292,8 +303,11 @@ def _usable(table: JobTable, machine: MachineFacts, options: ConvertOptions) -> 
     counts = np.bincount(reason, minlength=len(words) + 1)
     used = [number for number in range(1, len(words) + 1) if counts[number]]
     used.sort(key=lambda number: int(np.argmax(reason == number)))
-    dropped = {words[number - 1]: int(counts[number]) for number in used}
-    return (table.chosen(reason == 0) if dropped else table), dropped
+    if book is not None and used:
+        node_s = np.maximum(used_of(table, options), 0).astype(np.float64) * np.maximum(table["run_s"], 0)
+        for number in used:
+            book.move(words[number - 1], int(counts[number]), float(node_s[reason == number].sum()))
+    return table.chosen(reason == 0) if used else table
 
 
 def _reasons(
@@ -303,6 +317,7 @@ def _reasons(
     state = table["state"]
     yield "piece of a checkpointed job (its summary line is used)", state == table.code("state", PIECE)
     yield "still running when the log was made", state == table.code("state", RUNNING)
+    yield "cancelled while waiting", (state == table.code("state", CANCELLED)) & (table["run_s"] <= 0)
     yield "runtime 0 or not known", table["run_s"] <= 0
     nodes = nodes_of(table, options)
     yield "number of processors not known", nodes <= 0
@@ -313,11 +328,6 @@ def _reasons(
         yield "the log does not state when it started", (start < 0) | (start < table["submit_s"])
     if options.oversized == "drop":
         yield f"requests more than the machine's {machine.nodes} nodes", nodes > machine.nodes
-
-
-def _read(table: JobTable) -> dict[str, int]:
-    """Numbers of lines that the reader left out, by reason."""
-    return table.intake.book.left_out()
 
 
 def _assemble(table: JobTable, machine: MachineFacts, options: ConvertOptions, name: str) -> Converted:

@@ -103,7 +103,8 @@ def _concerned(
     if (named := held(table)) is not None:
         yield (
             SHARED,
-            "share nodes with other jobs: played as whole nodes, so waits will be too long",
+            f"share nodes with other jobs, {percent(float(named.shared.mean()))} of all: played as whole nodes, waits "
+            "will be too long; a comparison with the site's own schedule needs --force",
             named.shared,
         )
     partitions = partitions_of(table)

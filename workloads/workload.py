@@ -86,6 +86,9 @@ class Workload:
         Properties of jobs that its log states and no run plays; not written to the file.
     begins_s
         Date of its time 0, in seconds since 1970; ``None``: not known.
+    book, node_h
+        Fates of the lines of its log (:meth:`spillway.workloads.logs.book.Book.rows`), and node-hours of its jobs by
+        the log's run times; not written to the file.
     """
 
     name: str
@@ -97,6 +100,8 @@ class Workload:
     notes: tuple[str, ...] = ()
     omissions: tuple[Omission, ...] = ()
     begins_s: float | None = None
+    book: tuple[dict[str, Any], ...] = ()
+    node_h: float = 0.0
 
     @property
     def checksum(self) -> str:

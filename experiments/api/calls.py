@@ -177,6 +177,7 @@ def whatif(
         shakes=None if shakes is None else _whole("shakes", shakes, 0),
         together=together,
         session={**(settings or {}), **({"site": str(site)} if site else {})},
+        force=force,
         plots=figures,
     )
     return _played(question.grids, root, executor, progress, force, question)

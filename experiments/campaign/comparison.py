@@ -91,8 +91,10 @@ def campaign_of(options: argparse.Namespace) -> Campaign:
     )
 
 
-def with_the_site(campaign: Campaign) -> Campaign:
+def with_the_site(campaign: Campaign, *, force: bool = False) -> Campaign:
     """The comparison with the site's schedule (policy ``replay``) first, if each log states the starts of its jobs.
+
+    ``force``: also where jobs shared nodes, so that the site's schedule does not fit.
 
     Where jobs share nodes in time, or a real Batsim plays, nothing is added.
     """
@@ -113,7 +115,9 @@ def with_the_site(campaign: Campaign) -> Campaign:
     except OptionError:
         return campaign
     sources = [source for spec in campaign.workloads for source in expand(spec)]
-    if any(source.is_json for source in sources) or not all(s.states_starts(campaign.seeds[0]) for s in sources):
+    if any(source.is_json for source in sources) or not all(
+        s.states_starts(campaign.seeds[0], force=force) for s in sources
+    ):
         return campaign
     return dataclasses.replace(campaign, policies=(own, *campaign.policies))
 

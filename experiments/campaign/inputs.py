@@ -104,6 +104,7 @@ class Inputs:
         self._loads: dict[tuple[str, str], Offered | str] = {}
         self._omissions: dict[str, tuple[Omission, ...]] = {}
         self._at_site: dict[str, Prepared] = {}
+        self._books: dict[str, dict[str, Any]] = {}
 
     def pairs(
         self, workloads: Sequence[WorkloadSpec], platforms: Sequence[PlatformSpec], model: ModelSpec, seed: int
@@ -176,7 +177,7 @@ class Inputs:
         path = workload.path
         tables: tuple[dict[str, Any], ...] = (
             *(self._jobs, self._begins_s, self._qos, self._fields),
-            *(self._stated, self._notes_of, self._omissions),
+            *(self._stated, self._notes_of, self._omissions, self._books),
         )
         for kept in tables:
             if path in kept:
@@ -298,6 +299,7 @@ class Inputs:
             workload, data = read(source, machine, model, drawn)
             prepared = self._workloads[key] = self._write(source.name, ".json", data)
             self._omissions[prepared.path] = workload.omissions
+            self._books[prepared.path] = {"jobs": len(workload.jobs), "node_h": workload.node_h, "rows": workload.book}
             self._begins_s[prepared.path] = workload.begins_s
             self._qos[prepared.path] = Counter(str(job.extras.get("qos", "")) for job in workload.jobs)
             self._jobs[prepared.path] = len(workload.jobs)
@@ -333,6 +335,8 @@ class Inputs:
             "offered_load": load if isinstance(load, str) else dataclasses.asdict(load),
             "omissions": list(map(dataclasses.asdict, self._omissions[workload.path])),
         }
+        if (book := self._books.get(workload.path)) and book["rows"]:
+            found["book"] = book
         if text := str(policy.session.get(policies.SITE) or ""):
             from spillway.experiments.site.shown import not_played
 

@@ -21,11 +21,15 @@ from spillway.workloads.files import content_suffix, decompress, is_workload, pl
 from spillway.workloads.load import load_log, load_table, refuse_address
 from spillway.workloads.logs import where
 from spillway.workloads.logs.lines import LogFile
+from spillway.workloads.logs.nodes import held
 from spillway.workloads.logs.reading import make_reading
 from spillway.workloads.logs.table import JobTable
 from spillway.workloads.logs.tables import as_table
 from spillway.workloads.swf import SwfLog, parse_swf
 from spillway.workloads.synthetic import GENERATORS, generator
+
+_FEW_SHARED = 0.02
+"""Share of jobs that may share nodes in a log that is compared with its site's schedule."""
 
 _FEW_UNKNOWN = 0.01
 """A log is replayed where at most this share of its jobs states no start: those are left out."""
@@ -107,14 +111,19 @@ class Source:
             return read_log(LogFile(self.text, self._path, self.member), reading)
         return load_table(self.text, reading)[0]
 
-    def states_starts(self, seed: int) -> bool:
-        """Whether (nearly) all jobs state their start at the site, which the policy ``replay`` repeats."""
+    def states_starts(self, seed: int, *, force: bool = False) -> bool:
+        """Whether (nearly) all jobs state their start at the site, which the policy ``replay`` repeats.
+
+        Not where jobs shared nodes, whose schedule no machine of whole nodes can have, unless ``force``.
+        """
         if self.is_generated:
             return False
         if self.is_json:
             jobs = parse_batsim(self.content(), where=self.text).jobs
             return bool(jobs) and all(SITE_WAIT in job.extras for job in jobs)
         table = self.table(seed)
+        if not force and (named := held(table)) is not None and named.shared.mean() > _FEW_SHARED:
+            return False
         known = (table["start_s"] >= table["submit_s"])[table["run_s"] > 0]
         return bool(known.size and known.mean() >= 1 - _FEW_UNKNOWN)
 

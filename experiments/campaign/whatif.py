@@ -197,6 +197,7 @@ def question_of(
     shakes: int | None = None,
     together: bool = False,
     session: Mapping[str, Value] = MappingProxyType({}),
+    force: bool = False,
     **how: Any,
 ) -> Question:
     """Put a question together.
@@ -224,6 +225,8 @@ def question_of(
         Whether all settings are tried at once, too.
     session
         Settings of the session in all runs, by name (:class:`spillway.schedulers.assembly.Settings`).
+    force
+        Whether the log is also compared with its site's schedule where jobs shared nodes.
     how
         Values or texts of :class:`spillway.experiments.run.spec.Playing`, by name.
 
@@ -252,7 +255,7 @@ def question_of(
         seeds=tuple(range(seed, seed + count)),
     )
     is_docker = base.engine is Engine.DOCKER
-    replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed)
+    replay = chosen.policy != policies.REPLAY and not is_docker and source.states_starts(seed, force=force)
     asked = [Asked(knob.text, tuple(knob.values)) for knob in knobs]
     bands = len(asked) * (1 + replay) + replay
     least = fewest(bands)

@@ -27,6 +27,7 @@ from spillway.experiments.run import folders
 from spillway.experiments.run.policies import REPLAY
 from spillway.experiments.run.spec import RunSpec
 from spillway.experiments.run.terminal import say, show
+from spillway.workloads.logs.book import Fate, said
 from spillway.workloads.omissions import Omission
 from spillway.workloads.shake import RUN_TIME, SUBMISSION_S
 
@@ -73,6 +74,7 @@ class Answer:
         return [root / CSV, root / TEXT, root / LEFT_OUT]
 
     def _said(self, rows: Rows, first: Sequence[RunSpec], root: Path) -> Iterator[str]:
+        yield from _of_log(folders.read_json(root / first[-1].id / folders.RUN_FILE))
         site = next((run for run in first if run.policy.label == REPLAY), None) if rows.site is not None else None
         fault = _misfit(root, site) if site is not None else ""
         if site is not None:
@@ -226,6 +228,14 @@ def _why_nothing(row: Row) -> str:
     if not row.asked.settings or not links.issuperset(row.asked.settings) or row.model != "rigid":
         return ""
     return " Under the job model rigid no job moves bytes to storage: with --model io they do."
+
+
+def _of_log(record: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence on the lines of a log that are not played, if there are such."""
+    book = record.get("assumed", {}).get("book")
+    lines = list(said(book["rows"], book["node_h"], *(fate for fate in Fate if fate is not Fate.READ))) if book else []
+    if book and lines:
+        yield f"the log: {book['jobs']:,} jobs are played; {'; '.join(lines)}."
 
 
 def _misfit(root: Path, site: RunSpec) -> str:

@@ -51,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
 
     campaign = campaign_of(options)
     if options.replay:
-        campaign = with_the_site(campaign)
+        campaign = with_the_site(campaign, force=options.force)
     return play(campaign, options.out or default_folder(campaign, RESULTS), options)
 
 

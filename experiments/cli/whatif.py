@@ -88,6 +88,7 @@ def command(options: argparse.Namespace) -> int:
         shakes=options.shakes,
         together=options.together,
         session=given(options, Settings),
+        force=options.force,
         **given(options, Playing),
     )
     out = options.out or default_folder(question.grids[0], RESULTS, "whatif-")

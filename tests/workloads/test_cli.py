@@ -23,7 +23,7 @@ def test_convert_and_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     workload = read_batsim(out)
     assert (workload.nb_res, len(workload.jobs)) == (8, 4)
     printed = capsys.readouterr().out
-    assert "dropped 1: requests more than the machine's 8 nodes" in printed
+    assert "% of the node-hours: requests more than the machine's 8 nodes" in printed
     assert workload.checksum in printed
     assert main(["info", str(out)]) == 0
     assert f"checksum                          {workload.checksum}" in capsys.readouterr().out

@@ -44,9 +44,9 @@ def test_small_log(small_log: SwfLog) -> None:
     ]
     assert report.lines() == [
         "5 jobs of 8 records",
-        "dropped 1: runtime 0 or not known",
-        "dropped 1: number of processors not known",
-        "dropped 1: piece of a checkpointed job (its summary line is used)",
+        "left out 1 line: cancelled while waiting",
+        "left out 1 line: number of processors not known",
+        "left out 1 line, 7.13 % of the node-hours: piece of a checkpointed job (its summary line is used)",
         "1 job states no requested time: took 2 x the runtime, at least 300 s",
         "1 job requests more than the machine's 8 nodes and will be rejected",
         "1 job waits for those that it depended on (dependencies=leave: it does not)",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from spillway.base.units import many
 from spillway.workloads.errors import WorkloadError
@@ -116,14 +117,35 @@ class Book:
         """Entries of some fates (default: all), in order of their first line."""
         return (one for one in self._entries.values() if one.lines and (not fates or one.fate in fates))
 
+    def move(self, reason: str, jobs: int, node_s: float = 0.0) -> None:
+        """Count jobs that were read, and are left out all the same."""
+        self.add(Fate.LEFT_OUT, reason, jobs, jobs, node_s)
+        self.add(Fate.READ, "as written", -jobs, -jobs)
+
+    def rows(self) -> list[dict[str, object]]:
+        """The entries as a record keeps them."""
+        return [
+            {"fate": one.fate.value, "reason": one.reason, "lines": one.lines, "jobs": one.jobs,
+             "node_h": round(one.node_s / 3600, 3), "examples": one.examples}
+            for one in self.entries()
+        ]  # fmt: skip
+
     def left_out(self) -> dict[str, int]:
         """Lines that are not among the jobs, by reason."""
         return {one.reason: one.lines for one in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE)}
 
     def said(self, *fates: Fate, node_s: float = 0.0) -> Iterator[str]:
-        """A line for each entry of some fates (default: all); ``node_s``: node-seconds of the jobs that were read."""
-        all_s = node_s + sum(entry.node_s for entry in self.entries(Fate.LEFT_OUT, Fate.UNREADABLE))
-        for one in self.entries(*fates):
-            hours = f", {100 * one.node_s / all_s:.3g} % of the node-hours" if one.node_s and all_s else ""
-            example = f" (such as line {one.examples[0]})" if one.examples else ""
-            yield f"{one.fate.value} {many(one.lines, 'line', 'lines')}{hours}: {one.reason}{example}"
+        """A line for each entry of some fates (default: all); ``node_s``: node-seconds of the jobs that are played."""
+        return said(self.rows(), node_s / 3600, *fates)
+
+
+def said(rows: Sequence[Mapping[str, Any]], node_h: float, *fates: Fate) -> Iterator[str]:
+    """A line for each row of a book (:meth:`Book.rows`); ``node_h``: node-hours of the jobs that are played."""
+    lost = {Fate.LEFT_OUT.value, Fate.UNREADABLE.value}
+    all_h = node_h + sum(row["node_h"] for row in rows if row["fate"] in lost)
+    for row in rows:
+        if fates and Fate(row["fate"]) not in fates:
+            continue
+        hours = f", {100 * row['node_h'] / all_h:.3g} % of the node-hours" if row["node_h"] and all_h else ""
+        example = f" (such as line {row['examples'][0]})" if row["examples"] else ""
+        yield f"{row['fate']} {many(row['lines'], 'line', 'lines')}{hours}: {row['reason']}{example}"

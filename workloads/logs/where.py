@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from spillway.base.near import near
 from spillway.workloads.errors import WorkloadError
-from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.slurm_units import UnitError, time_of
 from spillway.workloads.logs.table import CALENDAR_FROM_S, JobTable
 
@@ -78,8 +77,7 @@ def narrowed(table: JobTable, conditions: Sequence[str]) -> JobTable:
         find: Callable[[JobTable, str, str], Mask] = _in_range if field == TIME else _named
         met = np.logical_or.reduce([find(table, field, value) for value in values])
         if lost := int((chosen & ~met).sum()):
-            intake.book.add(Fate.LEFT_OUT, f"{field} is not {' or '.join(values)}", lost, lost)
-            intake.book.add(Fate.READ, "as written", -lost, -lost)
+            intake.book.move(f"{field} is not {' or '.join(values)}", lost)
         chosen &= met
     if not chosen.any():
         raise WorkloadError(f"no job meets {' and '.join(conditions)} together", table.intake.where)

@@ -23,7 +23,7 @@ def test_a_log_of_slurm_from_bare_file_to_tables(tmp_path: Path, capsys: pytest.
     printed = capsys.readouterr().out
     assert "nodes (most in use at once by the log's own times; --nodes N states others)" in printed
     assumed = (tmp_path / "out" / "assumptions.txt").read_text()
-    assert "site: dropped 40: step of a job (its job's line is used)" in assumed
+    assert "site: left out 40 lines: step of a job (its job's line is used)" in assumed
     assert "site: what is known of the jobs: measured: submission, start, end, run time, size" in assumed
     with (tmp_path / "out" / "summary.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))

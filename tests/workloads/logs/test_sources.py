@@ -201,7 +201,7 @@ def test_info(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert text in printed
     assert main(["convert", str(tmp_path / "log.txt"), "--out", str(tmp_path / "w.json"), "--nodes", "400"]) == 0
-    assert "40 jobs of 40 records\ndropped 40: step of a job" in capsys.readouterr().out
+    assert "40 jobs of 40 records\nleft out 40 lines: step of a job" in capsys.readouterr().out
 
 
 def test_logs_of_darshan_itself() -> None:
