@@ -36,10 +36,14 @@ _UNSUSPICIOUS = 2**26
 """Unpacked bytes above which the ratio of unpacked to packed size is limited."""
 
 _OPENERS: Mapping[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
+_MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ": ".xz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip",
+          b"\x1f\x9d": ".Z", b"7z\xbc\xaf": ".7z", b"\x04\x22\x4d\x18": ".lz4"}  # fmt: skip
 _REFUSED = {
     ".zst": "it is packed by Zstandard (zstd), which is not unpacked here: unpack it first (zstd -d)",
     ".zip": "it is a zip archive, which is not unpacked here: unpack it first (unzip)",
+    ".Z": "it is packed by compress, which is not unpacked here: unpack it first (uncompress)",
+    ".7z": "it is a 7-Zip archive, which is not unpacked here: unpack it first (7z x)",
+    ".lz4": "it is packed by LZ4, which is not unpacked here: unpack it first (lz4 -d)",
 }
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -197,7 +201,8 @@ def _pieces(stream: IO[bytes], suffix: str, size: int, limit: Limit) -> Iterator
     if suffix not in PACKED:
         suffix = next((packing for magic, packing in _MAGIC.items() if head.startswith(magic)), suffix)
     try:
-        source: Any = _unpacked(stream, suffix, size, limit) if suffix in PACKED else stream
+        is_packed = suffix in PACKED or suffix in _REFUSED
+        source: Any = _unpacked(stream, suffix, size, limit) if is_packed else stream
         count = 0
         while piece := source.read(_CHUNK):
             count += len(piece)

@@ -14,6 +14,9 @@ from spillway.workloads.logs.table import Ints, JobTable
 
 SHARED = "shared nodes"
 _HOUR = 3600
+_WEEK_S = 7 * 86_400
+_SUNDAY_S = 3 * 86_400 + 2 * _HOUR
+"""2 o'clock of the first Sunday of 1970: clocks change at such a time."""
 _PAUSE_S = 60
 """Shortest pause that counts as one."""
 
@@ -147,7 +150,8 @@ def _concerned(
         (table["requested_s"] > 0) & (table["run_s"] > table["requested_s"]),
     )
     pause = np.where(table["start_s"] >= 0, table["end_s"] - table["start_s"] - table["run_s"], 0)
-    pause[np.abs(pause - _HOUR) <= 1] = 0  # clocks that go back an hour are no pause
+    nights = (table["end_s"] - _SUNDAY_S) // _WEEK_S > (table["start_s"] - _SUNDAY_S) // _WEEK_S
+    pause[(np.abs(pause - _HOUR) <= 1) & nights] = 0  # clocks that go forward are no pause
     yield (
         "suspensions",
         "were suspended at the site: they held nodes for longer than they ran, and run without the pause here",

@@ -130,7 +130,7 @@ class SwfLog:
 FIELDS = SwfRecord.__struct_fields__
 _FRACTIONAL = {"cpu_s", "used_memory_kib", "requested_memory_kib"}
 _DIRECTIVE = re.compile(r"\s*([A-Za-z]\w*)\s*:(.*)")
-_LEADING_NUMBER = re.compile(r"-?\d+(?![.,]?\d)")
+_LEADING_NUMBER = re.compile(r"-?\d+(?![.,'’]?\w)(?!\s\d{3}(?!\d))", re.ASCII)
 _NUMERIC_DIRECTIVES = {
     name.lower(): name
     for name in (

@@ -86,6 +86,8 @@ def _play_here(run: RunSpec, root: Path, folder: Path, session: Stopwatch) -> Pl
     if result.deadlocked and simulation.loop.running:
         raise Deadlock(f"deadlock at {result.end_s:.6f} s: {simulation.loop.running} running jobs will never end")
     stranded = _add_stranded(folder / f"{PREFIX}_jobs.csv", submitted) if result.deadlocked else ()
+    if result.deadlocked and not stranded:
+        raise Deadlock(f"deadlock at {result.end_s:.6f} s: nothing can happen any more")
     spent_s = time.process_time() - begin - session.cpu_s
     return Played(
         spent_s,

@@ -110,7 +110,7 @@ class Book:
         first, *others = places
         more = "".join(f"; line {line}: {words}" for line, words in others)
         lines = f"{many(count, 'line', 'lines')} of {max(self.lines, count):,}"
-        of = f"{lines} cannot be read (more than {share:.2g} of all)"
+        of = f"{lines} cannot be read (more than {100 * share:g} %)"
         raise WorkloadError(f"{first[1]}{more}; {of}{remedy}", f"{self.where}:{first[0]}")
 
     def entries(self, *fates: Fate) -> Iterator[Entry]:

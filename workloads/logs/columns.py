@@ -192,6 +192,8 @@ def records_of(raw: Values, count: int, faults: Faults, intake: Intake) -> Value
     run = np.where(elapsed >= 0, elapsed, np.where((start >= 0) & (end >= start), end - start, -1))
     if "end_s" not in raw and "wait_s" in raw:
         end = np.where((start >= 0) & (run >= 0), start + run, -1)
+    paused = get("suspended_s")
+    end = np.where((end < 0) & (start >= 0) & (run >= 0) & (paused > 0), start + run + paused, end)
     _contradictions(start, end, elapsed, run, faults)
     intake.unlimited += int((limit == UNLIMITED).sum())
     nodes, wanted = get("nodes"), get("wanted_nodes")

@@ -12,6 +12,7 @@ Altair, *PBS Professional Reference Guide*, accounting log. The Standard Workloa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -62,6 +63,13 @@ class Format:
         known = set(names)
         return next((some for some in self.needed if known.isdisjoint(name.lower() for name in some)), ())
 
+
+_HINTS = {
+    r"\s*JobID\w*\s+\w": " (columns between blanks: sacct needs --parsable2)",
+    r"[\d_+.]+\|": " (no header: sacct must not have --noheader)",
+    r"\S+\x00\x00": " (a tar archive: unpack it, or name a member: ARCHIVE!PATTERN)",
+}
+"""Beginnings that need another form of the log, and words on it."""
 
 SWF = "swf"
 FORMATS: dict[str, Format] = {
@@ -178,7 +186,10 @@ def recognised(head: Head, log: LogFile) -> str:
         raise WorkloadError(
             f"the format is ambiguous: {seen}, as {' and '.join(found)} do; state it: --format", log.where
         )
-    raise WorkloadError(f"the format is not known: {seen}; known formats (--format states one): {known}", log.where)
+    hint = next((words for pattern, words in _HINTS.items() if re.match(pattern, head.first)), "")
+    raise WorkloadError(
+        f"the format is not known{hint}: {seen}; known formats (--format states one): {known}", log.where
+    )
 
 
 def _recognises(form: Format, head: Head, names: Names) -> bool:

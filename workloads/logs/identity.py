@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from spillway.base.units import many
 from spillway.workloads.logs.book import Fate
 from spillway.workloads.logs.record import FAILED, PENDING, PIECE, REQUEUED, RUNNING
 from spillway.workloads.logs.table import Ints, JobTable, coded
@@ -101,10 +102,10 @@ def _named(table: JobTable, nth: Ints) -> JobTable:
         )
     if not nth.any() and not others.any():
         return table
-    sort, first = ("tasks of an array", "_") if table.intake.tasks else ("other jobs", "-")
+    first = "_" if table.intake.tasks else "-"
     if nth.any():
         table.intake.notes.append(
-            f"{int((nth > 0).sum()):,} lines repeat a job's number: taken as {sort}, jobs of their own"
+            f"{many(int((nth > 0).sum()), 'line repeats', 'lines repeat')} a job's number: jobs of their own"
         )
     known = table.names["part"]
     parts = [known[code] for code in table["part"].tolist()]

@@ -129,7 +129,7 @@ def rows(blocks: Iterable[Block], intake: Intake, reading: Reading) -> Iterator[
             words = line.split()
             if not words:
                 continue
-            if words[0][0] == ";":
+            if words[0][0] in ";#":
                 comments.append(comment_of(line, f"{intake.where}:{number}"))
                 continue
             intake.book.lines += 1

@@ -89,6 +89,20 @@ def test_identity(text: str, found: dict[str, int]) -> None:
     assert labels(read(text)) == found
 
 
+HINTS = {
+    "JobID           JobName  Partition\n------------ ---------- ----------\n": "sacct needs --parsable2",
+    "12|ann|a|batch|COMPLETED|2024-01-01T00:00:00\n": "sacct must not have --noheader",
+    "a.swf" + 95 * "\x00" + "0000644": "a tar archive",
+}
+
+
+@pytest.mark.parametrize("text", HINTS)
+def test_forms_that_are_no_logs_are_named(text: str) -> None:
+    """With the way to a log."""
+    with pytest.raises(WorkloadError, match=HINTS[text]):
+        read(text)
+
+
 def test_two_clusters() -> None:
     """Jobs of the same number on two clusters are two jobs; the note names the option for one of them."""
     text = lines("1|north|2024-01-01T00:00:00|60|2", "1|south|2024-01-01T00:00:00|60|3",
@@ -229,10 +243,22 @@ def test_one_wrong_line_of_swf(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["MaxProcs", "MaxNodes", "UnixStartTime"])
-def test_thousands_in_a_header_are_refused(name: str) -> None:
+@pytest.mark.parametrize("number", ["1,024", "1 024", "1_024", "1024.5", "1e3", "0x400", "1’024"])
+def test_numbers_in_a_header_are_whole_or_refused(name: str, number: str) -> None:
     """1,024 was read as 1."""
-    with pytest.raises(WorkloadError, match=f"header {name} must begin with a whole number, got '1,024'"):
-        read(f"; {name}: 1,024\n{swf(1)}\n", "log.swf")
+    with pytest.raises(WorkloadError, match=f"header {name} must begin with a whole number, got '{number}'"):
+        read(f"; {name}: {number}\n{swf(1)}\n", "log.swf")
+    assert read(f"; MaxProcs: 1024 (338 nodes)\n{swf(1)}\n", "log.swf").intake.machine_processors == 1024
+
+
+def test_a_pause_of_an_hour_is_a_pause() -> None:
+    """Stated by start, end and run time, or by Suspended; unless clocks go forward meanwhile, on a Sunday at night."""
+    hour = "1|2024-01-02T00:00:00|2024-01-02T00:00:00|2024-01-02T02:00:00|3600|4|n1"
+    assert "were suspended" in dict(info_rows(read(lines(hour, head=SHARED))))["not played"]
+    text = "JobID|Submit|Start|ElapsedRaw|Suspended|NNodes\n1|2024-01-02T00:00:00|2024-01-02T00:00:10|3600|02:00:00|2\n"
+    assert "were suspended" in dict(info_rows(read(text)))["not played"]
+    sunday = hour.replace("2024-01-02T00", "2024-03-31T01").replace("2024-01-02T02", "2024-03-31T03")
+    assert "not played" not in dict(info_rows(read(lines(sunday, head=SHARED))))
 
 
 def test_fractions_of_times() -> None:
@@ -247,7 +273,15 @@ def test_packed_without_a_suffix(pack: object, tmp_path: Path) -> None:
     assert labels(read_log(LogFile.of(tmp_path / "log"))) == {"1": 16}
 
 
-@pytest.mark.parametrize(("magic", "word"), [(b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip archive")])
+@pytest.mark.parametrize(
+    ("magic", "word"),
+    [
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+        (b"PK\x03\x04", "zip archive"),
+        (b"\x1f\x9d", "compress"),
+        (b"7z\xbc\xaf", "7-Zip"),
+    ],
+)
 def test_packings_that_are_not_unpacked_are_named(magic: bytes, word: str) -> None:
     """With the command that unpacks them."""
     with pytest.raises(WorkloadError, match=f"{word}.*unpack it first"):
