@@ -86,25 +86,3 @@ class Under(Around):
     def __call__(self, view: View) -> Iterator[Decision]:
         """Run one pass."""
         yield from self.life.decide(self.policy, view, self.expects)
-
-
-class StandIns:
-    """Copies of jobs that a policy sees in their place, kept so that they are not made anew in each pass.
-
-    Parameters
-    ----------
-    view
-        The pass.
-    """
-
-    def __init__(self, view: View) -> None:
-        kept: dict[str, Job] = view.cache.get("stand-ins", {})
-        waiting = {job.id for job in view.queue}
-        self._kept = {job_id: job for job_id, job in kept.items() if job_id in waiting}
-        view.cache["stand-ins"] = self._kept
-
-    def get(self, job: Job, make: Callable[[Job], Job]) -> Job:
-        """Return the stand-in of a job, which the first call makes by ``make(job)``."""
-        if job.id not in self._kept:
-            self._kept[job.id] = make(job)
-        return self._kept[job.id]

@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 import msgspec
 
 from spillway.base.options import option
-from spillway.schedulers.lives.base import Expects, Life, StandIns
+from spillway.schedulers.lives.base import Expects, Life
 from spillway.schedulers.model.decisions import Decision, Evict, Hold, Kill, Reject, Start, WakeAt
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, replaced
@@ -127,13 +127,12 @@ class Slurm(Life):
         Jobs that started or were rejected are added to ``through``.
         """
         yield from self._give(view)
-        stand_ins = StandIns(view)
         ready = [job for job in view.queue if not job.bb_bytes or job.id in view.filled_s]
         if view.notes is not None:
             for job in view.queue:
                 if job.id in view.held and job.id not in view.filled_s:
                     view.notes.write(job.id, Role.HOLDS_BUFFER, Binding.STAGE_IN)
-        shown = tuple(stand_ins.get(job, on_nodes) if job.bb_bytes else job for job in ready)
+        shown = tuple(on_nodes(job) if job.bb_bytes else job for job in ready)
         real = {job.id: job for job in ready}
         freed = False
         for decision in policy(view.showing(shown, {})):

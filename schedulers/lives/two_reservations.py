@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from spillway.base.options import option
-from spillway.schedulers.lives.base import Expects, Life, StandIns
+from spillway.schedulers.lives.base import Expects, Life
 from spillway.schedulers.model.decisions import Decision, Start
 from spillway.schedulers.model.explanations import Binding, Role
 from spillway.schedulers.model.job import Job, Lives, replaced
-from spillway.schedulers.model.machine import Machine
 from spillway.schedulers.model.staging import StageLimits
 from spillway.schedulers.policykit import holds
 from spillway.schedulers.policykit.view import Policy, View
@@ -77,16 +76,12 @@ class TwoReservations(Life):
 
     def _shown(self, view: View, jobs: Sequence[Job], expects: Expects) -> list[Job]:
         """Return the jobs as the policy sees them: with the expected lives of their holdings."""
-        stand_ins = StandIns(view)
-        return [
-            stand_ins.get(job, lambda job: self._living(job, view.machine, expects)) if job.bb_bytes else job
-            for job in jobs
-        ]
+        rate = self.rate or view.machine.trunk_bytes_per_s()
+        return [self._living(job, rate, expects) if job.bb_bytes else job for job in jobs]
 
-    def _living(self, job: Job, machine: Machine, expects: Expects) -> Job:
+    def _living(self, job: Job, rate: float, expects: Expects) -> Job:
         """Return a job with the expected lives of its holdings."""
         stages = expects(job)
-        rate = self.rate or _bandwidth(machine)
         lead_s = max(stages.in_s, stages.in_bytes / rate) * self.margin
         tail_s = max(stages.out_s, stages.out_bytes / rate)
         return replaced(job, lives=Lives(lead_s, tail_s))
@@ -127,8 +122,3 @@ def _in_turn(view: View, jobs: Iterable[Job]) -> list[Job]:
 
 def _stages_first(job: Job) -> bool:
     return job.lives is not None and job.lives.storage_lead_s > 0
-
-
-def _bandwidth(machine: Machine) -> float:
-    """Bytes per second between all storage nodes and the file system; infinity if the machine states no bandwidth."""
-    return min((float(link.capacity_bytes_per_s) for link in machine.trunk().links), default=math.inf)

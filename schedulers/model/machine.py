@@ -251,15 +251,23 @@ class Machine:
             rows=rows,
         )
 
+    def _common_links(self) -> list[int]:
+        """The links above every compute node and every storage node, from the outermost on."""
+        innermost = {*self.node_link.tolist(), *self.storage_link.tolist()}
+        chains = [set(_chain(self.links, link)) for link in innermost]
+        return sorted(set.intersection(*chains)) if chains else []  # every link comes after its parent
+
+    def trunk_bytes_per_s(self) -> float:
+        """Bytes per second between all storage nodes and the file system; infinity if no bandwidth is stated."""
+        return min((float(self.links[link].capacity_bytes_per_s) for link in self._common_links()), default=math.inf)
+
     def trunk(self) -> Machine:
         """This machine with only the links that are above every compute node and every storage node.
 
         Transfers between storage nodes and the file system cross these whatever their nodes are, and so do all others:
         bytes per second booked on them are exact for both.
         """
-        chains = [_chain(self.links, int(link)) for link in (*self.node_link, *self.storage_link)]
-        common = set(chains[0]).intersection(*chains) if chains else set()
-        kept = sorted(common)  # every link comes after its parent: one below the other
+        kept = self._common_links()
         reason = self.unknown_bandwidth
         if self.links and not kept:
             reason = "no link is stated that all compute nodes and storage nodes share on their ways to the file system"

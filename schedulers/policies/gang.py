@@ -145,11 +145,11 @@ class Gang:
         """Waiting jobs bound to their file's nodes with I/O rates above the bandwidth of the links there."""
         if self.where is not Where.FILES or not view.machine.links:
             return []
-        links, width = _links(view), view.machine.width
-        empty = Room(links)
-        return [
-            job for job in view.queue if job.io_rate and not empty.carries(0, file_columns(job, width), job.io_rate)
-        ]
+        asked = [job for job in view.queue if job.io_rate]
+        if not asked:
+            return []
+        empty, width = Room(Links.of(view.machine)), view.machine.width
+        return [job for job in asked if not empty.carries(0, file_columns(job, width), job.io_rate)]
 
 
 _NEVER = (
@@ -158,15 +158,8 @@ _NEVER = (
 
 
 def _empty(view: View) -> GangMatrix:
-    links = _links(view)
+    links = Links.of(view.machine)
     return GangMatrix(view.machine.rows, view.machine.width, list(zip(links.below, links.bytes_per_s, strict=True)))
-
-
-def _links(view: View) -> Links:
-    if "links" not in view.cache:
-        view.cache["links"] = Links.of(view.machine)
-    found: Links = view.cache["links"]
-    return found
 
 
 def _request(view: View, job: Job) -> _Request:

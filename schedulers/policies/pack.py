@@ -242,14 +242,6 @@ def facts_of(job: Job, duration_s: float, bandwidth: float) -> Facts:
 
 
 def _facts(view: View) -> list[Facts]:
-    """Facts of the waiting jobs; durations are estimated in each pass, as predictions may have changed."""
-    bandwidth, known = _file_system_bandwidth(view.machine), view.cache.get("facts", {})
-    found: dict[str, Facts] = {}
-    for job in view.queue:
-        duration_s = view.estimate_s(job)
-        facts = known.get(job.id)
-        if facts is None or facts.duration_s != duration_s:
-            facts = facts_of(job, duration_s, bandwidth)
-        found[job.id] = facts
-    view.cache["facts"] = found
-    return list(found.values())
+    """Facts of the waiting jobs."""
+    bandwidth = _file_system_bandwidth(view.machine)
+    return [facts_of(job, view.estimate_s(job), bandwidth) for job in view.queue]

@@ -281,7 +281,7 @@ class Plan:
 
     def _starting_orders(self, view: View, planner: Planner) -> Iterator[Order]:
         jobs, names = planner.jobs, CANDIDATES[self.candidates]
-        orders = positions(jobs, names, view.now_s, view.cache.setdefault("keys", {}))
+        orders = positions(jobs, names, view.now_s)
         for name, order in zip(names, orders, strict=True):
             yield order
             if name in BACKFILLED.get(self.candidates, ()):

@@ -205,10 +205,8 @@ def ordered(view: View, jobs: Iterable[Job], order: str) -> Sequence[Job]:
     return sorted(jobs, key=lambda job: (key(job, now_s), job.number))
 
 
-def positions(
-    jobs: Sequence[Job], orders: Sequence[str], now_s: float, known: dict[str, tuple[float, ...]]
-) -> Iterator[npt.NDArray[np.int32]]:
-    """Yield the positions of jobs in each of several queue orders: those of :func:`ordered`, at less cost.
+def positions(jobs: Sequence[Job], orders: Iterable[str], now_s: float) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield the positions of jobs in each of several queue orders: those of :func:`ordered`.
 
     Parameters
     ----------
@@ -218,19 +216,7 @@ def positions(
         Names of :data:`ORDERS`.
     now_s
         Current time (s).
-    known
-        Keys that do not change, by job: kept by the caller between calls, with the same orders every time.
     """
-    lasting = [name for name in orders if name not in CHANGING]
-    for job in jobs:
-        if job.id not in known:
-            known[job.id] = tuple(ORDERS[name](job, now_s) for name in lasting)
-    if len(known) > 2 * len(jobs) + 1000:
-        keep = {job.id: known[job.id] for job in jobs}
-        known.clear()
-        known.update(keep)
     numbers = np.array([job.number for job in jobs], np.int64)
-    columns = dict(zip(lasting, np.array([known[job.id] for job in jobs], np.float64).T, strict=True))
     for name in orders:
-        keys = columns[name] if name in columns else np.array(key_column(jobs, name, now_s), np.float64)
-        yield np.lexsort((numbers, keys)).astype(np.int32)
+        yield np.lexsort((numbers, np.array(key_column(jobs, name, now_s), np.float64))).astype(np.int32)

@@ -180,13 +180,7 @@ class Preempting(Around):
 
     def _first(self, view: View, memory: _Memory) -> list[Job]:
         """Waiting jobs that may preempt others, and could use their nodes."""
-        known: dict[Job, int] = view.cache.setdefault("heights", {})
-        if len(known) > 2 * len(view.queue) + 1000:
-            known.clear()
-        for job in view.queue:
-            if job not in known:
-                known[job] = self.rules.height(job)
-        return [job for job in view.queue if known[job] and self._may_start(view, job, memory)]
+        return [job for job in view.queue if self.rules.height(job) and self._may_start(view, job, memory)]
 
     def _may_start(self, view: View, job: Job, memory: _Memory) -> bool:
         """Whether a waiting job needs only nodes, with the resources that come with them, and has no claim."""

@@ -516,36 +516,30 @@ def _never_within(job: Job, window: Window, view: View) -> str | None:
         return (
             f"{job.nodes} nodes > {most} of reservation {window.name}{' in its partitions' if job.partitions else ''}"
         )
-    serves: dict[str, bool] = view.cache.setdefault(f"nodes of reservation {window.name}", {})
-    if job.id not in serves:
-        nodes = Timeline(view.machine, 0.0, view.timeline.placement)
-        if own < every:
-            nodes.take(0.0, math.inf, every - own)
-        serves[job.id] = nodes.fit_now(_fewest(job, view), 0.0) is not None
-    if not serves[job.id]:
+    nodes = Timeline(view.machine, 0.0, view.timeline.placement)
+    if own < every:
+        nodes.take(0.0, math.inf, every - own)
+    if nodes.fit_now(_fewest(job, view), 0.0) is None:
         return f"the nodes of reservation {window.name} cannot serve the job, even when all are free"
     return None
 
 
 def _never_between(view: View, windows: Sequence[Window], every_s: float, jobs: Iterable[Job]) -> list[Job]:
     """Jobs that could not start even on an empty machine with these windows of the same period."""
-    fits: dict[tuple[str, float], bool] = view.cache.setdefault(f"between windows every {every_s} s", {})
-    asked = [(job, view.estimate_s(job)) for job in jobs]
-    if len(fits) > 2 * len(asked) + 1000:
-        fits.clear()
-    new = [(job, length_s) for job, length_s in asked if (job.id, length_s) not in fits]
-    if new:  # windows in all periods: a job that cannot start within one never can
-        always = [replace(one, start_s=one.start_s % every_s - every_s) for one in windows]
-        empty = _empty(view, always, 0.0)
-        for job, length_s in new:
-            found = empty.earliest_fit(_fewest(job, view), length_s, latest_s=every_s)
-            fits[job.id, length_s] = found is not None
-    never = [(job, length_s) for job, length_s in asked if not fits[job.id, length_s]]
+    # windows in all periods: a job that cannot start within one never can
+    always = [replace(one, start_s=one.start_s % every_s - every_s) for one in windows]
+    never = _without_fit(view, _empty(view, always, 0.0), jobs, every_s)
     first_s = max(one.start_s for one in windows)
     if never and first_s > view.now_s:  # a job may start before the windows begin
-        empty = _empty(view, windows, view.now_s)
-        never = [one for one in never if empty.earliest_fit(_fewest(one[0], view), one[1], latest_s=first_s) is None]
-    return [job for job, _ in never]
+        never = _without_fit(view, _empty(view, windows, view.now_s), never, first_s)
+    return never
+
+
+def _without_fit(view: View, empty: Timeline, jobs: Iterable[Job], latest_s: float) -> list[Job]:
+    """Jobs that cannot start on a timeline until a time (s)."""
+    return [
+        job for job in jobs if empty.earliest_fit(_fewest(job, view), view.estimate_s(job), latest_s=latest_s) is None
+    ]
 
 
 def _why_between(job: Job, view: View, windows: Sequence[Window], every_s: float) -> str:

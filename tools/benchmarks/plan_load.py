@@ -59,7 +59,7 @@ def planner_of(timeline: Timeline, queue: list[Job]) -> Planner:
 
 def starting(queue: list[Job]) -> list[Order]:
     """The thesis's nine orders, as the policy makes them."""
-    return list(positions(queue, THESIS_STARTS, NOW_S, {}))
+    return list(positions(queue, THESIS_STARTS, NOW_S))
 
 
 def a_pass(timeline: Timeline, queue: list[Job], chains: int = 1) -> float:

@@ -33,12 +33,12 @@ NOTHING = 1e-9
 
 def starts_only(planner: Planner, queue: list[Job]) -> float:
     """The best of the starting orders of ``plan-square``."""
-    return planner.best_of(positions(queue, ALL_ORDERS, NOW_S, {}))[1]
+    return planner.best_of(positions(queue, ALL_ORDERS, NOW_S))[1]
 
 
 def as_published(planner: Planner, queue: list[Job]) -> float:
     """The thesis's orders, swaps of any two jobs, temperatures from the spread of the starting scores."""
-    best, score, worst = planner.best_of(positions(queue, THESIS_STARTS, NOW_S, {}))
+    best, score, worst = planner.best_of(positions(queue, THESIS_STARTS, NOW_S))
     if worst == score:
         return score
     return planner.anneal(best, score, Annealing(MOVES, worst - score, swaps_only=True, delayed_only=False), 1)[1]
@@ -46,7 +46,7 @@ def as_published(planner: Planner, queue: list[Job]) -> float:
 
 def ours(planner: Planner, queue: list[Job]) -> float:
     """All orders, moves of delayed jobs, temperatures from the gap to the least score."""
-    best, score, _ = planner.best_of(positions(queue, ALL_ORDERS, NOW_S, {}))
+    best, score, _ = planner.best_of(positions(queue, ALL_ORDERS, NOW_S))
     gap = score - planner.least
     if gap <= NOTHING * score:
         return score
