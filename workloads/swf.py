@@ -24,6 +24,7 @@ import msgspec
 from spillway.protocol.limits import LATEST_S
 from spillway.workloads.errors import WorkloadError
 from spillway.workloads.files import read_bytes, write_bytes
+from spillway.workloads.logs.book import UNREADABLE, Book
 from spillway.workloads.logs.lines import Block, decoded, shown
 from spillway.workloads.logs.slurm_units import UnitError
 
@@ -176,8 +177,9 @@ def read_jobs(
     Raises
     ------
     WorkloadError
-        A line is malformed; the message states the line, the expected and the given text.
+        More than a hundredth of the lines cannot be read; the message states the first three.
     """
+    book = Book(where)
     for first, lines in blocks:
         for line_number, line in enumerate(lines, start=first):
             parts = line.split()
@@ -190,14 +192,22 @@ def read_jobs(
                     most = max(numbers)
                     late = most > LATEST_S and (most >= MOST or max(map(numbers.__getitem__, _TIME_PLACES)) > LATEST_S)
                     if min(numbers) >= -1 and numbers[10] <= 5 and numbers[1] >= 0 and numbers[0] >= 0 and not late:
+                        book.lines += 1
                         yield make(numbers)
                         continue
             if not parts:
                 continue
             if parts[0][0] == ";":
                 comments.append(comment_of(line, f"{where}:{line_number}"))
-            else:
-                yield make(_fields(parts, f"{where}:{line_number}"))
+                continue
+            book.lines += 1
+            try:
+                fields = _fields(parts)
+            except UnitError as error:
+                book.unreadable("malformed", line_number, str(error))
+                continue
+            yield make(fields)
+    book.settle(UNREADABLE, "")
 
 
 def format_swf(log: SwfLog) -> str:
@@ -224,25 +234,24 @@ def comment_of(line: str, where: str) -> str:
     return text
 
 
-def _fields(parts: list[str], where: str) -> list[Number]:
-    """Read the fields of a line that is not 18 plain whole numbers; raise :class:`WorkloadError` for a wrong field."""
+def _fields(parts: list[str]) -> list[Number]:
+    """Read the fields of a line that is not 18 plain whole numbers; raise :class:`UnitError` for a wrong field."""
     if len(parts) != len(FIELDS):
         begin = " ".join(parts[:4]) + (" ..." if len(parts) > 4 else "")
         remedy = "; --lenient leaves out the further ones" if len(parts) > len(FIELDS) else ""
-        raise WorkloadError(
+        raise UnitError(
             f"expected {len(FIELDS)} fields separated by blanks (Standard Workload Format 2.2), "
-            f"got {len(parts)}: {shown(begin)}{remedy}",
-            where,
+            f"got {len(parts)}: {shown(begin)}{remedy}"
         )
-    return [_field(index, text, where) for index, text in enumerate(parts)]
+    return [_field(index, text) for index, text in enumerate(parts)]
 
 
-def _field(index: int, text: str, where: str) -> Number:
+def _field(index: int, text: str) -> Number:
     name = FIELDS[index]
     try:
         return value_of(name, text)
     except UnitError as error:
-        raise WorkloadError(f"{label_of(name)} must be {error}, got {shown(text)}", where) from None
+        raise UnitError(f"{label_of(name)} must be {error}, got {shown(text)}") from None
 
 
 def label_of(name: str) -> str:

@@ -10,6 +10,9 @@ from typing import Any
 from spillway.base.units import many
 from spillway.workloads.errors import WorkloadError
 
+UNREADABLE = 0.01
+"""Largest share of lines that may be unreadable, unless an option states another."""
+
 _EXAMPLES = 3
 _HOPELESS = 1_000
 """Unreadable lines after which a log is given up as soon as they are the larger part."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from spillway.base.arguments import add_declared, given
 from spillway.base.options import build, option
+from spillway.workloads.logs.book import UNREADABLE
 from spillway.workloads.logs.where import WORDS, check
 
 FORMAT_NAMES = ("swf", "sacct", "sacct-json", "jobcomp", "eagle", "pm100", "fdata", "pbs")
@@ -32,7 +33,7 @@ class Reading:
         "Workload Format's 18 as they are",
     )
     unreadable: float = option(
-        0.01, low=0.0, high=1.0, help="largest share of lines that may be left out because they cannot be read"
+        UNREADABLE, low=0.0, high=1.0, help="largest share of lines that may be left out because they cannot be read"
     )
     fields: str = option(
         "",
