@@ -33,9 +33,9 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
     pieces = table["state"] == table.code("state", PIECE)
     unfinished = np.isin(table["state"], [table.code("state", state) for state in (RUNNING, PENDING)])
     superseded = unfinished | (table["state"] == table.code("state", REQUEUED))
-    order = np.lexsort(
-        (np.arange(len(table)), table["end_s"], ~unfinished, submit, table["part"], table["cluster"], number)
-    )
+    last = (np.arange(len(table)), hashes) if len(hashes) else (np.arange(len(table)),)
+    keys = (*last, table["end_s"], ~unfinished, submit, table["part"], table["cluster"], number)
+    order = np.lexsort(keys)
     same = np.append(_equal(table, order, "number", "part", "cluster"), False) & ~pieces[order]
     again = same & np.append(_equal(table, order, "submit_s"), False)
     fate = np.zeros(len(table), dtype=np.int8)
@@ -43,7 +43,7 @@ def once(table: JobTable, hashes: npt.NDArray[np.int32], *, attempts: bool) -> J
         fate[order[again]] = 2
     else:
         fate[order[again & unfinished[order]]] = 2
-        fate[order[again & _twice(table, order, hashes)]] = 3
+        fate[order[_copies(same, again & _twice(table, order, hashes))]] = 3
     fate[order[same & superseded[order] & (fate[order] == 0)]] = 2
     if attempts:
         fate[order[again & _twice(table, order, hashes[:0])]] = 3
@@ -73,6 +73,24 @@ def _twice(table: JobTable, order: Ints, hashes: npt.NDArray[np.int32]) -> npt.N
     """Whether each row in an order equals the next in every column."""
     found = np.append(_equal(table, order, *table.columns), False)
     return found & np.append(np.diff(hashes[order]) == 0, False) if len(hashes) else found
+
+
+def _copies(same: npt.NDArray[np.bool_], twice: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Rows that are there once more, of jobs whose lines all occur equally often: else they are tasks that look alike.
+
+    Parameters
+    ----------
+    same, twice
+        Whether each row is of the same job as the next, and equal to it.
+    """
+    if not twice.any():
+        return twice
+    runs = np.flatnonzero(~np.concatenate(([False], twice[:-1])))
+    lengths = np.diff(np.append(runs, len(twice)))
+    begins = ~np.concatenate(([False], same[:-1]))
+    firsts = np.flatnonzero(begins[runs])
+    often = np.minimum.reduceat(lengths, firsts) == np.maximum.reduceat(lengths, firsts)
+    return twice & often[np.cumsum(begins) - 1]
 
 
 def _nth(table: JobTable) -> Ints:

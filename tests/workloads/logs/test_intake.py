@@ -103,6 +103,24 @@ def test_forms_that_are_no_logs_are_named(text: str) -> None:
         read(text)
 
 
+def test_tasks_of_an_array_may_look_alike() -> None:
+    """Two of three equal lines of one number are tasks; where all its lines are there twice, the log was written twice."""
+    one, other = (
+        f"5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,{n},COMPLETED" for n in (9, 8)
+    )
+    assert len(read(lines(one, other, one, head=EAGLE))) == 3
+    assert len(read(lines(one, other, one, other, head=EAGLE))) == 2
+    assert len(read(lines(one, one, one, head=EAGLE))) == 1
+
+
+@pytest.mark.reference
+def test_the_sample_of_eagle_is_read_whole(reference: Path) -> None:
+    """Of the 452 tasks of an array 34 equal others in every column."""
+    table = read_log(LogFile.of(reference / "data" / "sites" / "slurm" / "eagle-sample-1000.csv"))
+    assert len(table) == 1000
+    assert not table.intake.book.left_out()
+
+
 def test_two_clusters() -> None:
     """Jobs of the same number on two clusters are two jobs; the note names the option for one of them."""
     text = lines("1|north|2024-01-01T00:00:00|60|2", "1|south|2024-01-01T00:00:00|60|3",
