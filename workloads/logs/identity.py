@@ -90,7 +90,7 @@ def _copies(same: npt.NDArray[np.bool_], twice: npt.NDArray[np.bool_]) -> npt.ND
     begins = ~np.concatenate(([False], same[:-1]))
     firsts = np.flatnonzero(begins[runs])
     often = np.minimum.reduceat(lengths, firsts) == np.maximum.reduceat(lengths, firsts)
-    return twice & often[np.cumsum(begins) - 1]
+    return np.asarray(twice & often[np.cumsum(begins) - 1])
 
 
 def _nth(table: JobTable) -> Ints:

@@ -104,10 +104,9 @@ def test_forms_that_are_no_logs_are_named(text: str) -> None:
 
 
 def test_tasks_of_an_array_may_look_alike() -> None:
-    """Two of three equal lines of one number are tasks; where all its lines are there twice, the log was written twice."""
-    one, other = (
-        f"5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,{n},COMPLETED" for n in (9, 8)
-    )
+    """Two of three equal lines of a number are tasks; where all its lines are there twice, they were written twice."""
+    text = "5,u,p,60,10,2019-01-01 08:55:55,2019-01-01 08:55:56,2019-01-01 09:00:00,{},COMPLETED"
+    one, other = map(text.format, (9, 8))
     assert len(read(lines(one, other, one, head=EAGLE))) == 3
     assert len(read(lines(one, other, one, other, head=EAGLE))) == 2
     assert len(read(lines(one, one, one, head=EAGLE))) == 1
